@@ -18,11 +18,14 @@ from benchmarks import (
     machine,
     manifests,
     memory,
+    provisioning,
     pumps,
     samplers,
     schemas,
+    shards,
     small,
     speed,
+    tables,
 )
 from benchmarks.inputs import Inputs
 from benchmarks.rows import Cases, Row, table
@@ -43,6 +46,13 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
         "Blocks of aeon's caches: written to disk, read to the end, indexed",
         caches.cases,
     ),
+    "provision": (
+        "aeon's loader: pictures of 500x375 to 224x224, and labels",
+        provisioning.cases,
+    ),
+    "shards": ("Shards: tables of 256-byte samples, against other packages", shards.cases),
+    "csv": ("CSV: 64 numbers a row, against pandas", tables.text),
+    "convert": ("Conversions, against the loops that they replace", tables.conversions),
     "samplers": ("Samplers: 64 classes by 4 samples", samplers.drawings),
     "arrays": ("Arrays: to_arrays against np.copyto of as many bytes", arrays.fillings),
     "batches": (
@@ -54,7 +64,12 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
 _RUNS = 5
 _RUNS_OF = {"pumps": 10, "memory": 3, "parts": 3, "scan": 3, "fields": 3, "small": 15}
 _QUICK = 1 / 500
-_QUICK_CASES = {"memory": 1, "parts": 1, "scan": 1}  # cases that start many processes
+# Cases that start many processes, and sections with many cases of one kind.
+_QUICK_CASES = {
+    **dict.fromkeys(("memory", "parts", "scan", "small", "fields", "arrays"), 1),
+    **dict.fromkeys(("pumps", "samplers", "batches", "cache", "list", "manifest"), 2),
+    **dict.fromkeys(("shards", "csv", "convert", "provision", "save", "reference"), 2),
+}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -55,7 +55,7 @@ def _fresh_copy(size: int) -> Callable[[], object]:
 def _slowly(examples: ExampleSet, inputs: int, targets: int) -> list[list[float]]:
     """Return the rows in plain Python, for ranges without groups."""
     rows = []
-    for example in examples.examples:
+    for example in examples:
         for event in example.events:
             for side, units in (("input", inputs), ("target", targets)):
                 row = [event.effective(f"default_{side}")] * units

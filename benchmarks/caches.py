@@ -8,7 +8,7 @@ from mmap import ACCESS_READ, mmap
 import numpy as np
 
 from benchmarks.inputs import Inputs
-from benchmarks.measure import Race, Spread, race
+from benchmarks.measure import Race, race
 from benchmarks.rows import Cases, Figures
 from exset import api
 from exset.codecs.aeon.cpio_write import BlockWriter
@@ -100,12 +100,10 @@ def _index(inputs: Inputs, runs: int) -> Figures:
 
 
 def _figures(result: Race, size: int, peer: str) -> Figures:
-    subject = result.subject
-    rates = [size / 1e6 / seconds for seconds in (subject.high, subject.median, subject.low)]
     return {
         "MB": size / 1e6,
-        "seconds": subject,
-        "MB/s": Spread.of(rates),
+        "seconds": result.subject,
+        "MB/s": result.subject.rate(size / 1e6),
         "peer": peer,
         "times as long": result.slowness,
     }

@@ -11,6 +11,7 @@ from benchmarks.inputs import Inputs
 from benchmarks.measure import Race, race
 from benchmarks.rows import Cases, Figures
 from exset.core.errors import Findings
+from exset.core.protocols import CheckOptions
 from exset.runtime.lbann.hdf5_files import files_in
 from exset.runtime.lbann.list_build import search_for
 from exset.runtime.lbann.list_files import check
@@ -109,7 +110,7 @@ def _validate(inputs: Inputs, jobs: int, runs: int) -> Figures:
     names = sorted(os.listdir(folder))
     ids = [f"RUN_ID/{sample:09}" for sample in range(_SAMPLES)]
     samples = exset.SampleList.of("CONDUIT_HDF5_INCLUSION", folder, [(name, ids) for name in names])
-    subject = partial(check, samples, Findings(strict=True), jobs=jobs)
+    subject = partial(check, samples, Findings(strict=True), CheckOptions("list", jobs=jobs))
     return _figures(race(subject, partial(_look_up, folder, names, ids), runs), len(names))
 
 

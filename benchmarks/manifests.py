@@ -13,9 +13,9 @@ from benchmarks.inputs import Inputs
 from benchmarks.measure import race
 from benchmarks.rows import Cases, Figures
 from exset import Manifest
+from exset.codecs.shared.crc32c import crc32c
 from exset.core.errors import Findings
 from exset.parsers.aeon.manifest_text import render
-from exset.runtime.aeon.crc32c import crc32c
 from exset.runtime.aeon.elements import elements
 
 AEON = 106.0

@@ -21,6 +21,10 @@ class Spread:
         """Return the spread of one or more figures."""
         return cls(statistics.median(figures), min(figures), max(figures))
 
+    def rate(self, amount: float) -> "Spread":
+        """Return the amount per second, if these figures are the seconds that it took."""
+        return Spread(amount / self.median, amount / self.high, amount / self.low)
+
     def __str__(self) -> str:
         return f"{short(self.median)} ({short(self.low)}-{short(self.high)})"
 

@@ -19,6 +19,7 @@ from benchmarks import lists, manifests
 from benchmarks.inputs import ROOT, SIZES, Inputs
 from benchmarks.measure import Spread
 from benchmarks.rows import Cases, Figure, Figures
+from exset import streaming
 from exset.codecs.lens import bex as codec
 from exset.core.errors import Findings
 from exset.core.protocols import Model
@@ -32,6 +33,8 @@ _FEW = 1 / 1000
 _MEBI = 1 << 20
 _KINDS = ("dense", "sparse")
 """Kinds of files that are read and written in chunks."""
+_TABLES = ("parquet", "feather", "tfrecord", "tfrecord-shards", "mds")
+"""Formats of tables that are written in chunks."""
 _PARTS = {"1x": 1 / 4, "4x": 1.0}
 """The sizes of files, as fractions of the full size."""
 
@@ -57,6 +60,11 @@ def parts(inputs: Inputs, runs: int) -> Cases:
             for suffix in (".ex", ".bex"):
                 name = f"{verb} {kind}{suffix}"
                 yield name, partial(_parted, inputs, verb, kind, suffix, runs)
+    for target in _TABLES:
+        yield (
+            f"table dense.bex to {target}",
+            partial(_parted, inputs, target, "dense", ".bex", runs),
+        )
 
 
 def _loaded(verb: str, few_of: Callable[[], str], path_of: Callable[[], str], runs: int) -> Figures:
@@ -129,6 +137,17 @@ def _convert(path: str) -> None:
         exset.convert(path, f"{folder}/x{suffix}", findings=Findings())
 
 
+def _table(target: str, path: str) -> None:
+    """Convert in chunks, however small the file is."""
+    with tempfile.TemporaryDirectory() as folder, patch.object(streaming, "SMALL", -1):
+        exset.convert(path, f"{folder}/x", to=target, findings=Findings())
+
+
+def _warm_table(target: str, few: str) -> ExampleSet:
+    _table(target, few)
+    return _load(few)
+
+
 def _list(path: str) -> Model:
     return exset.load(path, engine="table", findings=Findings())
 
@@ -136,7 +155,12 @@ def _list(path: str) -> Model:
 def _main(verb: str, few: str, path: str | None = None) -> None:
     acts: dict[str, Callable[[str], Model | None]]
     acts = {"load": _load, "stream": _stream, "convert": _convert, "list": _list}
-    model: Model = _list(few) if verb == "list" else _warm(few)
+    acts |= {target: partial(_table, target) for target in _TABLES}
+    model: Model
+    if verb in _TABLES:
+        model = _warm_table(verb, few)
+    else:
+        model = _list(few) if verb == "list" else _warm(few)
     if path is not None:
         model = acts[verb](path) or model
     peak = _highest()

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from functools import partial
+from importlib.util import find_spec
 from itertools import islice
 
 from benchmarks.inputs import Inputs
@@ -10,7 +11,7 @@ from benchmarks.rows import Cases, Figures
 from exset.core.errors import FormatError
 from exset.core.source import Source
 from exset.families.format import Format
-from exset.formats import FORMATS
+from exset.formats import of_files
 from tests.fuzz.pumps import pumped
 
 _SIZE = 1 << 19
@@ -21,8 +22,9 @@ _EXPECTED = 2.2
 def pumps(inputs: Inputs, runs: int) -> Cases:
     """Yield reading by format: each word of its grammar and each byte with a meaning."""
     size, step = (_SIZE, 1) if inputs.part == 1 else (_LEAST, 200)
-    for fmt in FORMATS:
-        yield fmt.name, partial(_pumps, fmt, size, step, runs)
+    for fmt in of_files():
+        if fmt.needs is None or find_spec(fmt.needs) is not None:
+            yield fmt.name, partial(_pumps, fmt, size, step, runs)
 
 
 def _pumps(fmt: Format, size: int, step: int, runs: int) -> Figures:

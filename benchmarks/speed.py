@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import exset
 from benchmarks import peers
 from benchmarks.inputs import SIZES, Inputs
-from benchmarks.measure import Race, Spread, race
+from benchmarks.measure import Race, race
 from benchmarks.rows import Cases, Figures
 from exset.grammars.lens.examples import ExampleSet
 
@@ -64,13 +64,10 @@ def _numbers(model: ExampleSet) -> NDArray[np.float32]:
 
 
 def _figures(result: Race, size: int, peer: str, lens: float | None) -> Figures:
-    subject = result.subject
     return {
         "MB": size / 1e6,
-        "seconds": subject,
-        "MB/s": Spread.of(
-            [size / 1e6 / time for time in (subject.high, subject.median, subject.low)]
-        ),
+        "seconds": result.subject,
+        "MB/s": result.subject.rate(size / 1e6),
         "peer": peer,
         "times as fast": result.ratio,
         "Lens, MB/s": lens,

@@ -10,7 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from exset import edit as edit
     from exset import formats as formats
+    from exset import provisioning as provisioning
     from exset.api import detect as detect
     from exset.api import dumps as dumps
     from exset.api import load as load
@@ -40,8 +42,10 @@ if TYPE_CHECKING:
     from exset.grammars.lens.build import Sparse as Sparse
     from exset.grammars.lens.examples import ExampleSet as ExampleSet
     from exset.grammars.lens.examples import SetHeader as SetHeader
+    from exset.grammars.tables.table import Table as Table
     from exset.runtime.aeon.cache_dataset import CacheDataset as CacheDataset
     from exset.runtime.aeon.manifest_dataset import ManifestDataset as ManifestDataset
+    from exset.runtime.aeon.provision.loader import DataLoader as DataLoader
     from exset.runtime.lbann.sample_reader import SampleReader as SampleReader
     from exset.runtime.lens.arrays import ExampleArrays as ExampleArrays
     from exset.runtime.lens.arrays import to_arrays as to_arrays
@@ -59,6 +63,8 @@ if TYPE_CHECKING:
     from exset.runtime.training.dataset import Dataset as Dataset
     from exset.splitting import split as split
     from exset.streaming import stream as stream
+    from exset.tables import from_table as from_table
+    from exset.tables import to_table as to_table
     from exset.writing import writer as writer
 
 __version__ = "0.1.0"
@@ -78,8 +84,10 @@ _MODULES = {
     "exset.grammars.lbann.schema": "Schema",
     "exset.grammars.lens.build": "Dense Event Example Sparse",
     "exset.grammars.lens.examples": "ExampleSet SetHeader",
+    "exset.grammars.tables.table": "Table",
     "exset.runtime.aeon.cache_dataset": "CacheDataset",
     "exset.runtime.aeon.manifest_dataset": "ManifestDataset",
+    "exset.runtime.aeon.provision.loader": "DataLoader",
     "exset.runtime.lbann.sample_reader": "SampleReader",
     "exset.runtime.lens.arrays": "ExampleArrays to_arrays",
     "exset.runtime.lens.csr": "Csr to_csr",
@@ -94,13 +102,17 @@ _MODULES = {
     "exset.runtime.training.dataset": "Dataset",
     "exset.splitting": "split",
     "exset.streaming": "stream",
+    "exset.tables": "from_table to_table",
     "exset.writing": "writer",
 }
 """The modules of the public names."""
 
+_WHOLE = ("edit", "formats", "provisioning")
+"""The public modules."""
+
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-__all__ = sorted([*_MODULE_OF, "__version__", "formats"])
+__all__ = sorted([*_MODULE_OF, *_WHOLE, "__version__"])
 
 
 # Type checkers must not see this: they would accept any name.
@@ -108,8 +120,8 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         """Load a public name from its module on first use."""
-        if name == "formats":
-            return import_module("exset.formats")
+        if name in _WHOLE:
+            return import_module(f"exset.{name}")
         if name not in _MODULE_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(_MODULE_OF[name]), name)

@@ -6,21 +6,22 @@ format raise FormatError, and nothing else; a file that cannot be opened raises 
 """
 
 import os
-from typing import TypeVar, overload
+from typing import TypeVar, cast, overload
 
-from exset import formats, samples, streaming
+from exset import bridge, formats, samples, streaming
 from exset.core.callers import public
 from exset.core.errors import Findings, FormatError, Place, collect_findings, warn, with_source_name
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
-from exset.core.protocols import Model, OptionValue, Summary
+from exset.core.protocols import CheckOptions, Level, Model, OptionValue, Summary
 from exset.core.source import Source
 from exset.core.text import with_article
 from exset.families.family import Family
 from exset.families.format import Format
-from exset.io import files
+from exset.io import files, folders, sidecar, together
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.io.files import FilePath
+from exset.io.folders import Folder, NewFolder
 
 M = TypeVar("M", bound=Model)
 
@@ -72,9 +73,8 @@ def load(
     Raises FormatError, LimitError and OSError, and TypeError for an unknown option.
     """
     found, engine = collect_findings(strict, findings), formats.engine(engine)
-    named = None if format is None else formats.get(format)
-    source = read_source(path, limits=limits)
-    fmt = _checked_class(named or recognise(source), model, source)
+    source = read_input(path, format, limits=limits)
+    fmt = _checked_class(recognise(source, format), model, source)
     read = fmt.read(source, limits=limits, findings=found, engine=engine, **options)
     if findings is None:
         warn(found)
@@ -142,18 +142,21 @@ def save(
     *,
     format: str | None = None,
     name: str | None = None,
+    level: Level | None = None,
     findings: Findings | None = None,
     **options: OptionValue,
 ) -> None:
     """Write a file, completely or not at all; the suffix decides the format, unless `format` does.
 
     Options: `lossy` (drop what the format cannot store, and report it in `findings`); for Lens text
-    `compact` and `unshare` (copy lists that inputs and targets share, where text cannot share
-    them); for sample lists `expand` (write ids one by one, without ranges), `kind` (write a list of
+    `compact` and `unshare` (write a list twice if inputs and targets of different events share
+    it); for sample lists `expand` (write ids one by one, without ranges), `kind` (write a list of
     another type, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file), `base` (the folder
     to which its base directory is relative) and `root` (the folder that must contain its files);
     for manifests and loader configurations `dialect` (write for another version of aeon), for
-    configurations also `compact`. `name` is the model's name in messages. Raises FormatError if the
+    configurations also `compact`. A format of another family, such as Parquet, stores the table of
+    the model: `level` ("said" or "meant") as in `to_table`, by default "said" if the format can
+    store it. `name` is the model's name in messages. Raises FormatError if the
     format cannot store the model, OSError, and TypeError for a wrong model, path or option.
     """
     path = os.fsdecode(path)
@@ -161,20 +164,35 @@ def save(
     fmt = target_format(path, format, family=family)
     if format is None and family is not None:
         check_convertible(family, fmt, path, name or path)
-    files.write(path, _written(model, fmt, name, findings, options))
+    if not fmt.is_folder:
+        data, beside, others = _written(model, fmt, name, level, findings, options, path)
+        if others:
+            together.write(path, data, others)
+        elif fmt.sidecar is not None and files.is_file(path):
+            sidecar.write(path, data, beside)
+        else:
+            files.write(path, data)
+        return
+    with folders.writing(path) as folder:
+        _written(model, fmt, name, level, findings, options, folder)
 
 
 @public
 def dumps(
     model: Model,
     *,
-    format: str,
+    format: str | None = None,
     name: str | None = None,
+    level: Level | None = None,
     findings: Findings | None = None,
     **options: OptionValue,
 ) -> bytes:
-    """Return the bytes that `save` would write, uncompressed; it has the options of `save`."""
-    return _written(model, formats.get(format), name, findings, options)
+    """Return the bytes that `save` would write, uncompressed; it has the options of `save`.
+
+    `format`: by default the family's text format, or for blocks and archives the binary one.
+    """
+    fmt = formats.default_of(formats.family_of(model)) if format is None else formats.get(format)
+    return _written(model, fmt, name, level, findings, options)[0]
 
 
 @public
@@ -188,30 +206,36 @@ def validate(
     base: FilePath = "",
     access: Access = DEFAULT_ACCESS,
     jobs: int = 1,
+    decode: bool = False,
     **options: OptionValue,
 ) -> Findings:
     """Read a file and return its findings, in order of their places.
 
     After an error in a text, exset looks for more errors, one in each record: an example, a line,
-    or an entry of a schema in column 1. It stops after 20; of a file above 16 MiB that is read in
-    chunks, after the first.
+    or an entry of a schema in column 1. It stops after 20 (`Findings.stopped`); of a file above 16
+    MiB that is read in chunks, after the first.
 
     `check_files`: also check the files that this file names, with `jobs` processes. Relative names
     are relative to the folder `base`, by default the current one; `access` limits which files are
-    opened, and how. `options` are those of `load`. Raises OSError for a file that cannot be opened,
-    and no FormatError.
+    opened, and how. `decode`: then also decode the pictures and videos of a configuration of aeon's
+    loader. `options` are those of `load`. Raises OSError for a file that cannot be opened,
+    ImportError for pictures without OpenCV, and no FormatError.
     """
     findings, name, engine = Findings(), os.fsdecode(path), formats.engine(engine)
     try:
         with streaming.opened(path, format=format, limits=limits) as file:
-            check = file.format.family.file_check if check_files else None
-            if check is None:
-                for _ in file.models(findings, engine=engine, **options):
-                    pass
+            family = file.format.family
+            file_check = family.file_check if check_files else None
+            how = CheckOptions(name, os.fsdecode(base), access, jobs, limits, decode)
+            if file_check is None:
+                models = file.models(findings, engine=engine, **options)
             else:
-                model = file.model(findings, engine=engine, **options)
-                where = {"name": name, "base": os.fsdecode(base)}
-                check(model, findings, **where, access=access, jobs=jobs, limits=limits)
+                models = iter([file.model(findings, engine=engine, **options)])
+            for model in models:
+                if family.model_check is not None:
+                    family.model_check(model, findings)
+                if file_check is not None:
+                    file_check(model, findings, how)
     except FormatError as error:
         findings.add_all(error.findings)
     findings.sort()
@@ -231,19 +255,23 @@ def stats(model: Model) -> Summary:
 def detect(path: FilePath) -> Format:
     """Return the format of a file: by magic, else by its suffix, else by its first bytes.
 
-    Reads only as much as it needs. Raises FormatError, which lists the candidates, if no format or
-    several formats fit, and OSError.
+    The names of the files in a folder decide its format. Reads only as much as it needs. Raises
+    FormatError, which lists the candidates, if no format or several formats fit, and OSError.
     """
     name = os.fsdecode(path)
     if name.startswith(samples.PREFIX):
         return recognise(samples.read(name))
-    return recognise(files.head(name, formats.HEAD))
+    return streaming.format_of_folder(name) or recognise(files.head(name, formats.HEAD))
 
 
-def recognise(source: Source, format: str | None = None) -> Format:
+def recognise(source: Source | Folder, format: str | None = None) -> Format:
     """Return the format with the given name, or, without a name, detect that of the source."""
     if format is not None:
         return formats.get(format)
+    if isinstance(source, Folder):
+        fmt = formats.detect_folder(source)
+        assert fmt is not None, "read_input returns only folders of a known format"
+        return fmt
     return formats.detect(bytes(source.view[: formats.HEAD]), source.name)
 
 
@@ -252,16 +280,36 @@ def check_convertible(family: Family, target: Format, path: str, source: str) ->
 
     `path`: the file to write, if its suffix decided the format. `source`: the name of the model.
     """
-    if target.can_write(family):
+    if bridge.can_convert(family, target):
         return
-    noun, others = with_article(family.noun), formats.writers_of(family)
-    if formats.by_suffix(path) == target:
+    noun, others = with_article(family.noun), bridge.targets_of(family)
+    if target in formats.with_suffix(path):
         message = f"{noun} cannot be written to {path}: its suffix means {target.title}"
         hint = f"the suffixes for {noun} are {formats.suffixes(others)}"
     else:
         message = f"{noun} cannot be written in the format {target.name} ({target.title})"
         hint = f"formats that can store {noun}: {', '.join(each.name for each in others)}"
     raise FormatError(message, place=Place(source), hint=hint, code="format")
+
+
+def read_input(
+    path: FilePath, format: str | None = None, *, limits: Limits = DEFAULT
+) -> Source | Folder:
+    """Read a source, or return the folder if the path is a folder of a known format."""
+    name = os.fsdecode(path)
+    if streaming.format_of_folder(name, format, limits) is not None:
+        return Folder(name, limits)
+    return read_source(name, limits=limits)
+
+
+def read_whole(
+    path: str, fmt: Format, options: dict[str, object], *, findings: Findings, limits: Limits
+) -> Model:
+    """Read a file or a folder of a format; remove the options of its reader from `options`."""
+    names = [each for each in options if fmt.option(each, reading=True)]
+    reading = cast(dict[str, OptionValue], {each: options.pop(each) for each in names})
+    source = read_input(path, fmt.name, limits=limits)
+    return fmt.read(source, limits=limits, findings=findings, engine="auto", **reading)
 
 
 def read_source(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
@@ -281,12 +329,13 @@ def target_format(
 ) -> Format:
     """Return the format with the given name, or with the path's suffix; FormatError for neither.
 
-    `family`: the family of the model to write. `argument`: the name of `format` in messages.
+    `family`: the family of the model to write, which chooses among formats with the same suffix.
+    `argument`: the name of `format` in messages.
     """
     if format is not None:
         return formats.get(format)
     name = os.fsdecode(path)
-    fmt = formats.by_suffix(name)
+    fmt = formats.by_suffix(name, family)
     if fmt is None:
         among = formats.all_formats() if family is None else formats.writers_of(family)
         message = "the name of the file does not show which format to write"
@@ -297,7 +346,7 @@ def target_format(
     return fmt
 
 
-def _checked_class(fmt: Format, model: type[Model] | None, source: Source) -> Format:
+def _checked_class(fmt: Format, model: type[Model] | None, source: Source | Folder) -> Format:
     """Return the format; raise FormatError if its models are not of the class `model`."""
     if model is not None and not issubclass(fmt.family.model, model):
         nouns = {each.noun for each in formats.families() if issubclass(each.model, model)}
@@ -312,15 +361,31 @@ def _written(
     model: Model,
     fmt: Format,
     name: str | None,
+    level: Level | None,
     findings: Findings | None,
     options: dict[str, OptionValue],
-) -> bytes:
-    """Return a model as bytes; if `findings` is None, issue a warning for findings."""
+    target: str | NewFolder = "-",
+) -> tuple[bytes, bytes | None, dict[str, bytes]]:
+    """Return the bytes of a file, the bytes of its sidecar, and its companions by path.
+
+    `target`: the path of the file; or a folder, which gets the files, and no bytes are returned.
+    If `findings` is None, exset warns of findings.
+    """
     name = fmt.family.noun if name is None else name
     found = Findings() if findings is None else findings
     models = {family.noun for family in formats.families()}
     with with_source_name(name, *models, findings=found) as named:
-        data = fmt.write(model, findings=named, **options)
+        is_lossy = bool(options.get("lossy"))
+        model = bridge.converted(model, fmt, level=level, findings=named, lossy=is_lossy)
+        data, beside, others = b"", None, dict[str, bytes]()
+        if isinstance(target, NewFolder):
+            fmt.write_folder([model], target, findings=named, **options)
+        elif files.is_file(target):
+            data, beside = fmt.write_both(model, findings=named, **options)
+            if files.is_plain(target):
+                others = fmt.companions_of(model, target, findings=named, **options)
+        else:
+            data = fmt.write(model, findings=named, **options)
     if findings is None:
         warn(found)
-    return data
+    return data, beside, others

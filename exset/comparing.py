@@ -16,9 +16,10 @@ def diff(one: Model, other: Model, *, tolerance: float = 0.0, keep: int = 10) ->
 
     Models are compared by meaning: models of a text and of a binary file, manifests of different
     dialects, sample lists of different types may be equal, and so may models that `==` tells
-    apart: the integers 0 and 00 of a manifest. Units are compared in order. Two numbers
-    may differ by `tolerance`, times the larger one if that is above 1; NaN equals NaN. Raises
-    TypeError for models of different families, ValueError for a negative tolerance.
+    apart: the integers 0 and 00 of a manifest. Units are compared in order. Two numbers are
+    equal if they differ by at most `tolerance`, or by at most `tolerance` times the larger absolute
+    value if that is above 1; NaN equals NaN. Raises TypeError for models of different families,
+    ValueError for a negative tolerance.
     """
     if not 0 <= tolerance < math.inf:
         raise ValueError(f"tolerance must be a number from 0, not {tolerance!r}")

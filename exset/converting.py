@@ -1,18 +1,33 @@
 """`convert`: read one file and write another, in chunks where both formats allow it."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
 
-from exset import api, formats, streaming
+from exset import api, bridge, formats, steps, streaming
 from exset.core import errors
 from exset.core.callers import public
-from exset.core.errors import Findings, warn
+from exset.core.errors import Findings, warn, with_source_name
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
-from exset.core.protocols import OptionValue
+from exset.core.protocols import Level, Model, OptionValue
+from exset.families.format import Format
+from exset.io import files, folders, sidecar
 from exset.io.files import FilePath
+from exset.rereading import FileChunks, FileTables, OnceFindings, can_reread
+from exset.steps import Steps
 from exset.writing import writer
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What `convert` wrote, or would write: units of the target, and bytes before compression."""
+
+    count: int
+    size: int | None
 
 
 @public
@@ -22,56 +37,170 @@ def convert(
     *,
     from_format: str | None = None,
     to: str | None = None,
+    level: Level | None = None,
+    dry_run: bool = False,
     strict: bool = False,
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     reading: Mapping[str, OptionValue] | None = None,
     engine: Engine = "auto",
-    **options: OptionValue,
+    **options: object,
 ) -> int:
-    """Read one file and write another; return the number of units, such as examples.
+    """Read one file and write another; return the number of units written, such as examples.
 
-    Formats, options and errors are those of `load` and `save`. Both formats must be of one family,
-    or one a manifest and the other a block; `base` and `root` are for the files of the manifest.
-    `reading` has options of the reader with names that the writer also has, such as `dialect`.
+    Formats, options and errors are those of `load` and `save`. Between families the file is
+    converted through a table; `level` is that of `save`, and `options` may be those of `to_table`
+    and `from_table`, too: lists of names also as text with commas, and `root` in place of `access`.
+    A manifest and a block are converted directly; `base` and `root` are for the files of the
+    manifest. With `dry_run` nothing is written, and `findings` gets all that the target cannot
+    store. `reading` has options of the reader with names that the writer also has, such as
+    `dialect`.
     `engine` is for reading. Where both formats allow it, the file is converted in chunks: it may be
     larger than memory, or a pipe.
     """
-    source, target, engine = os.fsdecode(source), os.fsdecode(target), formats.engine(engine)
+    found = errors.collect_findings(strict, findings)
+    done = conversion(
+        os.fsdecode(source),
+        os.fsdecode(target),
+        from_format=from_format,
+        to=to,
+        level=level,
+        dry_run=dry_run,
+        limits=limits,
+        findings=found,
+        reading=reading or {},
+        engine=formats.engine(engine),
+        options=options,
+    )
+    if findings is None:
+        warn(found)
+    return done.count
+
+
+def conversion(
+    source: str,
+    target: str,
+    *,
+    from_format: str | None,
+    to: str | None,
+    level: Level | None,
+    dry_run: bool,
+    limits: Limits,
+    findings: Findings,
+    reading: Mapping[str, OptionValue],
+    engine: Engine,
+    options: Mapping[str, object],
+    is_untrusted: bool = False,
+) -> Conversion:
+    """Convert a file; the arguments are those of `convert`, and of `Steps.of`."""
     if from_format is not None:
         formats.get(from_format)
     target_format = api.target_format(target, to, argument="to")
-    of_readers = {option.name for fmt in formats.all_formats() for option in fmt.read_options}
-    of_readers -= {option.name for option in target_format.options}
-    moved = {name: options.pop(name) for name in of_readers & options.keys()}
-    reading = {**moved, **(reading or {})}
-    target_format.chosen(options)
-    found = errors.collect_findings(strict, findings)
+    steps.check(target_format, options)
+    chosen = target if to is None else ""
+    if dry_run:
+        target = os.devnull
     with ExitStack() as stack:
         opened = streaming.opened(source, format=from_format, limits=limits, argument="from_format")
         file = stack.enter_context(opened)
-        fmt, name = file.format, file.blocks.name
-        chosen = target if to is None else ""
+        fmt, name = file.format, file.name
+        if to is None:
+            target_format = api.target_format(chosen, family=fmt.family)
         api.check_convertible(fmt.family, target_format, chosen, name)
-        to = target_format.name
-        is_chunked = fmt.streamer is not None and target_format.incremental_writer is not None
-        if not is_chunked or fmt.family != target_format.family:
-            whole = file.source()
+        if dry_run and target_format.option("lossy"):
+            options = {**options, "lossy": True}
+        step = Steps.of(
+            fmt, target_format, options, reading, is_untrusted=is_untrusted, dry_run=dry_run
+        )
+        read: dict[str, Any] = {"engine": engine, **step.read}
+        writing: dict[str, Any] = {**step.write}
+        if can_reread(file, target_format):
+            once = OnceFindings(findings)
+            models: Iterable[Model] = FileChunks(source, fmt, limits, step.read, engine, once)
             stack.close()
-            model = fmt.read(whole, limits=limits, findings=found, engine=engine, **reading)
-            api.save(model, target, format=to, name=name, findings=found, **options)
-            count = len(model)
-        else:
-            models = fmt.stream(
-                file.blocks, limits=limits, findings=found, engine=engine, **reading
-            )
+            nouns = (fmt.family.noun, target_format.family.noun)
+            with with_source_name(name, *nouns, findings=findings) as named:
+                if (found := bridge.level_for(fmt.family, target_format, level)) is not None:
+                    models = FileTables(models, fmt.family, found, limits, named, step.to_table)
+                return _in_chunks(models, target, target_format, dry_run, named, writing)
+        is_chunked = fmt.streamer is not None and fmt.family == target_format.family
+        if is_chunked and target_format.incremental_writer is not None:
+            models = file.stream(findings, **read)
             first = next(models)  # errors come before anything is written
-            with writer(target, format=to, name=name, findings=found, **options) as out:
+            with writer(
+                target, format=target_format.name, name=name, findings=findings, **writing
+            ) as out:
                 out.write(first)
                 for model in models:
                     out.write(model)
                 stack.close()  # the source may be the target
-            count = out.count
-    if findings is None:
-        warn(found)
-    return count
+            return Conversion(out.count, out.size)
+        model = file.model(findings, **read)
+        stack.close()
+        model = step.converted(
+            model, target_format, name, level=level, findings=findings, limits=limits
+        )
+        if target_format.is_folder:
+            nouns = (fmt.family.noun, target_format.family.noun)
+            with (
+                with_source_name(name, *nouns, findings=findings) as named,
+                folders.writing(target, dry_run=dry_run) as folder,
+            ):
+                count = target_format.write_folder([model], folder, findings=named, **writing)
+            return Conversion(count, folder.size)
+        to = target_format.name
+        if dry_run:
+            data = api.dumps(model, format=to, name=name, findings=findings, **writing)
+            return Conversion(len(model), len(data))
+        api.save(model, target, format=to, name=name, findings=findings, **writing)
+        return Conversion(len(model), None)
+
+
+def _in_chunks(
+    models: Iterable[Model],
+    target: str,
+    target_format: Format,
+    dry_run: bool,
+    findings: Findings,
+    writing: Mapping[str, OptionValue],
+) -> Conversion:
+    """Write models that can be iterated over again, completely or not at all."""
+    if target_format.is_folder:
+        with folders.writing(target, dry_run=dry_run) as folder:
+            count = target_format.write_folder(models, folder, findings=findings, **writing)
+        return Conversion(count, folder.size)
+    if dry_run:
+        counter = _Counter()
+        count, beside = target_format.write_chunks(models, counter, findings=findings, **writing)
+        if beside is not None:
+            target_format.add_sidecar_note(findings)
+        return Conversion(count, counter.count)
+    is_local = target_format.sidecar is not None and files.is_file(target)
+    # A sidecar gets its name after its file.
+    with ExitStack() as after, files.writing(target) as out:
+        count, beside = target_format.write_chunks(models, out, findings=findings, **writing)
+        if beside is not None and is_local:
+            named = after.enter_context(files.writing(sidecar.name_of(target)))
+            named.write(beside)
+            named.flush()
+        elif beside is not None:
+            target_format.add_sidecar_note(findings)
+    if beside is None and is_local:
+        sidecar.remove_old(target)
+    return Conversion(count, None)
+
+
+class _Counter(BytesIO):
+    """A file that counts the bytes that are written to it, and drops them."""
+
+    count = 0
+
+    def write(self, data: Any, /) -> int:
+        """Count bytes."""
+        size = memoryview(data).nbytes
+        self.count += size
+        return size
+
+    def seekable(self) -> bool:
+        """Return False."""
+        return False

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from os import PathLike, fsdecode
 from typing import TYPE_CHECKING, cast
 
-from exset import api, formats
+from exset import api, formats, streaming
 from exset.core.callers import public
 from exset.core.errors import Findings, collect_findings, warn, with_source_name
 from exset.core.limits import DEFAULT, Limits
-from exset.core.protocols import Model, OptionValue
+from exset.core.protocols import Model
 from exset.families.family import Family, load
 from exset.io.access import is_folder
 from exset.io.files import FilePath
@@ -29,12 +29,13 @@ def dataset(
 ) -> "Dataset":
     """Return a dataset, which reads samples by their indices, many at a time, as NumPy arrays.
 
-    `source`: a model, the path of a file, or the path of a cache's folder. `format`: the format of
+    `source`: a model, the path of a file or of a folder, such as a cache. `format`: the format of
     a file, as in `load`. Options are those of the format's reader, for a file, `fields`, the arrays
     of a batch, and those of the family: `ExampleDataset` (inputs, targets: the layouts of the
     network; by: "event" or "example"), `ManifestDataset` (names, padded, base, access),
-    `CacheDataset` (types, names, padded), and `SampleReader` for a sample list (data, experiment:
-    schemas or their paths; base, keep_packed, compat, access).
+    `CacheDataset` (types, names, padded), `LoaderDataset` for a loader configuration of aeon
+    (threads, base, access), and `SampleReader` for a sample list (data, experiment: schemas or
+    their paths; base, keep_packed, compat, access).
 
     Findings are reported as by `load`. Raises the errors of the family's class, FormatError and
     OSError for a file, and TypeError for a model without samples and for an unknown option.
@@ -68,15 +69,13 @@ def _opened(
         is_cache = isinstance(source, cast(type, load(target)))
         return of_folders if is_cache else formats.family_of(source), source
     name = fsdecode(source)
-    if is_folder(name):
+    of_folder = streaming.format_of_folder(name, format, limits)
+    if is_folder(name) and (of_folder is None or of_folder.family == of_folders):
         return of_folders, cast(type, load(target))(name, limits)
-    fmt = api.detect(name) if format is None else formats.get(format)
+    fmt = of_folder or (api.detect(name) if format is None else formats.get(format))
     if fmt.maps:
         return fmt.family, _Mapped(name, fmt.name, limits)
-    names = [each for each in options if fmt.option(each, reading=True)]
-    reading = cast(dict[str, OptionValue], {each: options.pop(each) for each in names})
-    text = api.read_source(name, limits=limits)
-    return fmt.family, fmt.read(text, limits=limits, findings=findings, engine="auto", **reading)
+    return fmt.family, api.read_whole(name, fmt, options, findings=findings, limits=limits)
 
 
 @dataclass(frozen=True)

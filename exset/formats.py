@@ -19,12 +19,19 @@ from exset.core.protocols import Model
 from exset.core.text import safe, with_article
 from exset.families.family import Family
 from exset.families.format import Format
+from exset.families.tables import TABLE
 from exset.io.compression import SUFFIXES, content_of
+from exset.io.folders import Folder
 
 MODULES = (
     "exset.families.lens",
     "exset.families.lbann",
     "exset.families.aeon",
+    "exset.families.tables",
+    "exset.families.lists",
+    "exset.families.shards",
+    "exset.families.hdf5",
+    "exset.families.arrow",
 )
 """The modules that declare families, each with a tuple `FORMATS`."""
 
@@ -69,18 +76,33 @@ def load_plugins() -> tuple[Format, ...]:
     return tuple(_added)
 
 
+def of_files() -> tuple[Format, ...]:
+    """Return exset's own formats of files, without those of folders."""
+    return tuple(fmt for fmt in FORMATS if not fmt.is_folder)
+
+
 def names() -> tuple[str, ...]:
     """Return the names of exset's own formats."""
     return tuple(fmt.name for fmt in FORMATS)
 
 
 def get(name: str) -> Format:
-    """Return a format by its name; raise ValueError, with all names, for an unknown one."""
+    """Return a format by its name; raise ValueError, with likely names, for an unknown one."""
     for search in (all_formats, load_plugins):
         for fmt in search():
             if fmt.name == name:
                 return fmt
-    there = ", ".join(fmt.name for fmt in all_formats())
+    bare = _uncompressed(name)
+    if bare in (fmt.name for fmt in all_formats()):
+        advice = f"write {bare}, and name the output x.{safe(name)} (-o x.{safe(name)})"
+        raise ValueError(f"{safe(name)!r} is a format and a compression: {advice}")
+    word = name.lower().removeprefix(".")
+    likely = [
+        fmt
+        for fmt in all_formats()
+        if f".{word}" in fmt.suffixes or word in f"{fmt.family.name} {fmt.title}".lower().split()
+    ]
+    there = ", ".join(fmt.name for fmt in likely or all_formats())
     raise ValueError(f"unknown format {safe(name)!r}: choose one of {there}")
 
 
@@ -93,7 +115,10 @@ def engine(name: str) -> Engine:
 
 def families() -> tuple[Family, ...]:
     """Return the families of all formats that are loaded."""
-    return tuple(dict.fromkeys(fmt.family for fmt in all_formats()))
+    found: dict[str, Family] = {}  # by name, as to hash a family takes long
+    for fmt in all_formats():
+        found.setdefault(fmt.family.name, fmt.family)
+    return tuple(found.values())
 
 
 def family_of(model: Model) -> Family:
@@ -109,6 +134,12 @@ def of_family(family: Family) -> tuple[Format, ...]:
     return tuple(fmt for fmt in all_formats() if fmt.family == family)
 
 
+def default_of(family: Family) -> Format:
+    """Return the text format of a family, or its first format if all are binary."""
+    own = of_family(family)
+    return next((fmt for fmt in own if not fmt.binary), own[0])
+
+
 def suffixes(among: Iterable[Format]) -> str:
     """Return the suffixes of some formats, each once, separated by commas."""
     return ", ".join(dict.fromkeys(suffix for fmt in among for suffix in fmt.suffixes))
@@ -116,8 +147,9 @@ def suffixes(among: Iterable[Format]) -> str:
 
 def writers_of(family: Family) -> tuple[Format, ...]:
     """Return the formats whose writers take the models of a family, its own formats first."""
+    own = (fmt for fmt in of_family(family) if fmt.can_write(family))
     others = (fmt for fmt in all_formats() if fmt.can_write(family) and fmt.family != family)
-    return (*of_family(family), *others)
+    return (*own, *others)
 
 
 def text_of(fmt: Format) -> Format:
@@ -126,7 +158,8 @@ def text_of(fmt: Format) -> Format:
     Raises FormatError if there are only binary formats.
     """
     for other in (fmt, *writers_of(fmt.family)):
-        if not other.binary:
+        is_general = other is fmt or not other.is_partial
+        if is_general and not other.binary and not other.is_folder:
             return other
     message = f"{with_article(fmt.family.noun)} has no text format"
     raise FormatError(message, hint="exset info and exset stats describe it", code="format")
@@ -138,16 +171,28 @@ def stem(name: str) -> str:
     return os.path.splitext(bare)[0] if by_suffix(name) else bare
 
 
-def by_suffix(name: str) -> Format | None:
-    """Return the format with the suffix of a file name, or None; `.gz` and so on may follow."""
+def by_suffix(name: str, family: Family | None = None) -> Format | None:
+    """Return the format with the suffix of a file name, or None; `.gz` and so on may follow.
+
+    If several formats have the suffix: one that stores models of `family`, or else one of tables;
+    without `family` the first.
+    """
+    among = with_suffix(name)
+    if family is not None:
+        own = [fmt for fmt in among if fmt.can_write(family)]
+        among = (*own, *(fmt for fmt in among if fmt.family == TABLE), *among)
+    return among[0] if among else None
+
+
+def with_suffix(name: str) -> tuple[Format, ...]:
+    """Return the formats with the suffix of a file name; `.gz` and so on may follow."""
     bare = _uncompressed(name).lower()
     for search in (all_formats, load_plugins):
-        for fmt in search():
-            if bare.endswith(fmt.suffixes):
-                return fmt
+        if found := tuple(fmt for fmt in search() if bare.endswith(fmt.suffixes)):
+            return found
         if not os.path.splitext(bare)[1]:
             break
-    return None
+    return ()
 
 
 def by_signature(head: bytes) -> Format | None:
@@ -158,22 +203,23 @@ def by_signature(head: bytes) -> Format | None:
 def detect(head: bytes, name: str, argument: str = "format") -> Format:
     """Return the format of a file: by magic, else by the suffix of its name, else by signature.
 
-    `head` is the beginning of the uncompressed data. A file without the magic of a binary format
-    has this format only if no other format fits. `argument`: the one of the function called that
-    names the format. Raises FormatError, which lists the candidates.
+    `head` is the beginning of the uncompressed data. A file without the magic of its suffix's
+    format has this format only if no other format fits. `argument`: the one of the function called
+    that names the format. Raises FormatError, which lists the candidates.
     """
     if (compressed := content_of(head)) is not None:
         message = f"this is {compressed.name} data: exset decompresses files only, and only once"
         hint = "decompress it first"
         raise FormatError(message, place=Place(name), hint=hint, code="compression")
-    by_name = by_suffix(name)
+    by_name = _by_content(with_suffix(name), head)
     for search in (all_formats, load_plugins):
         fmt, candidates = _detected(head, by_name, search())
         if fmt is not None:
             return fmt
         if candidates:
             break
-    there = ", ".join(f"{each.name} ({each.title})" for each in candidates or all_formats())
+    likely = candidates or [fmt for fmt in all_formats() if fmt.binary == (b"\0" in head)]
+    there = ", ".join(fmt.name for fmt in likely)
     default = f"name the format with <--from NAME or {argument}=NAME>: {there}"
     message, hint = "exset does not recognise the format", default
     if candidates:
@@ -182,9 +228,6 @@ def detect(head: bytes, name: str, argument: str = "format") -> Format:
         message = "the file is empty, and its name does not show the format"
     elif advice := foreign(head):
         hint = f"{advice}; else {default}"
-    elif head.startswith(b"\x89HDF\r\n\x1a\n"):
-        message = "an HDF5 file: exset reads the lists and schemas that name HDF5 files"
-        hint = "exset list build makes a list of its samples, exset schema build a schema"
     raise FormatError(message, place=Place(name), hint=hint, code="format")
 
 
@@ -192,13 +235,14 @@ def _detected(
     head: bytes, by_name: Format | None, among: tuple[Format, ...]
 ) -> tuple[Format | None, list[Format]]:
     """Return the format of a file, or None if not exactly one fits, and the candidates."""
+    among = tuple(fmt for fmt in among if not fmt.only_by_suffix or fmt == by_name)
     candidates = [fmt for fmt in among if fmt.magic and head.startswith(fmt.magic)]
     candidates = [fmt for fmt in candidates if _matches(fmt, head[:HEAD])] or [
         fmt for fmt in candidates if fmt.signature is None
     ]
     if len(candidates) == 1:
         return candidates[0], candidates
-    if by_name and not by_name.binary:
+    if by_name and not (by_name.binary and by_name.magic):
         return by_name, candidates
     if not candidates:
         candidates = [fmt for fmt in among if not fmt.magic and _matches(fmt, head[:HEAD])]
@@ -207,6 +251,27 @@ def _detected(
     if by_name and (not candidates or by_name in candidates):
         return by_name, candidates
     return None, candidates
+
+
+def detect_folder(folder: Folder) -> Format | None:
+    """Return the first format of folders that a folder has, by what it contains, or None."""
+    for search in (all_formats, load_plugins):
+        for fmt in search():
+            if any(map(folder.has, fmt.contains)):
+                return fmt
+    return None
+
+
+def _by_content(among: tuple[Format, ...], head: bytes) -> Format | None:
+    """Return that of some formats with the same suffix which the first bytes show.
+
+    By default the first; None if there are none.
+    """
+    if len(among) > 1:
+        found = [fmt for fmt in among if _matches(fmt, head[:HEAD])]
+        found += [fmt for fmt in among if fmt.recognises(head[:HEAD])]
+        among = (*found, *among)
+    return among[0] if among else None
 
 
 def maps(head: bytes) -> bool:

@@ -1,10 +1,13 @@
 """`split`: divide a model into disjoint parts, in order or at random, by unit or by group."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from exset import formats
+from exset.conditions import matcher
 from exset.core.protocols import Selectable
+from exset.core.text import counted, with_article
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,10 +15,12 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=Selectable)
 
+_ROUNDING = 1e-9
+
 
 def split(
     model: S,
-    sizes: Sequence[float | str | None],
+    sizes: float | str | Sequence[float | str | None],
     *,
     seed: int | None = None,
     by: str | None = None,
@@ -24,23 +29,30 @@ def split(
     """Divide a model into disjoint parts.
 
     `sizes`: for each part a fraction of the units (a float up to 1), a number of units (an int), or
-    None for the rest; or a pattern such as "s1_*" (`*`, `?` and `[...]`), for all units with a
-    matching name: the other parts then share the other units. Names are the names of examples,
-    `file/id` of samples, the first fields of records. `seed`: draw units at random (NumPy's PCG64),
-    always the same for a seed; by default each part continues where the part before ends. `by`:
-    keep groups together, such as "file" of a sample list; sizes are then met as nearly as groups
-    allow. `stratify`: give each part an equal share of each group, such as "label" of a manifest.
-    Units keep their order in a part. Raises ValueError for too large sizes and for an empty part.
+    None for the rest; one size alone makes two parts, the second with the rest. A size may also be
+    a pattern such as "s1_*" (`*`, `?` and `[...]`), for all units with a matching name: the other
+    parts then share the other units. Names are the names of examples, `file/id` of samples, the
+    first fields of records. `seed`: draw units at random (NumPy's PCG64), always the same for a
+    seed; by default each part continues where the part before ends. `by`: keep units with the same
+    value of a field together, such as "file" of a sample list; sizes are then met as nearly as
+    possible, and each part gets a group of units if there are enough groups. `stratify`: give each
+    part an equal share of each value of a field, such as "label" of a manifest. Fields are those of
+    `exset.edit.keep`. Units keep their order in a part. Raises ValueError for too large sizes and
+    for an empty part, TypeError for a model that cannot be split, such as a schema.
     """
     import numpy as np
 
+    family = formats.family_of(model)
+    if not isinstance(model, Selectable):
+        raise TypeError(f"{with_article(family.noun)} cannot be split")
     if by is not None and stratify is not None:
         raise ValueError("groups are kept whole, or shared among the parts, not both")
+    if isinstance(sizes, str | float | int):
+        sizes = [sizes, None]
     patterns = [size if isinstance(size, str) else None for size in sizes]
     part_of_unit = _named(model, patterns) if any(patterns) else np.full(len(model), -1)
     others = [part for part, pattern in enumerate(patterns) if pattern is None]
     if others or not sizes:
-        family = formats.family_of(model)
         units = np.flatnonzero(part_of_unit < 0)
         ends = bounds(units.size, [size for size in sizes if not isinstance(size, str)])
         numbers = np.arange(units.size) if by is None else family.group_of(model, by)[units]
@@ -51,13 +63,55 @@ def split(
         if stratify is not None:
             shares = _shares(family.group_of(model, stratify)[units][order])
             order = order[np.argsort(shares, kind="stable")]
-        size = np.bincount(group, minlength=groups.size)[order]
-        # The middle of a group decides its part.
-        middle = np.cumsum(size) - (size + 1) // 2
         part_of = np.empty(groups.size, np.int64)
-        part_of[order] = np.searchsorted(ends, middle, side="right")
+        size = np.bincount(group, minlength=groups.size)
+        part_of[order] = _parts_of_groups(size[order], ends)
         part_of_unit[units] = np.array([*others, -1])[part_of[group]]
-    return [_part(model, np.flatnonzero(part_of_unit == part), by) for part in range(len(sizes))]
+    rows = [np.flatnonzero(part_of_unit == part) for part in range(len(sizes))]
+    for part, each in enumerate(rows):
+        if each.size == 0 and by is not None and part in others and 0 < size.size < len(others):
+            raise ValueError(_too_few_groups(by, size, len(others)))
+        if each.size == 0:
+            raise ValueError(_empty(part, sizes[part], len(model)))
+    return [model.select(each) for each in rows]
+
+
+def _parts_of_groups(size: "NDArray[np.int64]", ends: Sequence[int]) -> "NDArray[np.int64]":
+    """Return the part of each group; `len(ends)` for groups that are in no part.
+
+    The middle of a group decides its part. A part without groups then gets the group whose size is
+    the nearest, from a part that has others.
+    """
+    import numpy as np
+
+    middle = np.cumsum(size) - (size + 1) // 2
+    part_of = np.searchsorted(ends, middle, side="right")
+    for part, wanted in enumerate(np.diff(ends, prepend=0)):
+        groups = np.bincount(part_of, minlength=len(ends) + 1)
+        groups[-1] += 1  # no part needs these groups
+        if wanted and groups[part] == 0 and (spare := np.flatnonzero(groups[part_of] > 1)).size:
+            part_of[spare[np.argmin(np.abs(size[spare] - wanted))]] = part
+    return part_of
+
+
+def _too_few_groups(by: str, size: "NDArray[np.int64]", parts: int) -> str:
+    """Return the message for groups that are too few for the parts."""
+    low, high = int(size.min()), int(size.max())
+    of_units = counted(high, "unit") if low == high else f"{low:,} to {counted(high, 'unit')}"
+    has = "is only" if size.size == 1 else "are only"
+    needed = f"a part would be empty: {parts:,} parts need {parts:,} groups by {by}"
+    return f"{needed}, but there {has} {size.size:,}, of {of_units}"
+
+
+def _empty(part: int, size: float | str | None, count: int) -> str:
+    """Return the message for a part that would be empty."""
+    if isinstance(size, str):
+        why = f"no unit that is left has a name like {size!r}"
+    elif isinstance(size, float):
+        why = f"{size:.3g} of {counted(count, 'unit')} is less than one unit"
+    else:
+        why = f"the other parts take all units, {count:,}"
+    return f"part {part + 1} would be empty: {why}"
 
 
 def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
@@ -70,23 +124,18 @@ def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
         raise ValueError("a size must be more than 0")
     if any(isinstance(size, float) and size > 1 for size in sizes):
         raise ValueError("a fraction must not be more than 1; a number of units is an int")
-    shares = [size for size in sizes if isinstance(size, float)]
     exact = [count * size if isinstance(size, float) else size for size in sizes]
     total = sum(size for size in exact if size is not None)
     if total > count * (1 + 1e-9) + 1e-6:
-        counted = any(isinstance(size, int) for size in sizes)
-        share = "; 0.8, or 80% on the command line, is a share" if counted else ""
+        has_counts = any(isinstance(size, int) for size in sizes)
+        share = "; 0.8, or 80% on the command line, is a share" if has_counts else ""
         raise ValueError(f"the parts need more units than there are, {count:,}{share}")
     rest = count - total
     ends, at = [], 0.0
     for size in exact:
         at += rest if size is None else size
-        ends.append(min(round(at), count))
-    for size, start, end in zip(sizes, [0, *ends], ends, strict=False):
-        if start == end and (size is not None or shares):
-            raise ValueError(
-                f"a part would be empty: there are too few units, {count:,}, to split so"
-            )
+        # Halves go down, and not to even numbers: no part of exactly one unit may become empty.
+        ends.append(min(math.ceil(at - 0.5 - _ROUNDING), count))
     return ends
 
 
@@ -103,25 +152,13 @@ def _shares(group: "NDArray[np.int64]") -> "NDArray[np.float64]":
 
 def _named(model: Selectable, patterns: Sequence[str | None]) -> "NDArray[np.int64]":
     """Return the number of the first pattern that matches each unit's name, or -1."""
-    import re
-    from fnmatch import translate
-
     import numpy as np
 
-    family = formats.family_of(model)
     tests = [
-        (part, re.compile(translate(pattern).encode("utf-8", "surrogateescape")))
-        for part, pattern in enumerate(patterns)
-        if pattern is not None
+        (part, matcher(pattern)) for part, pattern in enumerate(patterns) if pattern is not None
     ]
     parts = (
-        next((part for part, test in tests if test.match(name)), -1)
-        for name in family.names_of(model)
+        next((part for part, matches in tests if matches(name)), -1)
+        for name in formats.family_of(model).names_of(model)
     )
     return np.fromiter(parts, np.int64, len(model))
-
-
-def _part(model: S, rows: "NDArray[np.int64]", by: str | None) -> S:
-    if not rows.size:
-        raise ValueError(f"a part would be empty: there are too few of its {by or 'units'}")
-    return model.select(rows)

@@ -21,8 +21,10 @@ from exset.core.protocols import Model, OptionValue
 from exset.core.source import Source
 from exset.families.format import Format
 from exset.io import files
+from exset.io.access import is_folder
 from exset.io.blocks import Blocks
 from exset.io.files import FilePath
+from exset.io.folders import Folder
 
 _BLOCK = 1 << 19
 SMALL = 1 << 24
@@ -140,15 +142,12 @@ def chunks(
     while True:
         count = 0
         with opened(path, format=format, limits=limits) as file:
-            streamed = file.format.stream(
-                file.blocks, limits=limits, findings=findings, engine=engine
-            )
-            for model in streamed:
+            for model in file.stream(findings, engine=engine):
                 count += len(model)
                 yield model
         if not (loop and count):
             return
-        if not file.blocks.is_pipe:  # the same file would have the same findings
+        if not file.is_pipe:  # the same file would have the same findings
             findings = Findings(strict=findings.strict)
 
 
@@ -165,6 +164,16 @@ class OpenFile:
     size: int = 0
     """The number of bytes, once all are read."""
 
+    @property
+    def name(self) -> str:
+        """The name in messages."""
+        return self.blocks.name
+
+    @property
+    def is_pipe(self) -> bool:
+        """Whether data may arrive later; a file that is opened again may then have others."""
+        return self.blocks.is_pipe
+
     def models(
         self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue
     ) -> Iterator[Model]:
@@ -173,13 +182,19 @@ class OpenFile:
         Arguments and errors are those of `Format.read`; of a large file, only the first error is
         raised.
         """
-        if self.format.streamer is None or self._is_small():
+        if self.format.streamer is None or self.is_small():
             yield self.model(findings, engine=engine, **options)
             return
-        yield from self.format.stream(
+        yield from self.stream(findings, engine=engine, **options)
+        self.size = self.blocks.count
+
+    def stream(
+        self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue
+    ) -> Iterator[Model]:
+        """Yield a model for each chunk, as `Format.stream` does."""
+        return self.format.stream(
             self.blocks, limits=self.limits, findings=findings, engine=engine, **options
         )
-        self.size = self.blocks.count
 
     def model(
         self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue
@@ -191,7 +206,8 @@ class OpenFile:
             source, limits=self.limits, findings=findings, engine=engine, **options
         )
 
-    def _is_small(self) -> bool:
+    def is_small(self) -> bool:
+        """Return whether the file is read at once, even if it could be read in chunks."""
         if self.few:
             return False
         if self.blocks.needed is None:
@@ -206,7 +222,56 @@ class OpenFile:
         whole = io.BytesIO()
         for block in self.blocks:
             whole.write(block)
-        return Source(self.blocks.name, whole.getvalue())
+        path = files.local_path(self.path, self.blocks.name) if has_path else ""
+        return Source(self.blocks.name, whole.getvalue(), path=path)
+
+
+@dataclass
+class OpenFolder:
+    """A folder that is read as one input, and its format; with the methods of an `OpenFile`."""
+
+    folder: Folder
+    format: Format
+    limits: Limits
+    is_pipe = False
+
+    @property
+    def name(self) -> str:
+        """The name in messages."""
+        return self.folder.name
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of all files."""
+        return self.folder.size
+
+    def is_small(self) -> bool:
+        """Return whether the folder is read at once, even if it could be read in chunks."""
+        return self.size <= SMALL
+
+    def models(
+        self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue
+    ) -> Iterator[Model]:
+        """Yield a model for each chunk, or one if the format cannot be read in chunks."""
+        if self.format.streamer is None:
+            return iter([self.model(findings, engine=engine, **options)])
+        return self.stream(findings, engine=engine, **options)
+
+    def stream(
+        self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue
+    ) -> Iterator[Model]:
+        """Yield a model for each chunk, as `Format.stream` does."""
+        return self.format.stream(
+            self.folder, limits=self.limits, findings=findings, engine=engine, **options
+        )
+
+    def model(
+        self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue
+    ) -> Model:
+        """Read the whole folder, as `Format.read` does."""
+        return self.format.read(
+            self.folder, limits=self.limits, findings=findings, engine=engine, **options
+        )
 
 
 @contextmanager
@@ -217,17 +282,35 @@ def opened(
     limits: Limits = DEFAULT,
     few: bool = False,
     argument: str = "format",
-) -> Iterator[OpenFile]:
-    """Open a file, `-` or a bundled sample, and recognise its format, unless `format` names it.
+) -> Iterator[OpenFile | OpenFolder]:
+    """Open a file, `-`, a bundled sample or a folder, and recognise its format.
 
-    `few`: whether only the first units are needed. `argument`: as `formats.detect`. Raises as
-    `files.blocks` does, and FormatError for an unknown format.
+    `format`: its name. `few`: whether only the first units are needed. `argument`: as
+    `formats.detect`. Raises as `files.blocks` does, also for a folder that has no known format, and
+    FormatError for an unknown format.
     """
     name = os.fsdecode(path)
+    if (fmt := format_of_folder(name, format, limits)) is not None:
+        yield OpenFolder(Folder(name, limits), fmt, limits)
+        return
     with _blocks(name, limits, _SMALL_BLOCK if few else _BLOCK) as blocks:
         if few:
             blocks.needed = 0
         yield OpenFile(name, blocks, recognise(blocks, format, argument), limits, few)
+
+
+def format_of_folder(
+    name: str, format: str | None = None, limits: Limits = DEFAULT
+) -> Format | None:
+    """Return the format of a path that is a folder; None for a file, and for an unknown folder.
+
+    `format`: the name of the format. Raises OSError.
+    """
+    if format is not None and not formats.get(format).is_folder:
+        return None
+    if name == "-" or "://" in name or not is_folder(name):
+        return None
+    return formats.detect_folder(Folder(name, limits)) if format is None else formats.get(format)
 
 
 @contextmanager

@@ -71,7 +71,8 @@ class Writer:
     _has_begun: bool = field(default=False, init=False)
     _header: object = field(default=None, init=False)
     _beginning: bytes = field(default=b"", init=False)
-    _size: int = field(default=0, init=False)
+    size: int = field(default=0, init=False)
+    """The number of bytes so far, before compression."""
 
     def __post_init__(self) -> None:
         self._out = self._file
@@ -104,7 +105,7 @@ class Writer:
         """Write the end of the file, and the number of units if the format stores it."""
         if not self._has_begun:
             self.begin(self._units.no_header())
-        self.put(self._chunks.end(self._size + len(self._beginning)))
+        self.put(self._chunks.end(self.size + len(self._beginning)))
         if not self._chunks.is_counted:
             return
         head = self._chunks.begin(self._header, self.count)
@@ -129,7 +130,7 @@ class Writer:
             from tempfile import gettempdir  # this folder is full, not the target's folder
 
             raise OSError(error.errno, error.strerror, gettempdir()) from None
-        self._size += len(data)
+        self.size += len(data)
 
 
 @dataclass

@@ -2,6 +2,7 @@ import io
 import math
 import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -17,7 +18,7 @@ from tests.training import portable
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(
     "ci",
-    max_examples=100,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     print_blob=True,
@@ -35,6 +36,52 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the kernels for all tests, before the workers of pytest-xdist start."""
     if not hasattr(session.config, "workerinput"):
         background.run()
+
+
+_SKIPPED = "exset/skipped"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    text = "run only the tests that the last run without this option skipped"
+    parser.addoption("--skipped", action="store_true", help=text)
+
+
+class Skips:
+    """The tests and files that a run skips, which `--skipped` runs later."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.names: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped:
+            self.names.append(report.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:
+            self.names.append(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        if self.config.cache is not None:
+            self.config.cache.set(_SKIPPED, self.names)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Note what a run skips, once for all workers of pytest-xdist."""
+    if not hasattr(config, "workerinput") and not config.getoption("--skipped"):
+        config.pluginmanager.register(Skips(config))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip tests of formats that need an optional library which is not installed."""
+    if config.getoption("--skipped") and config.cache is not None:
+        names = set(config.cache.get(_SKIPPED, []))
+        items[:] = [each for each in items if names & {each.nodeid, each.nodeid.split("::")[0]}]
+    for item in items:
+        for each in getattr(getattr(item, "callspec", None), "params", {}).values():
+            library = getattr(each, "needs", None)
+            if isinstance(library, str) and find_spec(library) is None:
+                item.add_marker(pytest.mark.skip(f"{library} is not installed"))
 
 
 @pytest.fixture(scope="session")

@@ -122,6 +122,7 @@ def run(case: Case) -> str:
         shown = "\n".join(f"$ {line}\n{_output(line, names)}".strip("\n") for line in case.commands)
         shown = re.sub(r"import of \S+ halted; .*", "MESSAGE OF PYTHON", shown)
         shown = re.sub(r"Unable to synchronously open file \(.*?\)", "MESSAGE OF HDF5", shown)
+        shown = re.sub(r"pyarrow: .*?\)(?= \[)", "MESSAGE OF PYARROW)", shown)
         return _without_lists(shown.replace(folder, "FOLDER"))
 
 
@@ -129,13 +130,15 @@ def _without_lists(text: str) -> str:
     """Return a message with a word for each list that grows with the registry."""
     names = formats.names()
     lists = {
-        "FORMATS": ", ".join(f"{fmt.name} ({fmt.title})" for fmt in formats.FORMATS),
         "FORMAT NAMES": ", ".join(names),
+        "TEXT FORMATS": ", ".join(fmt.name for fmt in formats.FORMATS if not fmt.binary),
+        "BINARY FORMATS": ", ".join(fmt.name for fmt in formats.FORMATS if fmt.binary),
         "SUFFIXES": formats.suffixes(formats.FORMATS),
         "SAMPLES": ", ".join(samples.names()),
     }
     for word, listed in lists.items():
         text = text.replace(listed, word)
+    text = re.sub("(the suffixes for an? [^:]* are ).*", r"\1SUFFIXES", text)
     return re.sub("(formats that can store an? [^:]*: ).*", r"\1FORMATS", text)
 
 

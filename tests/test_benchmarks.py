@@ -2,6 +2,7 @@
 
 import json
 import math
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,10 @@ SPREADS = {
     "arrays": ("of its speed", "of a copy into new memory"),
     "batches": ("us a batch", "times as long"),
     "small": ("times as long",),
+    "provision": ("records/s", "peer, records/s", "times as fast"),
+    "shards": ("samples/s", "times as fast"),
+    "csv": ("seconds", "MB/s", "times as fast"),
+    "convert": ("seconds", "peer, s", "times as long"),
 }
 
 
@@ -41,9 +46,11 @@ def test_all_of_it_quickly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     shown = capsys.readouterr().out
     assert report["machine"]["processor"] in shown
     rows = report["rows"]
-    assert {row["section"] for row in rows} == set(SECTIONS) == set(SPREADS)
+    assert set(SECTIONS) == set(SPREADS)
+    left_out = set() if find_spec("pandas") else {"csv"}
+    assert {row["section"] for row in rows} == set(SECTIONS) - left_out
     for section, (title, _) in SECTIONS.items():
-        assert f"\n{title}; 1 turns\n" in shown
+        assert (f"\n{title}; 1 turns\n" in shown) == (section not in left_out)
         for row in (row for row in rows if row["section"] == section):
             assert f"| {row['name']} " in shown
             for name in SPREADS[section]:

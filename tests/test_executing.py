@@ -21,6 +21,8 @@ MAY_IMPORT = {
     "exset.core.jobs": {"concurrent"},
     "exset.core.process_pool": {"multiprocessing", "concurrent"},
     "exset.testing.fuzz": {"concurrent"},
+    # It decodes in threads.
+    "exset.runtime.aeon.provision.provider": {"concurrent"},
 }
 RUNS = re.compile(
     r"eval|exec|compile|__import__|os\.(\*|system|popen|startfile|fork\w*|(posix_)?(exec|spawn)\w*)"

@@ -5,6 +5,7 @@ import io
 import os
 import re
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,10 @@ PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").g
 
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ exset (.*?)(?:  # ends with (\d))?\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+SECTION = re.compile(r"^(?=## )", re.MULTILINE)
+NEEDS = re.compile(r"^Needs ([A-Za-z, ]+)[.:]", re.MULTILINE)
+"""The libraries without which the examples of a page, or of a section, cannot run."""
+
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
@@ -45,11 +50,29 @@ def test_a_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """The commands and the Python of a page, in their order, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__page__"}
-    for kind, block in BLOCK.findall((ROOT / page).read_text()):
-        if kind == "console":
-            run_console(block)
-        else:
-            run_python(block, names, page)
+    missing: set[str] = set()
+    for section in SECTION.split((ROOT / page).read_text()):
+        needed = {name for found in NEEDS.findall(section) for name in found.split(", ")}
+        if lacking := {name for name in needed if find_spec(name) is None}:
+            missing |= lacking
+            continue
+        for kind, block in BLOCK.findall(section):
+            if kind == "console":
+                run_console(block)
+            else:
+                run_python(block, names, page)
+    if missing:
+        pytest.skip(f"not installed, so not all examples ran: {', '.join(sorted(missing))}")
+
+
+def test_the_jobs_are_short() -> None:
+    """Each of the ten jobs takes one command, or five lines of Python."""
+    _, *jobs = SECTION.split((ROOT / "docs" / "jobs.md").read_text())
+    assert len(jobs) == 10
+    for job in jobs:
+        for kind, block in BLOCK.findall(job):
+            lines = [line for line in block.splitlines() if line and "# ->" not in line[:6]]
+            assert kind == "console" or len(lines) <= 5, block
 
 
 def test_there_is_something_to_run() -> None:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from exset.codecs.engine import ir
 from exset.codecs.engine import opcodes as op
 from exset.codecs.engine.program import Leaf, Origin, Program
+from exset.codecs.engine.wording import constant_text, demand_of
 
 _Row: TypeAlias = list[int]
 
@@ -110,10 +111,10 @@ def _origin_of(node: ir.Node) -> Origin:
         case ir.Number():
             return Origin("block", node.path)
         case ir.Test(condition=condition):
-            text = ir.format_expression(condition)
+            text = demand_of(condition)
             return Origin("test", node.path, _first_field(condition), text=text)
         case ir.Constant(size=size):
-            text = ir.format_constant(node.construct.value)
+            text = constant_text(node.construct.value)
             return Origin("constant", node.path, size=size, text=text)
         case ir.String():
             return Origin("string", node.path)

@@ -25,7 +25,7 @@ class Reason(StrEnum):
 
     ENDS = "the data end inside {field}"
     CONSTANT = "{field} must be {value}"
-    CHECK = "{field} is {value}, but must satisfy: {condition}"
+    CHECK = "{field} is {value}, but must {demand}"
     NEGATIVE = "{field} is {value}, a negative count"
     TOO_MANY = "{field} is {value}, more than the bytes left can hold"
     UNTERMINATED = "{field} is a string without its NUL"
@@ -103,7 +103,7 @@ class Diagnosis:
         origin, row = self.program.origins[at], self.program.code[at]
         match origin.kind:
             case "test":
-                self._fail_at_field(origin, Reason.CHECK, condition=origin.text)
+                self._fail_at_field(origin, Reason.CHECK, demand=origin.text)
             case "constant":
                 if self.left < origin.size:
                     self._fail(Reason.ENDS, origin.path)

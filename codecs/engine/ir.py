@@ -171,29 +171,6 @@ def expressions_in(node: Node) -> Iterator[Expression]:
             pass
 
 
-def format_expression(expression: Expression) -> str:
-    """Return an expression as text for messages, with the last name of each field's path."""
-    if isinstance(expression, Number):
-        return expression.path.rpartition(".")[2]
-    if isinstance(expression, Match):
-        return f"{expression.field.path.rpartition('.')[2]} == {expression.value!r}"
-    if not isinstance(expression, Operation):
-        return str(expression)
-    operands = [
-        f"({format_expression(each)})" if isinstance(each, Operation) else format_expression(each)
-        for each in expression.operands
-    ]
-    if len(operands) == 1:
-        return f"{expression.operator} {operands[0]}"
-    word = {"|": "or", "&": "and"}.get(expression.operator, expression.operator)
-    return f"{operands[0]} {word} {operands[1]}"
-
-
-def format_constant(value: int | bytes) -> str:
-    """Return a constant as text for messages; a large number is in hexadecimal."""
-    return f"0x{value:08X}" if isinstance(value, int) and value > 0xFFFF else repr(value)
-
-
 def is_number_array(node: Node) -> bool:
     """Return whether a node is an array of numbers, which is read and written at once."""
     return isinstance(node, Rows) and isinstance(node.element, Number)

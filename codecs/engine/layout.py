@@ -17,7 +17,16 @@ if TYPE_CHECKING:
 # The sources on which a program depends, in addition to the declaration.
 MODULES: Final = tuple(
     f"exset.codecs.engine.{name}"
-    for name in ("assembly", "declaration", "expressions", "ir", "lowering", "opcodes", "program")
+    for name in (
+        "assembly",
+        "declaration",
+        "expressions",
+        "ir",
+        "lowering",
+        "opcodes",
+        "program",
+        "wording",
+    )
 )
 LIBRARIES: Final = ("construct.version", "numpy.version")
 

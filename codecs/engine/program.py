@@ -64,7 +64,7 @@ class Origin(NamedTuple):
     """The node for which an instruction was made, for error messages.
 
     field: the first field in the condition or the count, if there is one. size: the size of a
-    constant, or the smallest size of an element. text: the condition, or the constant, as text.
+    constant, or the smallest size of an element. text: the demand of a condition, or the constant.
     """
 
     kind: Kind

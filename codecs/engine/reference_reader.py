@@ -18,6 +18,7 @@ from exset.codecs.engine.fields import Fields, Values, quiet_nans
 from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.program import Leaf
 from exset.codecs.engine.tracing import traced
+from exset.codecs.engine.wording import constant_text, demand_of
 from exset.core.errors import FormatError, Place
 from exset.core.limits import Limits
 from exset.core.source import Source
@@ -100,7 +101,7 @@ class _Reading:
             end = self._end_of(node, start)
             fail(Reason.ENDS, self.fields(start), self.source, node.path, end)
         except cs.ConstError:
-            value = ir.format_constant(subcon.value)
+            value = constant_text(subcon.value)
             fail(Reason.CONSTANT, self.fields(start), self.source, node.path, start, value=value)
         self.end = stream.tell()
         if isinstance(node, ir.Repeat):
@@ -120,8 +121,7 @@ class _Reading:
             subcon._parsereport(stream, context, "")
         except cs.CheckError:
             field = next(ir.fields_in(node.condition))
-            condition = ir.format_expression(node.condition)
-            self._fail_at_field(Reason.CHECK, field, condition=condition)
+            self._fail_at_field(Reason.CHECK, field, demand=demand_of(node.condition))
 
     def _count(self, node: ir.Rows | ir.Blob | ir.Gap, value: int, start: int) -> int:
         """Check that the remaining bytes have room for `value` elements or bytes."""

@@ -13,6 +13,7 @@ from exset.codecs.engine import ir
 from exset.codecs.engine.fields import Values, check_columns, check_end, check_room, quiet_nans
 from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.tracing import traced
+from exset.codecs.engine.wording import demand_of
 from exset.core.errors import FormatError
 from exset.grammars.columns.ragged import Strings
 
@@ -97,4 +98,4 @@ class _Writing:
         """Return the message for a condition that does not hold."""
         assert isinstance(node, ir.Test)
         field = next(ir.fields_in(node.condition))
-        return f"{self._last(field.path)} must satisfy: {ir.format_expression(node.condition)}"
+        return f"{self._last(field.path)} must {demand_of(node.condition)}"

@@ -137,7 +137,7 @@ def _fail(
     if origin.kind == "test":
         path = cast(str, origin.field)
         number = int(fill[program.total(path)]) - 1
-        raise FormatError(f"{path} number {number} must satisfy: {origin.text}")
+        raise FormatError(f"{path} number {number} must {origin.text}")
     count = int(execution.ints[row[2]]) if origin.kind in ("rows", "bytes") else 0
     if count < 0:
         raise FormatError(f"{path}: a negative count, {count}")

@@ -46,7 +46,7 @@ def _prefixed(path: str, columns: _Columns) -> _Columns:
 
 
 def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
-    """Make the columns of events that have own fields; Lens writes all fields of such events."""
+    """Make the columns of events with fields of their own, of which Lens writes every field."""
     events = examples.events
     own = np.zeros(len(events.proc), np.bool_)
     for name in REALS:

@@ -14,12 +14,13 @@ from exset.core import signals
 SECTIONS = {
     "Look at files": {"inspect": "info stats", "show": "cat head", "plot": "plot"},
     "Check files": {"validate": "validate", "diff": "diff", "explain": "explain"},
-    "Convert files": {"convert": "convert", "split": "split"},
+    "Convert and edit files": {"convert": "convert", "edit:edit_files": "edit", "split": "split"},
     "Families of formats": {
         "list:lists": "list",
         "schema": "schema",
         "manifest": "manifest",
         "config": "config",
+        "provision": "provision",
         "cache": "cache",
         "sampler": "sampler",
     },

@@ -89,7 +89,11 @@ def build(manifest: str, cache_directory: str, common: CommonOptions, **planning
 
     \b
       exset cache build train.tsv caches --base pictures
+      exset cache build pictures/ caches
+      exset cache build train.npz caches
 
+    A MANIFEST may be any file or folder that exset converts to one, such as a folder with a folder
+    for each class.
     The cache is a folder below CACHE_DIRECTORY. After an interrupted build, aeon and exset treat
     the cache as incomplete; the next build keeps its complete blocks.
     """

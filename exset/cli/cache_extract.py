@@ -9,7 +9,7 @@ from exset.cli.cache_plans import manifest_option, plan_of, plan_options
 from exset.cli.commands import Command
 from exset.cli.inputs import CommonOptions, common_options
 from exset.cli.options import option
-from exset.cli.output import argument_errors, require_option, usage_error
+from exset.cli.output import argument_errors, data_error, require_option, usage_error
 from exset.cli.paths import file_argument
 from exset.cli.reports import Report, json_option
 from exset.core.errors import Severity, with_source_name
@@ -110,7 +110,7 @@ def _extract_file(
                 archive, output, name=source.name, findings=findings
             )
         elif fmt.name != "block":
-            usage_error(f"{safe(path)} is neither a block nor an archive: {fmt.title}")
+            data_error(f"{safe(path)} is neither a block nor an archive: {fmt.title}")
         elif damaged:
             done = cache_extract.extract_block(source, output, **settings, **common.reading)
         else:

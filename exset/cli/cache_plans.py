@@ -1,18 +1,22 @@
 """The options of `exset cache` that determine the cache of a manifest, and the cache's plan."""
 
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from exset import api
+from exset import api, bridge, formats
 from exset.cli.inputs import CommonOptions, base_option, roots_option
 from exset.cli.manifest import selection_options
 from exset.cli.options import Whole, option, options, secondary_option
-from exset.cli.output import argument_errors
-from exset.core.errors import Findings, with_source_name
+from exset.cli.output import data_errors
+from exset.core.errors import Findings, FormatError, with_source_name
+from exset.core.source import Source
+from exset.families.option import listed
 from exset.grammars.aeon.manifest_types import Dialect
 
 if TYPE_CHECKING:
+    from exset.grammars.aeon.manifest import Manifest
     from exset.runtime.aeon.cache import Cache
     from exset.runtime.aeon.cache_plan import Plan
 
@@ -39,9 +43,45 @@ plan_options = options(
         type=click.Choice([*map(str, Dialect)]),
         help="Use the given version of aeon: head, seed or csv.",
     ),
+    option(
+        "--files",
+        metavar="NAME,...",
+        callback=lambda _, __, text: text and listed(text),
+        help="Treat the text in these columns of a table as paths of files (FILE).",
+    ),
     selection_options,
 )
 """Add the options of aeon that determine the records of a cache and its blocks."""
+
+
+def _records(
+    path: str,
+    dialect: str | None,
+    paths: list[str] | None,
+    common: CommonOptions,
+    findings: Findings,
+) -> "tuple[Manifest, str]":
+    """Return the manifest in a file, or the one of its table, and the folder of its files.
+
+    `paths`: the columns of a table that have paths of files.
+
+    A file whose format is unknown is read as a manifest.
+    """
+    from exset.parsers.aeon.manifest import parse
+
+    source = api.read_input(path, limits=common.limits)
+    fmt = formats.get("manifest")
+    with suppress(FormatError):
+        fmt = api.recognise(source)
+    if isinstance(source, Source) and fmt == formats.get("manifest"):
+        return parse(source, limits=common.limits, findings=findings, dialect=dialect), ""
+    model = fmt.read(source, limits=common.limits, findings=findings)
+    with with_source_name(path, fmt.family.noun, "table", findings=findings) as named:
+        table = bridge.to_table(model, findings=named, limits=common.limits)
+        how: dict[str, Any] = {"findings": named, "limits": common.limits, "files": paths}
+        with data_errors():
+            made = bridge.from_table(table, family="aeon", dialect=dialect, **how)
+    return cast("Manifest", made), str(table.metadata.get("base") or "")
 
 
 def plan_of(
@@ -53,18 +93,18 @@ def plan_of(
 ) -> "Plan":
     """Return the plan of the cache of a manifest.
 
-    `planning`: the values of `plan_options`. `cache`: an existing cache, whose block size is the
-    default.
+    `manifest`: a manifest, or any file or folder whose table becomes one. `planning`: the values of
+    `plan_options`. `cache`: an existing cache, whose block size is the default.
     """
-    from exset.parsers.aeon.manifest import parse
     from exset.runtime.aeon.cache_plan import Plan
     from exset.runtime.aeon.selection import BLOCK_SIZE
 
     findings = common.findings if findings is None else findings
     dialect, size = planning.pop("dialect"), planning.pop("block_size")
-    source = api.read_source(manifest, limits=common.limits)
-    records = parse(source, limits=common.limits, findings=findings, dialect=dialect)
-    with argument_errors(), with_source_name(manifest):
+    paths = planning.pop("files")
+    records, base = _records(manifest, dialect, paths, common, findings)
+    planning["base"] = planning.get("base") or base
+    with data_errors(), with_source_name(manifest):
         plan = Plan.of(
             records,
             block_size=size or BLOCK_SIZE,

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
 
@@ -14,7 +14,13 @@ from exset.core.text import safe
 
 if TYPE_CHECKING:
     from exset.grammars.aeon.config.model import LoaderConfig
+    from exset.grammars.aeon.config.outputs import Output
     from exset.grammars.aeon.config.settings import Settings
+
+_Row: TypeAlias = tuple[str, str, str]
+"""A member, its value, and what it means."""
+
+_WIDEST: Final = 20
 
 
 @click.group(cls=Group)
@@ -63,23 +69,38 @@ def _lines(config: "LoaderConfig") -> Iterator[str]:
     from exset.grammars.aeon.config.schema_types import TITLES
 
     yield f"dialect {config.dialect}: {TITLES[config.dialect]}"
-    yield from _members(config.settings, "")
+    yield from _aligned(list(_members(config.settings, "  ")))
     yield "outputs of a batch of N records"
-    for output in config.outputs:
-        axes = " ".join(f"{a}={n}" for a, n in zip(output.axes, output.shape, strict=True))
-        yield f"  {output.name:<24} {output.dtype:<9} N {axes}"
+    outputs = []
+    for output, meant in zip(config.outputs, config.meant_outputs, strict=True):
+        axes = _axes(output) if meant == output else f"{_axes(output)} (exset: {_axes(meant)})"
+        outputs.append((f"  {output.name}", output.dtype, f"N {axes}"))
+    yield from _aligned(outputs)
 
 
-def _members(settings: "Settings", indent: str) -> "Iterator[str]":
+def _axes(output: "Output") -> str:
+    return " ".join(f"{a}={n}" for a, n in zip(output.axes, output.shape, strict=True))
+
+
+def _aligned(rows: "list[_Row]") -> Iterator[str]:
+    """Yield rows as lines of three columns; a long value moves only the text after it."""
+    name_width = max((len(name) for name, *_ in rows), default=0)
+    widths = [len(value) for _, value, _ in rows if len(value) <= _WIDEST]
+    value_width = max(widths, default=0)
+    for name, value, about in rows:
+        yield f"{name:<{name_width}} {value:<{value_width}} {about}".rstrip()
+
+
+def _members(settings: "Settings", indent: str) -> "Iterator[_Row]":
     from exset.grammars.aeon.config.settings import plain
 
     for member, value in settings.values():
         inner = settings.objects(member.name) if member.table else ()
         for number, each in enumerate(inner):
             index = f"[{number}]" if member.kind == "objects" else ""
-            yield f"{indent}  {member.name}{index} {each.type}".rstrip()
+            yield f"{indent}{member.name}{index} {each.type}", "", ""
             yield from _members(each, indent + "  ")
         if not inner:
             text = json.dumps(plain(value, member.kind), ensure_ascii=False)
             shown = text if member.name in settings.given else f"[{text}]"
-            yield f"{indent}  {member.name:<{24 - len(indent)}} {shown:<20} {member.about}".rstrip()
+            yield f"{indent}{member.name}", shown, member.about

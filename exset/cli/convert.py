@@ -7,22 +7,26 @@ from typing import Any
 
 import click
 
-from exset import api, converting
+from exset import api, converting, formats
 from exset.cli import format_options
 from exset.cli.convert_plan import Job, plan
 from exset.cli.each_file import FileResult, for_each_file
 from exset.cli.inputs import CommonOptions, FormatName, jobs_option, reading_options
+from exset.cli.options import option, secondary_option
 from exset.cli.output import usage_error, write_stdout
 from exset.cli.paths import some_inputs
 from exset.cli.reports import json_option, json_rows, show_findings
-from exset.core.text import safe
+from exset.core.protocols import Level
+from exset.core.text import safe, size
+from exset.steps import Steps
 
 
 @dataclass(frozen=True, kw_only=True)
 class Converted(FileResult):
-    """The result of a job: the number of units, the findings, and maybe data for the terminal."""
+    """The result of a job: units, bytes, findings, and maybe data for the terminal."""
 
     count: int
+    size: int | None = None
     data: bytes | None = None
 
 
@@ -33,35 +37,53 @@ class Converter:
     common: CommonOptions
     options: dict[str, Any]
     makes_folder: bool
+    level: Level | None
+    dry_run: bool
+
+    @property
+    def is_untrusted(self) -> bool:
+        """Whether files may only be opened in some folders."""
+        return bool(self.common.access.roots)
 
     def __call__(self, job: Job) -> Converted:
         """Convert a file; raises FormatError and OSError as `load` and `save` do."""
-        if job.target == "-" and (sys.stdout is None or sys.stdout.isatty()):
+        if job.target == "-" and not self.dry_run and (sys.stdout is None or sys.stdout.isatty()):
             return self._for_terminal(job)
         findings = self.common.new_findings()
-        if self.makes_folder:
+        if self.makes_folder and not self.dry_run:
             os.makedirs(os.path.dirname(job.target), exist_ok=True)
-        count = converting.convert(
+        done = converting.conversion(
             job.source,
             job.target,
             from_format=self.common.format,
             to=job.to,
+            level=self.level,
+            dry_run=self.dry_run,
             limits=self.common.limits,
             findings=findings,
             reading=self.common.options,
-            **self.options,
+            engine="auto",
+            options=self.options,
+            is_untrusted=self.is_untrusted,
         )
-        return Converted(findings, count=count)
+        return Converted(findings, count=done.count, size=done.size)
 
     def _for_terminal(self, job: Job) -> Converted:
         """Convert in memory: a terminal must not show half a file, nor control characters."""
-        source = api.read_source(job.source, limits=self.common.limits)
+        source = api.read_input(job.source, self.common.format, limits=self.common.limits)
         fmt = api.recognise(source, self.common.format)
         api.check_convertible(fmt.family, job.format, "", source.name)
-        file = self.common.load_source(source, fmt)
-        findings, to = file.findings, job.format.name
-        data = api.dumps(file.model, format=to, name=source.name, findings=findings, **self.options)
-        return Converted(findings, count=len(file.model), data=data)
+        common, untrusted = self.common, self.is_untrusted
+        steps = Steps.of(fmt, job.format, self.options, common.options, is_untrusted=untrusted)
+        findings, limits = common.new_findings(), common.limits
+        reading: dict[str, Any] = {"limits": limits, "findings": findings, **steps.read}
+        model = fmt.read(source, **reading)
+        model = steps.converted(
+            model, job.format, source.name, level=self.level, findings=findings, limits=limits
+        )
+        writing: dict[str, Any] = {"findings": findings, **steps.write}
+        data = api.dumps(model, format=job.format.name, name=source.name, **writing)
+        return Converted(findings, count=len(model), data=data)
 
 
 @click.command(cls=format_options.FormatCommand)
@@ -69,11 +91,23 @@ class Converter:
 @json_option()
 @click.option("-o", "--output", metavar="OUT", help="Write to this file or folder.")
 @click.option("--to", metavar="FORMAT", type=FormatName(), help="Write the output in this format.")
+@option("-n", "--dry-run", is_flag=True, help="Write nothing; say what would be written or lost.")
+@secondary_option(
+    "--level",
+    type=click.Choice(["said", "meant"]),
+    help="Store in a table what a file says, or dense arrays of what it means.",
+)
 @format_options.write_options
+@format_options.table_options
 @reading_options
 @jobs_option
 def convert(
-    inputs: tuple[str, ...], output: str | None, to: str | None, common: CommonOptions
+    inputs: tuple[str, ...],
+    output: str | None,
+    to: str | None,
+    dry_run: bool,
+    level: Level | None,
+    common: CommonOptions,
 ) -> int:
     """Convert files to another format.
 
@@ -82,29 +116,34 @@ def convert(
       exset convert --to bex *.ex            each next to its input
       exset convert --to bex -o out/ *.ex    all into a folder
       exset convert - -o - --to ex < a.bex   standard input to standard output
+      exset convert -n train.ex train.npz    say what would be lost
 
     With -v, exset shows notes, too.
     """
-    jobs = plan(inputs, output, to)
-    to_stdout = any(job.target == "-" for job in jobs)
-    options = _options(jobs[0], common)
+    jobs = plan(inputs, output, to, common.format)
+    to_stdout = not dry_run and any(job.target == "-" for job in jobs)
+    options = _options(jobs[0])
     if to_stdout and json_rows() is not None:
         usage_error("--json and the file would both go to standard output: name another OUTPUT")
 
     def row(job: Job, done: Converted | None) -> dict[str, object]:
-        return {"target": job.target, "format": job.format.name, "units": done and done.count}
+        sizes = {"bytes": done and done.size, "written": False} if dry_run else {}
+        units = done and done.count
+        return {"target": job.target, "format": job.format.name, "units": units, **sizes}
 
     def show(job: Job, done: Converted) -> None:
         if done.data is not None:
             write_stdout(done.data, job.format)
         show_findings(done.findings, common.verbosity)
-        if common.verbosity >= 0 and job.target != "-":
+        if common.verbosity >= 0 and (dry_run or job.target != "-"):
             count = job.format.family.counted(done.count)
+            if dry_run:
+                count = f"{count}, {size(done.size or 0)}; nothing is written"
             click.echo(f"{safe(job.source)} -> {safe(job.target)}: {count}", err=True)
 
     makes_folder = output is not None and any(job.target != output for job in jobs)
     return for_each_file(
-        Converter(common, options, makes_folder),
+        Converter(common, options, makes_folder, level, dry_run),
         jobs,
         row=row,
         show=show,
@@ -114,15 +153,15 @@ def convert(
     )
 
 
-def _options(job: Job, common: CommonOptions) -> dict[str, Any]:
-    """Return the user's options of writers, which the target format of the job must have."""
-    options: dict[str, Any] = format_options.values(writing=True)
+def _options(job: Job) -> dict[str, Any]:
+    """Return the user's options of writers and of tables.
+
+    Those of writers that tables lack must be options of the target format of the job.
+    """
+    options: dict[str, Any] = format_options.values("write")
+    of_tables = {option.name for family in formats.families() for option in family.table_options}
     for name in options:
-        if job.format.option(name) is None:
-            switch = format_options.switch(name, writing=True)
+        if job.format.option(name) is None and name not in of_tables:
+            switch = format_options.switch(name, "write")
             usage_error(f"unknown option {switch} of {job.format.name} ({safe(job.target)})")
-    job.format.chosen(options)
-    if common.access.roots:
-        unset = {each.name: each.untrusted for each in job.format.options if each.untrusted}
-        options = {**unset, **options}
-    return options
+    return {**options, **format_options.values("table")}

@@ -1,10 +1,12 @@
 """Plan `exset convert`: find the source and the target of each conversion."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 
-from exset import formats, samples
+from exset import api, formats, samples
 from exset.cli.output import usage_error
+from exset.core.errors import FormatError
 from exset.core.text import safe
 from exset.families.format import Format
 from exset.io.access import is_file, is_folder
@@ -27,25 +29,30 @@ class Job:
         return self.source
 
 
-def plan(inputs: tuple[str, ...], output: str | None, to: str | None) -> list[Job]:
+def plan(
+    inputs: tuple[str, ...], output: str | None, to: str | None, from_format: str | None = None
+) -> list[Job]:
     """Return the jobs for the arguments of the command line; raises UsageError.
 
-    All jobs have the same format.
+    All jobs have the same format. `from_format`: the name of the format of the inputs, if given.
     """
     if output is None and (to is None or (len(inputs) == 2 and not _is_input(inputs[1]))):
         inputs, output = _split(inputs)
     inputs = tuple(dict.fromkeys(inputs))
     into = output is not None and (output.endswith(("/", os.sep)) or is_folder(output))
+    if to is not None and formats.get(to).is_folder:
+        into = len(inputs) > 1  # one input becomes the folder itself
     folder = output if into else None
     if folder is None and len(inputs) > 1 and output is not None:
         hint = "" if output == "-" or os.path.exists(output) else f": use -o {safe(output)}/"
         usage_error(f"several files need a folder, but {safe(output)} is not a folder{hint}")
     if output is not None and output.startswith(samples.PREFIX):
         usage_error("bundled samples are read-only: name another output")
-    fmt = _format(None if folder else output, to)
+    fmt = _format(inputs[0], from_format, None if folder else output, to)
     jobs = []
     for source in inputs:
-        renamed = formats.stem(source.removeprefix(samples.PREFIX)) + fmt.suffix
+        bare = source.removeprefix(samples.PREFIX).rstrip("/" + os.sep)
+        renamed = formats.stem(bare) + fmt.suffix
         target = output
         if target is None:
             target = "-" if source == "-" else renamed
@@ -78,10 +85,15 @@ def _is_input(path: str) -> bool:
     return is_file(path) or path.startswith(samples.PREFIX)
 
 
-def _format(output: str | None, to: str | None) -> Format:
+def _format(source: str, from_format: str | None, output: str | None, to: str | None) -> Format:
     if to is not None:
         return formats.get(to)
-    fmt = None if output is None else formats.by_suffix(output)
+    family = None
+    if output is not None and len(formats.with_suffix(output)) > 1 and source != "-":
+        with suppress(FormatError, OSError):  # reading the file raises it again
+            found = api.detect(source) if from_format is None else formats.get(from_format)
+            family = found.family
+    fmt = None if output is None else formats.by_suffix(output, family)
     if fmt is None:
         what = "a folder" if output is None else safe(output)
         usage_error(f"{what} has no suffix of a format: use --to FORMAT")

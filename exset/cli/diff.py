@@ -8,7 +8,7 @@ import click
 from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, reading_options
 from exset.cli.options import option
-from exset.cli.output import usage_error
+from exset.cli.output import data_error, usage_error
 from exset.cli.paths import file_argument
 from exset.cli.reports import SHOWN_VERBOSE, Report, json_option, json_rows
 from exset.comparing import diff as compare
@@ -27,7 +27,8 @@ SHOWN = 10
     metavar="T",
     type=click.FloatRange(min=0),
     default=0.0,
-    help="Ignore differences between numbers up to T, or up to T times the number if above 1 (0).",
+    help="Ignore a difference of two numbers up to T, or up to T times the larger absolute value"
+    " if that is above 1 (0).",
 )
 @json_option(
     *("equal", "what", "compared", "differing", "first", "counts", "findings"),
@@ -54,11 +55,11 @@ def diff(one: str, other: str, tolerance: float, common: CommonOptions) -> Repor
     family = first.format.family
     if family != second.format.family:
         nouns = [with_article(each.noun) for each in (family, second.format.family)]
-        usage_error(f"{safe(one)} is {nouns[0]}, but {safe(other)} is {nouns[1]}")
+        data_error(f"{safe(one)} is {nouns[0]}, but {safe(other)} is {nouns[1]}")
     keep = SHOWN_VERBOSE if common.verbosity > 0 or json_rows() is not None else SHOWN
     with with_source_name(f"{one} and {other}"):
         differences = compare(first.model, second.model, tolerance=tolerance, keep=keep)
-    names = f"{safe(first.source.name)} and {safe(second.source.name)}"
+    names = f"{safe(first.name)} and {safe(second.name)}"
     lines = []
     if common.verbosity >= 0 and not differences:
         within = f", within {tolerance:g}" if tolerance else ""

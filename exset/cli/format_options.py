@@ -1,7 +1,7 @@
 """Make options of the command line from the records of formats."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias
 
 import click
 
@@ -10,22 +10,33 @@ from exset.cli.commands import Command
 from exset.cli.options import Decorator, SecondaryOption, options
 from exset.cli.options import Option as CommandOption
 from exset.core.protocols import OptionValue
-from exset.families.format import Format, Option
+from exset.families.format import Format
+from exset.families.option import Option
 
 _META = "exset.cli.format_options."
+
+
+Step: TypeAlias = Literal["read", "write", "table"]
+"""What options are for: readers, writers, or tables between families."""
+
+_SECTIONS: Final[dict[Step, str]] = {
+    "read": SecondaryOption.section,
+    "write": "Options of formats",
+    "table": "Options of tables",
+}
 
 
 class FormatOption(CommandOption):
     """An option of one or more formats. `values` returns the values that the user set."""
 
-    def __init__(self, _: object, *, same_name: list[Option], writing: bool) -> None:
+    def __init__(self, _: object, *, same_name: list[Option], step: Step) -> None:
         """Declare an option as in its records; click's `meta` stores the value."""
-        self.writing = writing
-        self.section = "Options of formats" if writing else SecondaryOption.section
+        self.step = step
+        self.section = _SECTIONS[step]
         first = same_name[0]
         choices = list(dict.fromkeys(choice for each in same_name for choice in each.choices))
         super().__init__(
-            [switch(first.name, writing=writing), f"{_verb(writing)}_{first.name}"],
+            [switch(first.name, step), f"{step}_{first.name}"],
             is_flag=first.is_flag,
             metavar=first.metavar or None,
             type=_Choice(first.name, choices) if choices else None,
@@ -64,56 +75,70 @@ class FormatCommand(Command):
     def _load_plugins(self) -> bool:
         """Add the options of other packages' formats; return whether there are any."""
         taken = {name for param in self.params for name in param.opts}
-        writes = any(isinstance(param, FormatOption) and param.writing for param in self.params)
+        steps = {param.step for param in self.params if isinstance(param, FormatOption)}
         added = [
             each
-            for writing in {False, writes}
-            for same_name in _by_name(formats.load_plugins(), writing=writing)
-            for each in [FormatOption((), same_name=same_name, writing=writing)]
+            for step in sorted({"read", *steps})
+            for same_name in _by_name(formats.load_plugins(), step)
+            for each in [FormatOption((), same_name=same_name, step=step)]
             if taken.isdisjoint(each.opts)
         ]
         self.params += added
         return bool(added)
 
 
-def switch(name: str, *, writing: bool) -> str:
+def switch(name: str, step: Step) -> str:
     """Return the name on the command line of a format's option.
 
     An option of readers is `--from-NAME` if writers have an option of the same name.
     """
     both = any(fmt.option(name) for fmt in formats.all_formats())
-    prefix = "" if writing or not both else "from-"
+    prefix = "from-" if step == "read" and both else ""
     return f"--{prefix}{name.replace('_', '-')}"
 
 
-def values(*, writing: bool) -> dict[str, OptionValue]:
+def values(step: Step) -> dict[str, OptionValue]:
     """Return the options of formats that the user set."""
-    prefix = f"{_META}{_verb(writing)}_"
+    prefix = f"{_META}{step}_"
     meta = click.get_current_context().meta
     return {key.removeprefix(prefix): meta[key] for key in meta if key.startswith(prefix)}
 
 
-def _by_name(among: Iterable[Format], *, writing: bool) -> list[list[Option]]:
-    """Group the options of formats by name: options of the same name are one option for users."""
+def _by_name(among: Iterable[Format], step: Step) -> list[list[Option]]:
+    """Group the options of formats by name: options of the same name are one option for users.
+
+    An option of tables that a reader or a writer also has is not repeated.
+    """
+    formats = tuple(among)
+    readers = [each for fmt in formats for each in fmt.read_options]
+    writers = [each for fmt in formats for each in fmt.options]
+    families = dict.fromkeys(fmt.family for fmt in formats)
+    taken = {each.name for each in (*readers, *writers)}
+    tables = [
+        each
+        for family in families
+        for each in (*family.table_options, *family.model_options)
+        if each.name not in taken
+    ]
     same_name: dict[str, list[Option]] = {}
-    for fmt in among:
-        for option in fmt.options if writing else fmt.read_options:
-            same_name.setdefault(option.name, []).append(option)
+    for option in {"read": readers, "write": writers, "table": tables}[step]:
+        same_name.setdefault(option.name, []).append(option)
     return list(same_name.values())
 
 
-def _decorator(writing: bool) -> Decorator:
-    found = _by_name(formats.FORMATS, writing=writing)
-    return options(
-        *(click.option(cls=FormatOption, same_name=each, writing=writing) for each in found)
-    )
+def _decorator(step: Step) -> Decorator:
+    found = _by_name(formats.FORMATS, step)
+    return options(*(click.option(cls=FormatOption, same_name=each, step=step) for each in found))
 
 
-read_options = _decorator(writing=False)
-"""Add the options of all readers; `values(writing=False)` returns those that the user set."""
+read_options = _decorator("read")
+"""Add the options of all readers; `values("read")` returns those that the user set."""
 
-write_options = _decorator(writing=True)
-"""Add the options of all writers; `values(writing=True)` returns those that the user set."""
+write_options = _decorator("write")
+"""Add the options of all writers; `values("write")` returns those that the user set."""
+
+table_options = _decorator("table")
+"""Add the options of all tables; `values("table")` returns those that the user set."""
 
 
 def _help(options: list[Option]) -> str:
@@ -139,10 +164,6 @@ class _Choice(click.Choice[str]):
                     if option.name == self._option and value in option.choices:
                         return value
             raise
-
-
-def _verb(writing: bool) -> str:
-    return "write" if writing else "read"
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: OptionValue | None) -> None:

@@ -21,16 +21,17 @@ from exset.core.source import Source
 from exset.core.text import safe
 from exset.families.format import Format
 from exset.io.access import Access
-from exset.streaming import OpenFile
+from exset.io.folders import Folder
+from exset.streaming import OpenFile, OpenFolder
 
 M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True)
 class LoadedFile:
-    """A file that was read: the bytes, the format, the model and the findings."""
+    """A file that was read: its name, its format, the model and the findings."""
 
-    source: Source
+    name: str
     format: Format
     model: Model
     findings: Findings
@@ -66,16 +67,16 @@ class CommonOptions:
 
     def load(self, path: str) -> LoadedFile:
         """Read a file; raises FormatError and OSError as `exset.load` does."""
-        source = api.read_source(path, limits=self.limits)
+        source = api.read_input(path, self.format, limits=self.limits)
         return self.load_source(source, api.recognise(source, self.format))
 
-    def load_source(self, source: Source, fmt: Format) -> LoadedFile:
+    def load_source(self, source: Source | Folder, fmt: Format) -> LoadedFile:
         """Read a source of the format `fmt`."""
         findings = self.new_findings()
         model = fmt.read(source, limits=self.limits, findings=findings, **self.options)
-        return LoadedFile(source, fmt, model, findings)
+        return LoadedFile(source.name, fmt, model, findings)
 
-    def opened(self, path: str, few: bool = False) -> AbstractContextManager[OpenFile]:
+    def opened(self, path: str, few: bool = False) -> AbstractContextManager[OpenFile | OpenFolder]:
         """Open a file to read it in chunks, as `streaming.opened` does."""
         return streaming.opened(path, format=self.format, limits=self.limits, few=few)
 
@@ -119,7 +120,7 @@ def _with_common_options(command: Callable[..., object]) -> Callable[..., object
     ) -> object:
         common = CommonOptions(
             format=from_format,
-            options=format_options.values(writing=False),
+            options=format_options.values("read"),
             limits=limits,
             strict=strict,
             access=Access(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 import click
 
@@ -14,6 +15,9 @@ from exset.cli.reports import json_option, show_findings, tally_text
 from exset.core.protocols import Summary
 from exset.core.text import safe, size
 from exset.families.format import Format
+
+_LABEL: Final = 11
+"""The usual width of a label."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +78,7 @@ def _summarise(path: str, common: CommonOptions, full: bool) -> FileSummary:
     with common.opened(path) as file:
         models = file.models(findings, **common.options)
         return FileSummary(
-            name=file.blocks.name,
+            name=file.name,
             format=file.format,
             summary=file.format.family.summarise(models, detailed=full),
             bytes=file.size,
@@ -95,6 +99,7 @@ def _show(found: FileSummary, verbosity: int) -> None:
     rows = found.summary.rows()
     if len(found.findings) and verbosity == 0:
         rows.append(("findings", f"{tally_text(found.findings)} (see exset validate)"))
+    width = max(_LABEL, *(len(label) for label, _ in rows))
     for label, text in rows:
-        click.echo(f"  {label:<11} {safe(text)}")
+        click.echo(f"  {label:<{width}} {safe(text)}")
     show_findings(found.findings, verbosity, shown=0)

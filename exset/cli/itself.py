@@ -40,7 +40,7 @@ def formats() -> None:
             }
             rows.write(row)
         else:
-            options = " ".join(switch(option.name, writing=True) for option in fmt.options)
+            options = " ".join(switch(option.name, "write") for option in fmt.options)
             suffixes = " ".join(fmt.suffixes)
             line = f"{safe(fmt.name):<13} {safe(fmt.title):<31} {suffixes:<12} {options}"
             click.echo(line.rstrip())

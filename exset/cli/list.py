@@ -1,5 +1,6 @@
-"""`exset list`: build, merge and reorder sample lists."""
+"""`exset list`: build and merge sample lists, and order them by ranks."""
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,12 +15,14 @@ from exset.cli.inputs import (
 )
 from exset.cli.models import model_output, written
 from exset.cli.options import Whole, option, secondary_option
-from exset.cli.output import progress, usage_error
+from exset.cli.output import progress, require_option, usage_error
 from exset.cli.paths import files_argument, one_file
 from exset.cli.reports import Report, show_findings
-from exset.core.errors import Findings, FormatError, Severity, with_source_name
-from exset.core.text import counted
+from exset.core.errors import Findings, FormatError, Place, Severity, with_source_name
+from exset.core.text import counted, safe
 from exset.grammars.lbann.list_types import Kind
+from exset.io import files
+from exset.io.access import is_folder
 
 if TYPE_CHECKING:
     from exset.grammars.lbann.sample_list import SampleList
@@ -35,7 +38,7 @@ directory_option = option(
 
 @click.group(cls=Group, name="list")
 def lists() -> None:
-    """Build, merge and reorder LBANN sample lists."""
+    """Build and merge LBANN sample lists, and order them as LBANN reads them."""
 
 
 @lists.command()
@@ -45,11 +48,15 @@ def lists() -> None:
 @option("--pattern", metavar="GLOB", help="Find samples with paths such as RUN_ID/*")
 @option("--finite", metavar="FIELD", multiple=True, help="Skip samples with NaN in a field.")
 @directory_option
+@option("--partial", is_flag=True, help="Replace a list although files cannot be read.")
 @option("--journal", metavar="FILE", help="Save the progress to this file, and resume from it.")
+@option("--labels", metavar="FILE", help="Write labels of SINGLE-SAMPLE to this file.")
+@option("--suffix", "suffixes", metavar=".EXT", multiple=True, help="Use files with this suffix.")
+@option("--classes", metavar="FILE", help="Write the class names to this file.")
 @secondary_option(
     "--kind",
     metavar="TYPE",
-    type=click.Choice([kind.value for kind in Kind if not kind.is_single], case_sensitive=False),
+    type=click.Choice([kind.value for kind in Kind], case_sensitive=False),
     default="CONDUIT_HDF5_INCLUSION",
     help="Write this type of list (CONDUIT_HDF5_INCLUSION).",
 )
@@ -62,19 +69,36 @@ def build(
     kind: str,
     directory: str | None,
     journal: str | None,
+    labels: str | None,
+    suffixes: tuple[str, ...],
+    classes: str | None,
+    partial: bool,
     common: CommonOptions,
     **options: Any,
 ) -> Report:
-    """Build a list of the samples in HDF5 files and folders.
+    """Build a list of the samples in HDF5 files and folders, or of pictures.
 
     \b
       exset list build data/ -o all.sample_list
       exset list build 'runs/*.h5' --sample run/0 --finite out -o all.sample_list
+      exset list build pictures/ --kind SINGLE-SAMPLE --labels labels.txt
+      exset list build labels.txt --kind SINGLE-SAMPLE --directory pictures/
 
     exset searches folders at any depth. A sample is a group with the same fields as the prototype.
     Without --sample and --pattern, the prototype is a sample that most others are like. exset
-    reports groups that are almost samples.
+    reports groups that are almost samples. Files that cannot be read are left out, but then an
+    old list is not replaced without --partial.
+
+    SINGLE-SAMPLE makes a list of files: of a folder with one folder a class, whose labels exset
+    writes to --labels; or of the files that a label file names.
     """
+    if Kind(kind).is_single:
+        require_option("a list of HDF5 files", "sample", "pattern", "finite", "partial", "journal")
+        if len(paths) != 1:
+            usage_error("SINGLE-SAMPLE needs one folder, or one label file")
+        samples = _pictures(paths[0], directory, labels, suffixes, classes, common)
+        return _written_by_build(samples, output, common, partial=True)
+    require_option("--kind SINGLE-SAMPLE", "labels", "suffixes", "classes")
     from exset.runtime.lbann.hdf5_files import files_in
     from exset.runtime.lbann.list_build import built, search_for
     from exset.runtime.lbann.list_convert import recast
@@ -82,19 +106,59 @@ def build(
 
     if options["sample"] is not None and options["pattern"] is not None:
         usage_error("use --sample or --pattern, not both")
-    files = files_in(paths)
+    found_files = files_in(paths)
     try:
         with with_source_name(", ".join(paths)):
-            search = search_for(files, common.findings, **common.probing, **options)
-            outcomes = searched(search, files, jobs=common.jobs, journal=journal)
-            found = list(progress(outcomes, len(files), "searching"))
+            search = search_for(found_files, common.findings, **common.probing, **options)
+            outcomes = searched(search, found_files, jobs=common.jobs, journal=journal)
+            found = list(progress(outcomes, len(found_files), "searching"))
             samples = built(found, common.findings, directory=directory)
     except FormatError:
         show_findings(common.findings, common.verbosity, SHOWN)
         raise
     samples = recast(samples, kind, common.findings, jobs=common.jobs, lossy=True)
+    return _written_by_build(samples, output, common, partial)
+
+
+def _pictures(
+    path: str,
+    directory: str | None,
+    labels: str | None,
+    suffixes: tuple[str, ...],
+    classes: str | None,
+    common: CommonOptions,
+) -> "SampleList":
+    """Return a SINGLE-SAMPLE list, and write its labels and classes."""
+    from exset.parsers.lbann.labels import render
+    from exset.runtime.lbann.list_pictures import from_folder, from_labels
+
+    if not is_folder(path):
+        require_option("a folder of pictures", "labels", "suffixes", "classes")
+        directory = os.path.dirname(path) or "." if directory is None else directory
+        access = common.access
+        return from_labels(path, directory, common.findings, access=access, limits=common.limits)
+    require_option("a label file", "directory")
+    lowered = [suffix.lower() for suffix in suffixes]
+    made = from_folder(path, common.findings, suffixes=lowered, label_file=labels or "")
+    if labels is not None and made.classes:
+        files.write(labels, render(made.labels))
+    if classes is not None:
+        names = "".join(f"{name}\n" for name in made.classes)
+        files.write(classes, names.encode("utf-8", "surrogateescape"))
+    return made.samples
+
+
+def _written_by_build(
+    samples: "SampleList", output: str, common: CommonOptions, partial: bool
+) -> Report:
+    is_incomplete = common.findings.worst is Severity.ERROR
+    if is_incomplete and not partial and os.path.exists(output):
+        show_findings(common.findings, common.verbosity, SHOWN)
+        message = "the old list stays, because some files cannot be read"
+        hint = "repair or leave out these files; or write a list of the others with --partial"
+        raise FormatError(message, place=Place(output), hint=hint, code="list-incomplete")
     report = _written(samples, output, common.findings)
-    report.failed = common.findings.worst is Severity.ERROR
+    report.failed = is_incomplete
     return report
 
 
@@ -124,26 +188,6 @@ def merge(
 
 @lists.command()
 @one_file
-@option("--seed", type=Whole(0), required=True, help="Use this seed.")
-@model_output(FORMAT)
-@reading_options
-def shuffle(file: str, seed: int, output: str, common: CommonOptions) -> Report:
-    """Shuffle the files of a list, and the samples of each file.
-
-    \b
-      exset list shuffle --seed 1 all.sample_list -o shuffled.sample_list
-    """
-    from exset.grammars.lbann.sample_list import SampleList
-    from exset.runtime.lbann.list_order import shuffled
-
-    samples = common.load_model(file, SampleList)
-    with with_source_name(file):
-        samples = shuffled(samples, seed, common.limits)
-    return _written(samples, output, common.findings)
-
-
-@lists.command()
-@one_file
 @option("--ranks", type=Whole(1), required=True, help="Number of ranks.")
 @option("--keep-order", is_flag=True, help="Simulate LBANN's --keep_sample_order.")
 @model_output(FORMAT)
@@ -163,8 +207,15 @@ def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOp
     seen = samples.select_files(rank_order(samples, ranks, keep_order))
     same = seen.name == samples.select_files(samples.included > 0).name
     report = _written(seen, output, common.findings)
-    by = counted(ranks, "rank")
-    report.status = [*report.status, f"read by {by} in {'the same' if same else 'another'} order"]
+    read = f"{counted(ranks, 'rank')} of LBANN read" + ("s" if ranks == 1 else "")
+    name = "the list" if file == "-" else safe(file)
+    lines = [f"{read} the samples in the order of {name}"]
+    if not same:
+        lines = [
+            f"{read} the files of {name} in another order: that of the new list",
+            "this matters only if other data, such as predictions, match samples by their order",
+        ]
+    report.status = [*report.status, *lines]
     return report
 
 

@@ -9,7 +9,7 @@ from exset.cli.commands import Group
 from exset.cli.inputs import CommonOptions, reading_options, verbosity_options
 from exset.cli.models import model_output, written
 from exset.cli.options import Whole, option, options
-from exset.cli.output import argument_errors, usage_error
+from exset.cli.output import data_errors, usage_error
 from exset.cli.paths import file_argument, one_file
 from exset.cli.reports import Report
 from exset.core.errors import Findings, Severity
@@ -121,7 +121,7 @@ def balance(file: str, output: str, by: int, seed: int | None, common: CommonOpt
     from exset.runtime.aeon.manifest_classes import balanced
 
     records = common.load_model(file, Manifest)
-    with argument_errors():
+    with data_errors():
         records = balanced(records, by, seed=seed)
     return written(records, FORMAT, output, common.findings)
 
@@ -154,7 +154,7 @@ def pick(
     from exset.runtime.aeon.selection import cache_name, node_rows, select_records
 
     records = common.load_model(file, Manifest)
-    with argument_errors():
+    with data_errors():
         records, uid = select_records(records, **selection)
         if node is not None:
             records = records.select(node_rows(len(records), *node, batch_size))
@@ -175,5 +175,5 @@ def _from_table(
         usage_error("--delimiter must be one character")
     pairs = [each.rpartition(":") for each in (types or "FILE").split(",")]
     columns = [(name if colon else None, kind) for name, colon, kind in pairs]
-    with argument_errors():
+    with data_errors():
         return from_table(path, columns, delimiter=delimiter, findings=findings)

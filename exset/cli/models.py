@@ -18,9 +18,9 @@ def output_option(
     """Add `-o`, the file to write, which must have the given format."""
 
     def check_suffix(ctx: click.Context, param: click.Parameter, path: str) -> str:
-        other = formats.by_suffix(path)
-        if other is not None and other.name != format:
-            usage_error(f"{safe(path)} has the suffix of another format: {other.title}")
+        others = formats.with_suffix(path)
+        if others and format not in (other.name for other in others):
+            usage_error(f"{safe(path)} has the suffix of another format: {others[0].title}")
         return path
 
     return click.option(

@@ -12,7 +12,7 @@ import click
 
 from exset.core.errors import Finding, FormatError, LimitError
 from exset.core.progress import listening
-from exset.core.text import safe
+from exset.core.text import for_command_line, safe
 from exset.families.format import Format
 from exset.io import remote
 from exset.io.atomic_write import FULL
@@ -41,7 +41,7 @@ def write_stdout(data: bytes, fmt: Format) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     elif fmt.binary:
-        usage_error(f"{fmt.name} is a binary format, not for a terminal: use -o FILE or redirect")
+        data_error(f"{fmt.name} is a binary format, not for a terminal: use -o FILE or redirect")
     else:
         for line in data.decode("utf-8", "surrogateescape").splitlines():
             click.echo("\t".join(map(safe, line.split("\t"))))
@@ -52,17 +52,35 @@ def usage_error(message: str) -> NoReturn:
     raise click.UsageError(message, click.get_current_context(silent=True))
 
 
+class _DataError(click.ClickException):
+    exit_code = Exit.USAGE
+
+
+def data_error(message: str) -> NoReturn:
+    """Raise an error of arguments that do not fit the data: exit code 2, but no usage."""
+    raise _DataError(message)
+
+
 @contextmanager
-def argument_errors(
-    kinds: tuple[type[Exception], ...] = (ValueError,), prefix: str = ""
-) -> Iterator[None]:
-    """Raise errors of the given kinds as usage errors, except for FormatError."""
+def argument_errors(prefix: str = "") -> Iterator[None]:
+    """Raise ValueError as a usage error, except for FormatError."""
     try:
         yield
     except FormatError:
         raise
-    except kinds as error:
+    except ValueError as error:
         usage_error(prefix + safe(str(error)))
+
+
+@contextmanager
+def data_errors(also: type[Exception] = ValueError) -> Iterator[None]:
+    """Raise ValueError, and errors of a second class, as `data_error`, except for FormatError."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except (ValueError, also) as error:
+        data_error(safe(str(error)))
 
 
 def require_option(needed: str, *names: str) -> None:
@@ -101,10 +119,12 @@ def report_error(error: FormatError | OSError) -> Exit:
 
 def _reason(error: OSError) -> str:
     """Return the message of a system error, in one line that is safe to show."""
-    why = safe(error.strerror or str(error))
+    why = safe(for_command_line(error.strerror or str(error)))
     if error.filename is None:  # errors of files being written have file names
         return f"standard output: {why}" if error.errno in FULL else why
     path = os.fsdecode(error.filename)
+    if error.errno == errno.ENOENT and "://" not in path and set("*?[") & set(path):
+        return f"no file matches {safe(path)}"
     folder = "" if remote.is_remote(path) else os.path.dirname(path)
     if error.errno == errno.ENOENT and folder and not os.path.isdir(folder):
         why += f": there is no folder {safe(folder)}"

@@ -10,8 +10,8 @@ import click
 
 from exset.cli.options import Decorator
 from exset.cli.output import Exit, write_stdout
-from exset.core.errors import Finding, Findings, FormatError, Place, Severity
-from exset.core.text import counted, safe
+from exset.core.errors import STOPPED, Finding, Findings, FormatError, Place, Severity
+from exset.core.text import counted, for_command_line, safe
 from exset.families.format import Format
 
 SCHEMA = 1
@@ -59,7 +59,10 @@ class Report:
 
 
 def finding_lines(findings: Findings, keep: int, notes: bool = True) -> Iterator[str]:
-    """Yield findings as text: the first `keep` of each code, then the number of the others."""
+    """Yield findings as text: the first `keep` of each code, then the number of the others.
+
+    The last line says that there are more errors, if exset stopped at them.
+    """
     seen: Counter[str] = Counter()
     for finding in findings:
         if finding.severity is Severity.NOTE and not notes:
@@ -70,6 +73,8 @@ def finding_lines(findings: Findings, keep: int, notes: bool = True) -> Iterator
     for code in seen:
         if (more := findings.count(code) - min(seen[code], keep)) > 0:
             yield f"... and {more:,} more [{code}]"
+    if findings.stopped:
+        yield f"... and more: {STOPPED}"
 
 
 def show_findings(findings: Findings, verbosity: int, shown: int = SHOWN) -> None:
@@ -97,7 +102,7 @@ def verdict(
 ) -> Iterator[str]:
     """Yield the output of a check: the findings, `explanations`, and `name: ok` or `not valid`.
 
-    `summary` follows this verdict; `quiet` leaves both out if there are no findings.
+    Then yield `summary`. With `quiet`, and without findings, yield neither verdict nor summary.
     """
     yield from finding_lines(findings, findings.keep)
     yield from explanations
@@ -202,4 +207,5 @@ def as_finding(error: FormatError | OSError) -> Finding:
     if isinstance(error, FormatError):
         return error.finding.for_command_line()
     place = None if error.filename is None else Place(os.fsdecode(error.filename))
-    return Finding("system", Severity.ERROR, error.strerror or str(error), place)
+    message = for_command_line(error.strerror or str(error))
+    return Finding("system", Severity.ERROR, message, place)

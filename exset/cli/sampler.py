@@ -7,7 +7,7 @@ import click
 from exset.cli.commands import Group
 from exset.cli.inputs import CommonOptions, common_options
 from exset.cli.options import Whole, option, secondary_option
-from exset.cli.output import argument_errors
+from exset.cli.output import data_errors
 from exset.cli.paths import file_argument
 from exset.cli.reports import Report, json_option
 from exset.core.text import counted
@@ -64,13 +64,13 @@ def plan(
       exset sampler plan labels.csv -n 64 -m 4 --world-size 4 --column speaker
 
     LABELS contains the label of each item: a CSV file, a manifest, a NumPy array (.npy) or an HDF5
-    file. The column is a name, or a number from 0.
+    file. The column is a name, or a number from 0; a name of digits is in quotation marks: '"1"'.
     """
     from exset.labels import read_labels
     from exset.runtime.samplers.registry import build_sampler
 
     array = read_labels(labels, column, limits=common.limits, findings=common.findings)
-    with argument_errors():
+    with data_errors():
         sampler = build_sampler(name, array, classes, samples, rank=0, **options)
     sampler.set_epoch(epoch)
     numbers = sampler.plan().to_dict()

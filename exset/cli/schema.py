@@ -56,8 +56,8 @@ def show(
     \b
       exset schema show data.yaml experiment.yaml --sample run_0.h5 run/000
     """
+    from exset.runtime.hdf5.file import File
     from exset.runtime.lbann import schema_show
-    from exset.runtime.lbann.hdf5 import File
     from exset.runtime.lbann.merged_schema import merge_schemas
     from exset.runtime.lbann.packing import plan
     from exset.runtime.lbann.sample_layout import lay_out
@@ -103,8 +103,7 @@ def check(
         samples += common.load_model(path, SampleList)
     if not samples:
         usage_error("no samples to check: name a LIST, or use --sample")
-    for finding in check_files(samples, *schemas, compat=compat, **common.probing):
-        common.findings.add(finding)
+    common.findings.add_all(check_files(samples, *schemas, compat=compat, **common.probing))
     failed = common.findings.worst is Severity.ERROR
     name = counted(len(samples), "sample")
     lines = verdict(name, common.findings, failed, "", common.verbosity < 0)
@@ -116,7 +115,11 @@ def check(
 @output_option("schema", "Write the data schema to this file (default: standard output).")
 @option("--experiment", metavar="FILE", help="Write an experiment schema, too.")
 @option(
-    "--pack", "packs", metavar="GROUP=PATH", multiple=True, help="Pack the fields below a path."
+    "--pack",
+    "packs",
+    metavar="GROUP=PATH",
+    multiple=True,
+    help="Pack the fields below a path; repeat it for more.",
 )
 @option(
     "--normalise",
@@ -152,7 +155,7 @@ def build(
 
     refuse_json_in_data(output)
     pairs = [pack.partition("=") for pack in packs]
-    if any(not equals for _, equals, _ in pairs):
+    if not all(group and path.strip("/") for group, _, path in pairs):
         usage_error("--pack must be of the form GROUP=PATH")
     if pairs and experiment is None:
         usage_error("--pack needs --experiment")

@@ -1,23 +1,28 @@
 """`exset cat` and `exset head`: print a file as text, or its first examples or records."""
 
+from typing import Any
+
 import click
 
 from exset import api, formats
 from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, LoadedFile, reading_options
 from exset.cli.options import Whole, option, options
-from exset.cli.output import usage_error
+from exset.cli.output import data_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, tally_text
 from exset.core.errors import Severity, with_source_name
 from exset.core.protocols import Selectable
-from exset.core.source import Source
 from exset.core.text import safe, with_article
 
 text_options = options(
     reading_options,
     option("--compact", is_flag=True, help="Write as few bytes as possible."),
-    option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them."),
+    option(
+        "--unshare",
+        is_flag=True,
+        help="Write a shared list twice if text cannot store that events share it.",
+    ),
     option("--lossy", is_flag=True, help="Drop what the text cannot store, and report it."),
 )
 """Add the options of text output, as parameters of the command."""
@@ -66,18 +71,18 @@ def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
         for chunk in file.models(findings, **common.options):
             if not isinstance(chunk, Selectable):
                 noun = with_article(fmt.family.noun)
-                usage_error(f"{noun} has no first {fmt.family.unit}s: use exset cat")
+                data_error(f"{noun} has no first {fmt.family.unit}s: use exset cat")
             chunks.append(chunk.select(slice(left)))
             left -= len(chunks[-1])
             if left <= 0:
                 break
     model = chunks[0] if len(chunks) == 1 else fmt.family.unit_functions().joined(chunks)
-    return LoadedFile(Source(file.blocks.name, b""), fmt, model, findings)
+    return LoadedFile(file.name, fmt, model, findings)
 
 
-def _as_text(file: LoadedFile, writing: dict[str, bool], verbosity: int) -> Report:
+def _as_text(file: LoadedFile, writing: dict[str, Any], verbosity: int) -> Report:
     """Return a report whose data are the file as text."""
-    findings, name = file.findings, file.source.name
+    findings, name = file.findings, file.name
     with with_source_name(name):
         fmt = formats.text_of(file.format)
     data = api.dumps(file.model, format=fmt.name, name=name, findings=findings, **writing)

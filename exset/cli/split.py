@@ -10,9 +10,10 @@ from exset import api, formats
 from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, reading_options
 from exset.cli.options import Whole, option
-from exset.cli.output import argument_errors, usage_error
+from exset.cli.output import data_error, data_errors, usage_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, json_option
+from exset.cli.units import check_count
 from exset.core.protocols import Selectable
 from exset.core.text import safe, with_article
 from exset.io import files
@@ -60,21 +61,27 @@ def split(
 
     targets = _targets(file, parts, trainers, output)
     loaded = common.load(file)
-    source, fmt, findings = loaded.source, loaded.format, loaded.findings
+    name, fmt, findings = loaded.name, loaded.format, loaded.findings
     if not isinstance(loaded.model, Selectable):
-        usage_error(f"{with_article(fmt.family.noun)} cannot be split")
-    format_of = {target: formats.by_suffix(target) or fmt for target in targets}
+        data_error(f"{with_article(fmt.family.noun)} cannot be split")
+    check_count(loaded.model, name, common.limits)
+    format_of = {target: formats.by_suffix(target, fmt.family) or fmt for target in targets}
     for target, target_format in format_of.items():
-        api.check_convertible(fmt.family, target_format, target, source.name)
-    with argument_errors():
+        api.check_convertible(fmt.family, target_format, target, name)
+    with data_errors():
         models = split_model(loaded.model, [*targets.values()], **how)
     made = dict(zip(targets, models, strict=True))
     data = {
-        target: api.dumps(part, format=format_of[target].name, name=source.name, findings=findings)
+        target: api.dumps(part, format=format_of[target].name, name=name, findings=findings)
         for target, part in made.items()
+        if not format_of[target].is_folder
     }
-    for target in data:
-        files.write(target, data[target])
+    for target, part in made.items():
+        if target in data:
+            files.write(target, data[target])
+        else:
+            to = format_of[target].name
+            api.save(part, target, format=to, name=name, findings=findings)
     rows = [{"target": target, "units": len(part)} for target, part in made.items()]
     status = [f"{safe(target)}: {fmt.family.counted(len(part))}" for target, part in made.items()]
     return Report({"parts": rows}, findings, status=status, shown=0)

@@ -15,7 +15,7 @@ from exset.cli.inputs import (
     reading_options,
 )
 from exset.cli.options import option
-from exset.cli.output import Exit, require_option
+from exset.cli.output import Exit, data_errors, require_option
 from exset.cli.paths import some_files
 from exset.cli.reports import json_option, tally_text, verdict
 from exset.core.errors import Findings
@@ -24,12 +24,15 @@ from exset.core.errors import Findings
 @click.command(cls=FormatCommand)
 @some_files
 @option("--files", "check_files", is_flag=True, help="Check the files that each FILE names, too.")
+@option("--decode", is_flag=True, help="With --files, decode pictures and videos, too.")
 @json_option()
 @base_option
 @access_options
 @reading_options
 @jobs_option
-def validate(files: tuple[str, ...], check_files: bool, base: str, common: CommonOptions) -> int:
+def validate(
+    files: tuple[str, ...], check_files: bool, decode: bool, base: str, common: CommonOptions
+) -> int:
     """Check files: errors and likely mistakes.
 
     \b
@@ -41,7 +44,13 @@ def validate(files: tuple[str, ...], check_files: bool, base: str, common: Commo
     findings. Large Lens files and manifests are read in chunks, up to the first error.
     """
     if not check_files:
-        require_option("--files", "base", "roots", "follow_links", "allow_plugins", "no_locking")
+        names = ("base", "roots", "follow_links", "allow_plugins", "no_locking", "decode")
+        require_option("--files", *names)
+    if decode:
+        from exset.runtime.aeon.provision.opencv import opencv
+
+        with data_errors(ImportError):
+            opencv()
     explained: set[str] = set()
 
     def show(path: str, result: FileResult) -> None:
@@ -55,16 +64,24 @@ def validate(files: tuple[str, ...], check_files: bool, base: str, common: Commo
     # The processes are for several files, or for the files that a single file names.
     inner_jobs = common.jobs if len(files) == 1 else 1
     return for_each_file(
-        partial(_check, common=common, base=base if check_files else None, jobs=inner_jobs),
+        partial(
+            _check,
+            common=common,
+            base=base if check_files else None,
+            jobs=inner_jobs,
+            decode=decode,
+        ),
         files,
-        row=lambda path, result: {},
+        row=lambda path, result: {"stopped": None if result is None else result.findings.stopped},
         show=show,
         jobs=common.jobs,
         action="checking",
     )
 
 
-def _check(path: str, common: CommonOptions, base: str | None, jobs: int) -> FileResult:
+def _check(
+    path: str, common: CommonOptions, base: str | None, jobs: int, decode: bool
+) -> FileResult:
     """Check a file; with a `base`, which may be empty, also check the files that it names."""
     findings = api.validate(
         path,
@@ -74,6 +91,7 @@ def _check(path: str, common: CommonOptions, base: str | None, jobs: int) -> Fil
         base=base or "",
         access=common.access,
         jobs=jobs,
+        decode=decode,
         **common.options,
     )
     if findings.count("limit"):

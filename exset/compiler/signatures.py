@@ -24,8 +24,8 @@ def variants(function: Callable[..., object]) -> Iterator[tuple[types.Type, ...]
     """Yield the types of the arguments, for each choice of the unions in the annotations.
 
     Arrays are contiguous; without a declared shape they have one dimension. All arguments with the
-    same union have the same type of it. `X | None` is None, as compiled kernels need no alternative
-    to their arrays. Raises TypeError for other annotations.
+    same union have the same member of it. For `X | None` the type is None: X is for kernels that
+    run as plain Python. Raises TypeError for other annotations.
     """
     hints = get_type_hints(function)
     hints.pop("return", None)

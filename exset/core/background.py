@@ -21,10 +21,10 @@ _started: list["subprocess.Popen[bytes]"] = []
 
 
 def compile_kernels(groups: Sequence[str]) -> bool:
-    """Let a process compile kernels, these first; return whether it has ended.
+    """Start a process that compiles kernels, `groups` first; return whether it has ended.
 
-    groups: the modules of each. With a cache at most one process compiles; while there is one, this
-    starts no other.
+    groups: the modules of each group, separated by commas. At most one process compiles for a
+    cache: while there is one, this starts no other.
     """
     mode = os.environ.get(ENVIRONMENT, "background")
     if mode == "off" or disk_cache.problem() or find_spec("numba") is None:

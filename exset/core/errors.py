@@ -12,7 +12,7 @@ from functools import partial
 from typing import ClassVar, Self, TypeVar
 
 from exset.core.source import Source, Span
-from exset.core.text import WIDTH, Advice, counted, pointer, safe
+from exset.core.text import WIDTH, Advice, counted, for_command_line, pointer, safe
 
 T = TypeVar("T")
 
@@ -25,6 +25,9 @@ _INSIDE = ("exset", "contextlib")
 
 MOST_ERRORS = 20
 """How many errors of a text that is rejected are reported."""
+
+STOPPED = f"exset stops after {MOST_ERRORS} errors"
+"""What a report says if there are more errors."""
 
 
 class Severity(StrEnum):
@@ -126,8 +129,7 @@ class Finding:
 
     def for_command_line(self) -> "Finding":
         """Return the finding with a hint that names options, not arguments."""
-        hint = self.hint
-        return replace(self, hint=hint.command) if isinstance(hint, Advice) else self
+        return self if self.hint is None else replace(self, hint=for_command_line(self.hint))
 
     def to_dict(self) -> dict[str, object]:
         """Return the finding for JSON, with text escaped; the keys are always the same."""
@@ -184,7 +186,10 @@ class FormatError(ValueError):
 
     @property
     def findings(self) -> "Findings":
-        """All errors that exset found in the file: `finding` first, then up to 19 later ones."""
+        """All errors that exset found in the file: `finding` first, then up to 19 later ones.
+
+        `stopped` of this collection says whether exset found more.
+        """
         found = Findings()
         found.add(self.finding)
         if self.later is not None:
@@ -192,14 +197,16 @@ class FormatError(ValueError):
         return found
 
     def add(self, finding: Finding) -> bool:
-        """Add a later error of the file, if it has less than `MOST_ERRORS`; return whether it has.
+        """Add a later error of the file, and return True; if it has 20 (MOST_ERRORS), return False.
 
-        `MOST_ERRORS` is 20.
+        Then the error says that there are more.
         """
         self.later = Findings() if self.later is None else self.later
         if self.later.count() < MOST_ERRORS - 1:
             self.later.add(finding)
-        return self.later.count() < MOST_ERRORS - 1
+        else:
+            self.later.stopped = True
+        return not self.later.stopped
 
     def changed(self, change: "Callable[[Finding], Finding]") -> Self:
         """Return the error with each of its findings changed by a function."""
@@ -230,8 +237,12 @@ class FormatError(ValueError):
         return self.finding.code
 
     def __str__(self) -> str:
-        more = "" if self.later is None else counted(self.later.count(), "more error")
-        return f"{self.finding}\n(and {more})" if more else str(self.finding)
+        if self.later is None:
+            return str(self.finding)
+        more = counted(self.later.count(), "more error")
+        if self.later.stopped:
+            more += f", and others after them: {STOPPED}"
+        return f"{self.finding}\n(and {more})"
 
 
 class LimitError(FormatError):
@@ -247,12 +258,14 @@ class FormatWarning(UserWarning):
 class Findings:
     """A collection of findings: all are counted, and the first `keep` of each code are kept.
 
-    With `strict`, warnings and errors are raised as FormatError instead.
+    With `strict`, warnings and errors are raised as FormatError instead. `stopped`: whether a file
+    has more than `MOST_ERRORS` errors, of which the others were not added.
     """
 
     def __init__(self, strict: bool = False, keep: int = 100) -> None:
         self.strict = strict
         self.keep = keep
+        self.stopped = False
         self._kept: list[Finding] = []
         self._counts: Counter[str] = Counter()
         self._severities: set[Severity] = set()
@@ -276,6 +289,7 @@ class Findings:
 
     def add_all(self, findings: "Findings") -> None:
         """Add the findings of another collection, also findings that it only counted."""
+        self.stopped = self.stopped or findings.stopped
         more = Counter(findings._counts)
         more.subtract(finding.code for finding in findings)
         last = {finding.code: finding for finding in findings}
@@ -326,6 +340,11 @@ class ChangedFindings(Findings):
     def add(self, finding: Finding, times: int = 1) -> None:
         """Add a finding, as `Findings.add`."""
         self._findings.add(self._change(finding), times)
+
+    def add_all(self, findings: Findings) -> None:
+        """Add the findings of another collection, as `Findings.add_all`."""
+        super().add_all(findings)
+        self._findings.stopped = self.stopped
 
 
 def _with_source(name: str, models: Collection[str], finding: Finding) -> Finding:

@@ -1,18 +1,22 @@
 """The protocols of models, readers, writers, summaries and checks of files."""
 
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, runtime_checkable
 
 from exset.core.kernels import Engine
-from exset.core.limits import Limits
+from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
-from exset.io.access import Access
+from exset.io.access import DEFAULT_ACCESS, Access
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import ArrayLike
 
     from exset.core.errors import Findings
+
+Level: TypeAlias = Literal["said", "meant"]
+"""How a table holds a model: as said in the file, or as meant by it, as dense arrays."""
 
 OptionValue: TypeAlias = bool | str
 """The value of a reader's or a writer's option: a flag, a choice or a text."""
@@ -31,6 +35,22 @@ class Selectable(Model, Protocol):
 
     def select(self, which: "ArrayLike | slice", /) -> Self:
         """Return a model of some units: indices in any order, a mask, or a slice."""
+
+
+@runtime_checkable
+class Named(Model, Protocol):
+    """A model whose units have names."""
+
+    def unit_names(self) -> "Iterator[bytes]":
+        """Yield the name of each unit, empty for a unit without a name."""
+
+
+@runtime_checkable
+class Joinable(Selectable, Protocol):
+    """A model that can select units, and join others of its class."""
+
+    def concat(self, *others: Any) -> Self:
+        """Return a model with the units of this model, then those of the others."""
 
 
 class Summary(Protocol):
@@ -57,21 +77,34 @@ class ChunkReporter(Protocol):
         """Return the summary; `detailed`: also numbers that take longer to compute."""
 
 
+@dataclass(frozen=True)
+class CheckOptions:
+    """How to check the files that a model names.
+
+    name: the model in messages. base: the folder of relative paths, by default the current one.
+    access: which files may be opened, and how. jobs: the number of processes, if the check uses
+    several. decode: whether to decode pictures and videos, too.
+    """
+
+    name: str
+    base: str = ""
+    access: Access = DEFAULT_ACCESS
+    jobs: int = 1
+    limits: Limits = DEFAULT
+    decode: bool = False
+
+
+class ModelCheck(Protocol):
+    """A function that checks what readers accept, as another file may change its meaning."""
+
+    def __call__(self, model: Model, findings: "Findings", /) -> None:
+        """Add a finding for each error and each likely mistake."""
+
+
 class FileCheck(Protocol):
     """A function that checks the files that a model names."""
 
-    def __call__(
-        self,
-        model: Model,
-        findings: "Findings",
-        /,
-        *,
-        name: str,
-        base: str,
-        access: Access,
-        jobs: int,
-        limits: Limits,
-    ) -> None:
+    def __call__(self, model: Model, findings: "Findings", options: CheckOptions, /) -> None:
         """Add a finding for each error and each likely mistake."""
 
 

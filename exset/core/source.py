@@ -29,7 +29,9 @@ class Source:
 
     It may be a chunk of an input: then `start` bytes are before it, and `first_line` and
     `first_column` are the position of its first byte. Offsets count from the first byte of the
-    input. The content may be a file mapped into memory: `data` copies it, `view` does not.
+    input. The content may be a file mapped into memory: `data` copies it, `view` does not. `path`:
+    that of the file, "" if it is not on this machine. `sidecar`: the content of the file with its
+    metadata, `NAME.exset.json`, for formats that have one.
     """
 
     name: str
@@ -37,6 +39,8 @@ class Source:
     start: int = field(default=0, repr=False)
     first_line: int = field(default=1, repr=False)
     first_column: int = field(default=1, repr=False)
+    path: str = field(default="", repr=False)
+    sidecar: bytes | None = field(default=None, repr=False)
 
     @cached_property
     def data(self) -> bytes:

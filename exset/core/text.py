@@ -14,6 +14,7 @@ _CHUNK = 1 << 20
 _UNSAFE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ud800-\udfff]"
 )
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 
 # What to do in both worlds, as in `use <--lossy or lossy=True>`.
@@ -28,9 +29,23 @@ class Advice(str):
     @classmethod
     def of(cls, text: str) -> "Advice":
         """Return advice whose text names both an option and an argument: `<--to ex or to="ex">`."""
-        advice = cls(_SPELLED.sub(r"\2", text))
-        advice.command = _SPELLED.sub(r"\1", text)
+        return cls.both(_SPELLED.sub(r"\2", text), _SPELLED.sub(r"\1", text))
+
+    @classmethod
+    def both(cls, python: str, command: str) -> "Advice":
+        """Return advice from the texts for users of Python and of the command line."""
+        advice = cls(python)
+        advice.command = command
         return advice
+
+    def followed_by(self, more: str) -> "Advice":
+        """Return this advice with more advice after it."""
+        return Advice.both(f"{self}; {more}", f"{self.command}; {more}")
+
+
+def for_command_line(text: str) -> str:
+    """Return a text as users of the command line see it: of advice, the command."""
+    return text.command if isinstance(text, Advice) else text
 
 
 def counted(count: int, noun: str) -> str:
@@ -68,15 +83,19 @@ def safe(text: str) -> str:
     return _UNSAFE.sub(_escape, text)
 
 
-def invalid_utf8(data: bytes) -> int | None:
+def has_surrogates(text: str) -> bool:
+    """Return whether a text has lone surrogates, which UTF-8 cannot store."""
+    return _SURROGATES.search(text) is not None
+
+
+def invalid_utf8(data: bytes | memoryview) -> int | None:
     """Return the offset of the first byte that is not UTF-8; None if there is none."""
-    if data.isascii():
-        return None
     begin = 0
     while begin < len(data):
-        chunk = data[begin : begin + _CHUNK]
+        chunk = bytes(data[begin : begin + _CHUNK])
         try:
-            chunk.decode()
+            if not chunk.isascii():
+                chunk.decode()
         except UnicodeDecodeError as error:
             is_cut = error.end == len(chunk) and begin + len(chunk) < len(data)
             if not is_cut or error.reason != "unexpected end of data":

@@ -4,10 +4,13 @@ from dataclasses import replace
 from typing import Final
 
 from exset.families.family import Family
-from exset.families.format import LOSSY, Format, Option
+from exset.families.format import Format
+from exset.families.option import BASE, CONTENTS, LOSSY, ROOT, Option, listed_option
 from exset.families.signatures import any_of
 from exset.grammars.aeon.config.schema_types import DIALECTS
 from exset.grammars.aeon.manifest_types import Dialect
+
+_COLUMNS: Final = listed_option("names", "Name the columns of the table of records.")
 
 MANIFEST: Final = Family(
     name="aeon-manifest",
@@ -16,12 +19,28 @@ MANIFEST: Final = Family(
     unit="record",
     summary="exset.runtime.aeon.manifest_report:report",
     files="exset.runtime.aeon.manifest_files:check_files",
-    groups=(("label", "exset.runtime.aeon.manifest_classes:label_groups"),),
-    columns="exset.runtime.aeon.manifest_classes:column_groups",
+    fields=(("label", "exset.runtime.aeon.manifest_classes:label_fields"),),
+    column="exset.runtime.aeon.manifest_classes:numbered_column",
+    renames=(
+        ("name", "exset.runtime.aeon.manifest_classes:with_names"),
+        ("label", "exset.runtime.aeon.manifest_classes:with_labels"),
+    ),
     labels="exset.runtime.aeon.manifest_classes:labels",
     dataset="exset.runtime.aeon.manifest_dataset:ManifestDataset",
-    names="exset.runtime.aeon.manifest_report:record_names",
     differences="exset.runtime.aeon.differences:manifests",
+    to_table="exset.runtime.aeon.table:to_table",
+    from_table="exset.runtime.aeon.table_import:from_table",
+    table_options=(_COLUMNS, CONTENTS, BASE, ROOT),
+    model_options=(
+        listed_option("files", "Treat the text in these columns as paths of files (FILE)."),
+        Option(
+            "files_to",
+            "Write the bytes in a table as files into this new folder.",
+            metavar="FOLDER",
+            default="base64 in the manifest",
+            is_new_folder=True,
+        ),
+    ),
     units="exset.grammars.aeon.units",
 )
 
@@ -33,7 +52,16 @@ BLOCKS: Final = Family(
     summary="exset.runtime.aeon.block_report:report",
     dataset="exset.runtime.aeon.cache_dataset:CacheDataset",
     folder="exset.runtime.aeon.cache:Cache",
-    names="exset.runtime.aeon.block_report:element_names",
+    to_table="exset.runtime.aeon.block_table:to_table",
+    table_options=(
+        _COLUMNS,
+        Option(
+            "types",
+            "Read the elements of a cache as these types, such as FILE,ASCII_INT.",
+            metavar="TYPE,...",
+            default="BINARY",
+        ),
+    ),
     differences="exset.runtime.aeon.differences:blocks",
     has_partial_formats=True,
 )
@@ -45,6 +73,7 @@ CONFIG: Final = Family(
     unit="etl object",
     summary="exset.runtime.aeon.config_report:report",
     files="exset.runtime.aeon.config_files:check_files",
+    dataset="exset.runtime.aeon.provision.dataset:LoaderDataset",
     differences="exset.runtime.aeon.differences:configs",
 )
 
@@ -87,22 +116,7 @@ _BLOCK: Final = Format(
     reader="exset.codecs.aeon.cpio:decode",
     writer="exset.runtime.aeon.block_write:write",
     takes=(MANIFEST,),
-    options=(
-        Option(
-            "base",
-            "Find relative paths of a manifest in this folder.",
-            metavar="FOLDER",
-            default="the current folder",
-        ),
-        Option(
-            "root",
-            "Open no file of a manifest outside of this folder.",
-            metavar="FOLDER",
-            default="any folder",
-            untrusted=".",
-        ),
-        LOSSY,
-    ),
+    options=(BASE, ROOT, LOSSY),
     findings=("exset.grammars.aeon:caches.findings",),
     strategy="exset.testing.aeon:blocks",
 )
@@ -131,7 +145,7 @@ FORMATS: Final = (
                 attribute="dialect",
             ),
         ),
-        findings=("exset.grammars.aeon:manifests.findings",),
+        findings=("exset.grammars.aeon:manifests.findings", "exset.grammars.aeon:tables.findings"),
         samples=(
             ("pictures.tsv", "pictures, and the class of each"),
             ("captions.tsv", "texts and numbers: a manifest that needs no files"),
@@ -151,6 +165,19 @@ FORMATS: Final = (
         strategy="exset.testing.aeon:archives",
     ),
     Format(
+        name="cache",
+        title="aeon cache",
+        family=BLOCKS,
+        suffixes=(),
+        is_folder=True,
+        contains=("cache_complete", "block_[0-9]*.cpio", "[0-9]*-[0-9]*.cpio"),
+        binary=True,
+        reader="exset.runtime.aeon.cache_read:read",
+        writer=None,
+        findings=("exset.grammars.aeon:caches.findings",),
+        strategy="exset.testing.aeon:blocks",
+    ),
+    Format(
         name="loader_config",
         title="aeon loader configuration",
         family=CONFIG,
@@ -166,7 +193,10 @@ FORMATS: Final = (
         read_options=(
             Option("dialect", _READ_DIALECT, DIALECTS, default="detected from the file"),
         ),
-        findings=("exset.grammars.aeon.config:configs.findings",),
+        findings=(
+            "exset.grammars.aeon.config:configs.findings",
+            "exset.grammars.aeon:media.findings",
+        ),
         samples=(("pictures.json", "the loader configuration that reads pictures.tsv"),),
         strategy="exset.testing.configs:loader_configs",
     ),

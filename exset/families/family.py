@@ -3,15 +3,27 @@
 A record names code as text, "module:function"; exset imports it on first use.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from exset.core.protocols import ChunkReporter, FileCheck, Model, Reporter, Summary
+from exset.core.limits import Limits
+from exset.core.protocols import (
+    ChunkReporter,
+    FileCheck,
+    Joinable,
+    Model,
+    ModelCheck,
+    Named,
+    Reporter,
+    Selectable,
+    Summary,
+)
 from exset.core.text import counted, with_article
 from exset.families.incremental import Units
+from exset.families.option import Option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +31,15 @@ if TYPE_CHECKING:
 
     from exset.runtime.reports.differences import Comparison, Differences
     from exset.runtime.training.dataset import Dataset
+
+Values: TypeAlias = "NDArray[np.number] | Iterable[bytes]"
+"""The value of each unit in a field: numbers, or byte strings."""
+
+Change: TypeAlias = Callable[[str], str]
+"""A function that returns the new name for a name."""
+
+NAME: Final = "name"
+"""The field with the names of units."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +50,22 @@ class Family:
     `unit`: the word for a unit; `len(model)` counts units. `summary`: a `Reporter`, which
     summarises a model, or for a family with `units` a `ChunkReporter`.
 
-    Optional functions. `files`: a `FileCheck`, which checks the files that a model names. `groups`:
-    pairs of a name and a function of a model, which returns the group number of each unit.
-    `columns`: returns the group numbers by the values of a column, for a model and a column number.
+    Optional functions. `check`: a `ModelCheck`, which `validate` calls with each model, for what no
+    reader checks. `files`: a `FileCheck`, which checks the files that a model names. `fields`:
+    pairs of a name and a function of a model, which returns the value of each unit, as `values_of`
+    does. `column`: returns these values for a model and the name of another field; ValueError for
+    an unknown one. `renames`: pairs of a kind of names and a function of a model and of a `Change`,
+    which returns a model with changed names; the first pair is the default. `shuffle`: returns a
+    model in another order, for a model, a seed and limits.
     `labels`: returns the label of each unit, for a model, a column name or None, and a file name.
-    `names`: yields the name of each unit, as bytes. `differences`: a `Comparison` of two models.
-    `dataset`: makes a `Dataset`. `folder`: opens a folder, for `dataset`, by its path and limits.
+    `differences`: a `Comparison` of two models. `dataset`: makes a `Dataset`. `folder`: opens a
+    folder, for `dataset`, by its path and limits.
+
+    `to_table`, `from_table`: convert a model to a table and back; see `ToTable` and `FromTable`.
+    `table_options`, `model_options`: the options of the one and of the other for `convert`. The
+    options `root`, `follow_links`, `allow_plugins` and `no_locking` are one argument, `access`.
+    `table_layout`, `table_chunks`: convert a model that comes in chunks; see `TableLayoutOf` and
+    `TablesOf`.
 
     Further: `units`: a module with the functions of `Units`, for streams and writers.
     `has_partial_formats`: whether formats store different parts of a model, without findings.
@@ -45,14 +76,22 @@ class Family:
     kind: str
     unit: str
     summary: str
+    check: str | None = None
     files: str | None = None
-    groups: tuple[tuple[str, str], ...] = ()
-    columns: str | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+    column: str | None = None
+    renames: tuple[tuple[str, str], ...] = ()
+    shuffle: str | None = None
     labels: str | None = None
     dataset: str | None = None
     folder: str | None = None
-    names: str | None = None
     differences: str | None = None
+    to_table: str | None = None
+    from_table: str | None = None
+    table_options: tuple[Option, ...] = ()
+    model_options: tuple[Option, ...] = ()
+    table_layout: str | None = None
+    table_chunks: str | None = None
     units: str | None = None
     has_partial_formats: bool = False
 
@@ -60,6 +99,11 @@ class Family:
     def model(self) -> type[Model]:
         """The class of the family's models."""
         return cast(type[Model], load(self.kind))
+
+    @property
+    def model_check(self) -> ModelCheck | None:
+        """The function that checks what no reader checks; None if there is nothing."""
+        return None if self.check is None else cast(ModelCheck, load(self.check))
 
     @property
     def file_check(self) -> FileCheck | None:
@@ -76,16 +120,75 @@ class Family:
         [model] = chunks
         return cast(Reporter, load(self.summary))(model, detailed=detailed)
 
+    def values_of(self, model: Model, field: str) -> "Values":
+        """Return the value of each unit in a field: an array of numbers, or byte strings.
+
+        The field `name` has the names of the units. Raises ValueError for an unknown field.
+        """
+        functions = dict(self.fields)
+        if field in functions:
+            return cast("Callable[[Model], Values]", load(functions[field]))(model)
+        if field == NAME and isinstance(model, Named):
+            return model.unit_names()
+        if self.column is not None:
+            return cast("Callable[[Model, str], Values]", load(self.column))(model, field)
+        there = ", ".join([*([NAME] if isinstance(model, Named) else []), *functions]) or "none"
+        raise ValueError(f"{with_article(self.noun)} has no field {field!r}; there are {there}")
+
+    def names_of(self, model: Model) -> "Iterator[bytes]":
+        """Yield the name of each unit, which may be empty; ValueError if units have no names."""
+        if not isinstance(model, Named):
+            raise ValueError(f"the {self.unit}s of {with_article(self.noun)} have no names")
+        return model.unit_names()
+
     def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
-        """Return the group number of each unit, shape (units,); ValueError for an unknown `by`."""
-        functions = dict(self.groups)
-        if self.columns is not None and by.isdecimal():
-            by_column = cast("Callable[[Model, int], NDArray[np.int64]]", load(self.columns))
-            return by_column(model, int(by))
-        if by not in functions:
-            there = f"; there are {', '.join(functions)}" if functions else ""
-            raise ValueError(f"{self.noun}s have no groups called {by!r}{there}")
-        return cast("Callable[[Model], NDArray[np.int64]]", load(functions[by]))(model)
+        """Return a number for each unit, shape (units,): the same one for equal values of a field.
+
+        Numbers are in the order of first use. Raises ValueError for an unknown field.
+        """
+        import numpy as np
+
+        values = self.values_of(model, by)
+        if isinstance(values, np.ndarray):
+            values = values.tolist()
+        seen: dict[object, int] = {}
+        numbers = (seen.setdefault(value, len(seen)) for value in values)
+        return np.fromiter(numbers, np.int64, len(model))
+
+    def renamed(self, model: Model, change: Change, what: str | None = None) -> Model:
+        """Return a model with changed names; `what`: a kind of names, by default the first.
+
+        Raises ValueError for an unknown kind of names, and for names that the model cannot have.
+        """
+        functions = dict(self.renames)
+        if what is None and functions:
+            what = next(iter(functions))
+        if what not in functions:
+            there = ", ".join(functions) or "none"
+            noun = with_article(self.noun)
+            raise ValueError(f"{noun} has no such names to change: {what}; there are {there}")
+        function = cast("Callable[[Model, Change], Model]", load(functions[what]))
+        return function(model, change)
+
+    def joined(self, models: Sequence[Joinable]) -> Joinable:
+        """Join one or more models: return a model with all their units in order.
+
+        Raises ValueError for models that do not fit.
+        """
+        if len(models) == 1:
+            return models[0]
+        if self.units is not None:
+            return cast(Joinable, self.unit_functions().joined(models))
+        return models[0].concat(*models[1:])
+
+    def shuffled(self, model: Selectable, seed: int, limits: Limits) -> Model:
+        """Return a model with its units in random order (NumPy's PCG64)."""
+        import numpy as np
+
+        if self.shuffle is not None:
+            function = cast("Callable[[Model, int, Limits], Model]", load(self.shuffle))
+            return function(model, seed, limits)
+        return model.select(np.random.default_rng(seed).permutation(len(model)))
 
     def dataset_of(self, source: object, **options: object) -> "Dataset":
         """Return the dataset of `source`: a model, or another source that `dataset` accepts.
@@ -95,12 +198,6 @@ class Family:
         if self.dataset is None:
             raise TypeError(f"{with_article(self.noun)} names no samples that could be read")
         return cast("Callable[..., Dataset]", load(self.dataset))(source, **options)
-
-    def names_of(self, model: Model) -> "Iterator[bytes]":
-        """Yield the name of each unit, which may be empty; ValueError if units have no names."""
-        if self.names is None:
-            raise ValueError(f"the {self.unit}s of {with_article(self.noun)} have no names")
-        return cast("Callable[[Model], Iterator[bytes]]", load(self.names))(model)
 
     def compare(self, one: Model, other: Model, tolerance: float, keep: int) -> "Differences":
         """Return the differences of two models, as `exset.diff` does."""

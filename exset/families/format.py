@@ -1,63 +1,24 @@
 """The record of one file format: its names, its signature, its options, its reader and writer."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
-from exset.core.callers import OptionError
 from exset.core.errors import FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
-from exset.core.protocols import Model, OptionValue, Reader, Writer
+from exset.core.protocols import Model, OptionValue, Writer
 from exset.core.source import Source
 from exset.core.text import safe, with_article
 from exset.families.family import Family, load
-from exset.families.incremental import IncrementalWriter, Streamer
+from exset.families.incremental import ChunkWriter, FolderWriter, IncrementalWriter
+from exset.families.option import Option, chosen, named
+from exset.io import sidecar
 from exset.io.blocks import Blocks
+from exset.io.folders import Folder, NewFolder
 
 if TYPE_CHECKING:
     from exset.core.errors import Findings
-
-_OPTION_NAMES: Final[set[str]] = set()
-"""The names of the options of all formats."""
-
-
-@dataclass(frozen=True)
-class Option:
-    """One option of a format's reader or writer, for Python and for the command line.
-
-    An option is a flag unless it has `choices`, or a `metavar` that names its value, such as
-    `FILE`. `help` is the help text of the command line: an imperative sentence. `default` says in
-    words what happens without the option. `untrusted` is the value of the unset option on a command
-    line with `--untrusted`. `attribute`, for tests of round trips, names the attribute of a model
-    with the value of a reader's option; a bool there is an index of `choices`.
-    """
-
-    name: str
-    help: str
-    choices: tuple[str, ...] = ()
-    metavar: str = ""
-    default: str = ""
-    untrusted: str = ""
-    attribute: str = ""
-
-    def __post_init__(self) -> None:
-        """Remember the name: a format ignores an unset option if another format has it."""
-        _OPTION_NAMES.add(self.name)
-
-    @property
-    def is_flag(self) -> bool:
-        """Whether the option's value is a bool."""
-        return not self.choices and not self.metavar
-
-    def value_of(self, model: Model) -> OptionValue:
-        """Return the value that makes a reader give this model again; "" for the default."""
-        value: object = getattr(model, self.attribute) if self.attribute else ""
-        return self.choices[value] if isinstance(value, bool) else str(value)
-
-
-LOSSY: Final = Option("lossy", "Drop what the target format cannot store, and report it.")
-"""The option of each writer whose format cannot store every model of its family."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +32,32 @@ class Format:
     Detection. `magic`: the first bytes of every file; empty if there are none. `signature`: a
     regular expression that the first bytes of a file match. It must match in linear time, and
     match also if these bytes are cut anywhere. It separates formats that have the same magic.
+    `only_by_suffix`: only the suffix shows this format, as another one reads all its files, too.
 
-    Code. `reader` with its `read_options`; `writer` with its `options`. `streamer` reads and
-    `incremental_writer` writes a file in chunks. `binary`: its files must not go to a terminal.
-    `maps`: its reader leaves the contents in the mapped file. `takes`: other families whose models
-    the writer also takes.
+    `recogniser`: a function that says of the first bytes whether they are of the format; it is
+    asked only where several formats have the suffix of the file.
+
+    Code. `reader` with its `read_options`; `writer` with its `options`, None if exset only reads
+    the format. `streamer` reads and `incremental_writer` writes a file in chunks; `chunk_writer`
+    also does, but reads the chunks more than once. `binary`: its files must not go to a terminal.
+    `maps`: its reader leaves the contents in the mapped file. `is_nested`: a format of tables that
+    can hold lists of records, so that models of other families are written as said. `takes`: other
+    families whose models the writer also takes. `needs`: an optional library that it imports.
+    `may_crash`: its reader uses a library that may crash or hang on damaged files; other processes
+    then read them safely. `companions`: a function that returns other files to write with a file,
+    by path, for a model and the path of the file.
+
+    Folders. `is_folder`: each input is a folder, such as one of shards: the reader and the streamer
+    get a `Folder` in place of the bytes, and the writer is a `FolderWriter`. Such a format may have
+    no suffix. `contains`: patterns of names, see `Folder.has`; a folder that has one of them is
+    recognised.
+
+    `is_partial`: it stores only some models of its family, such as tables that are lists of files,
+    so that `cat` does not show others in it.
+
+    `sidecar`: a function that returns, for a model, its file and options, the content of the file
+    `NAME.exset.json` next to the written one, or None if this holds all; the reader gets
+    it as `Source.sidecar`.
 
     Findings. `findings`: the texts that declare and explain the findings, each as "package:path";
     see `exset.grammars.columns.findings`. `repairs`: codes of findings that the writer repairs; the
@@ -90,16 +72,28 @@ class Format:
     family: Family
     suffixes: tuple[str, ...]
     reader: str
-    writer: str
+    writer: str | None
     magic: bytes = b""
     signature: str | None = None
+    only_by_suffix: bool = False
+
+    recogniser: str | None = None
     options: tuple[Option, ...] = ()
     read_options: tuple[Option, ...] = ()
     binary: bool = False
     maps: bool = False
+    is_nested: bool = False
+    is_partial: bool = False
+    is_folder: bool = False
+    contains: tuple[str, ...] = ()
+    sidecar: str | None = None
+    may_crash: bool = False
     takes: tuple[Family, ...] = ()
+    needs: str | None = None
     streamer: str | None = None
     incremental_writer: str | None = None
+    chunk_writer: str | None = None
+    companions: str | None = None
     findings: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
     samples: tuple[tuple[str, str], ...] = ()
@@ -107,52 +101,148 @@ class Format:
 
     @property
     def suffix(self) -> str:
-        """The usual suffix of the format's files, with the dot."""
-        return self.suffixes[0]
+        """The usual suffix of the format's files, with the dot; "" for folders without suffix."""
+        return self.suffixes[0] if self.suffixes else ""
 
     def option(self, name: str, *, reading: bool = False) -> Option | None:
         """Return the option of the writer, or of the reader if `reading`; None if unknown."""
-        options = self.read_options if reading else self.options
-        return next((option for option in options if option.name == name), None)
+        return named(self.read_options if reading else self.options, name)
 
     def can_write(self, family: Family) -> bool:
         """Return whether the format's writer accepts models of a family."""
-        return family == self.family or family in self.takes
+        return self.writer is not None and (family == self.family or family in self.takes)
+
+    def recognises(self, head: bytes) -> bool:
+        """Return whether the format has a recogniser that accepts the first bytes of a file."""
+        if self.recogniser is None:
+            return False
+        return cast(Callable[[bytes], bool], self._loaded(self.recogniser))(head)
 
     def read(
         self,
-        source: Source,
+        source: Source | Folder,
         *,
         limits: Limits = DEFAULT,
         findings: "Findings | None" = None,
         engine: Engine = "auto",
         **options: OptionValue,
     ) -> Model:
-        """Read a source.
+        """Read a source, which is a `Folder` for a format of folders.
 
         Raises FormatError if the source is not of this format, and the OptionError of `chosen`.
         """
-        reader = cast(Reader, self._loaded(self.reader))
+        self._check_kind(source, source.name)
+        reader = cast(Callable[..., Model], self._loaded(self.reader))
         chosen = self.chosen(options, reading=True)
+        if self.sidecar is not None and isinstance(source, Source):
+            source = sidecar.with_metadata(source, limits)
         return reader(source, limits=limits, findings=findings, engine=engine, **chosen)
 
     def write(
         self, model: Model, *, findings: "Findings | None" = None, **options: OptionValue
     ) -> bytes:
-        """Write a model as bytes.
+        """Write a model as bytes; a note says what is only in the file sidecar.
 
-        Raises FormatError where the format cannot store the model, TypeError for a model that the
-        writer does not take, and the OptionError of `chosen`.
+        Raises FormatError where the format cannot store the model, and for a format of folders;
+        TypeError for a model that the writer does not take, and the OptionError of `chosen`.
         """
+        data, more = self.write_both(model, findings=findings, **options)
+        if more is not None and findings is not None:
+            self.add_sidecar_note(findings)
+        return data
+
+    def add_sidecar_note(self, findings: "Findings") -> None:
+        """Add the note that says what is only in the sidecar, which is not written."""
+        from exset.grammars.tables.findings import finding_at
+
+        findings.add(finding_at("table-sidecar", Place(self.family.noun), suffix=sidecar.SUFFIX))
+
+    def write_both(
+        self, model: Model, *, findings: "Findings | None" = None, **options: OptionValue
+    ) -> tuple[bytes, bytes | None]:
+        """Write a model as bytes, and as those of its sidecar, if any; errors as in `write`."""
+        if self.is_folder:
+            message = f"{self.name} ({self.title}) is a folder of files, not a file"
+            hint = "use exset.save or exset convert, and name a new folder"
+            place = Place(self.family.noun)
+            raise FormatError(message, place=place, hint=hint, code="format")
+        self._check_model(model)
+        writer = cast(Writer, self._loaded(self._writer()))
+        chosen = self.chosen(options)
+        data = writer(model, findings=findings, **chosen)
+        if self.sidecar is None:
+            return data, None
+        more = cast(Callable[..., bytes | None], self._loaded(self.sidecar))
+        return data, more(model, data, **chosen)
+
+    def write_chunks(
+        self,
+        models: Iterable[Model],
+        out: BinaryIO,
+        *,
+        findings: "Findings",
+        **options: OptionValue,
+    ) -> tuple[int, bytes | None]:
+        """Write a model that comes in chunks, as a `ChunkWriter`; errors as in `write`.
+
+        Returns the number of units, and the content of the sidecar, if any.
+        """
+        assert self.chunk_writer is not None
+        writer = cast(ChunkWriter, self._loaded(self.chunk_writer))
+        counted = _Counted(models, self._check_model)
+        beside = writer(counted, out, findings=findings, **self.chosen(options))
+        return counted.count, beside
+
+    def write_folder(
+        self,
+        models: Iterable[Model],
+        folder: NewFolder,
+        *,
+        findings: "Findings",
+        **options: OptionValue,
+    ) -> int:
+        """Write the files of a folder; return the number of units. Raises the errors of `write`.
+
+        models: as those of a `ChunkWriter`.
+        """
+        writer = cast(FolderWriter, self._loaded(self._writer()))
+        counted = _Counted(models, self._check_model)
+        writer(counted, folder, findings=findings, **self.chosen(options))
+        return counted.count
+
+    def _writer(self) -> str:
+        if self.writer is None:
+            message = f"exset reads {self.name} ({self.title}), and does not write it"
+            raise FormatError(message, place=Place(self.family.noun), code="format")
+        return self.writer
+
+    def _check_model(self, model: Model) -> None:
+        """Raise TypeError for a model that the writer does not take."""
         if not isinstance(model, tuple(family.model for family in (self.family, *self.takes))):
             expected = with_article(self.family.model.__name__)
             raise TypeError(f"the model to write must be {expected}, not {type(model).__name__}")
-        writer = cast(Writer, self._loaded(self.writer))
-        return writer(model, findings=findings, **self.chosen(options))
+
+    def _check_kind(self, source: object, name: str) -> None:
+        """Raise FormatError for a file where a folder is needed, or the other way round."""
+        if isinstance(source, Folder) != self.is_folder:
+            kinds = ("a file", "a folder")
+            found, needed = kinds[not self.is_folder], kinds[self.is_folder]
+            message = f"this is {found}, but {self.name} ({self.title}) is {needed}"
+            hint = "name the folder, or the format of the file, with <--from NAME or format=NAME>"
+            raise FormatError(message, place=Place(name), hint=hint, code="format")
+
+    def companions_of(
+        self, model: Model, path: str, *, findings: "Findings", **options: OptionValue
+    ) -> dict[str, bytes]:
+        """Return the other files that are written with a file, by path; errors as in `write`."""
+        if self.companions is None:
+            return {}
+        make = cast(Callable[..., dict[str, bytes]], self._loaded(self.companions))
+        return make(model, name=path, findings=findings, **self.chosen(options))
 
     def stream(
         self,
-        blocks: Blocks,
+        blocks: Blocks | Folder,
         *,
         limits: Limits = DEFAULT,
         findings: "Findings | None" = None,
@@ -161,10 +251,14 @@ class Format:
     ) -> Iterator[Model]:
         """Read in chunks: yield a model of the units in each chunk.
 
+        blocks: of a file, or a `Folder` for a format of folders.
+
         Raises FormatError and OptionError as `read` does, and FormatError for a format that has no
         streamer.
         """
-        streamer = cast(Streamer, self._loaded(self._chunked(self.streamer, blocks.name)))
+        self._check_kind(blocks, blocks.name)
+        target = self._chunked(self.streamer, blocks.name)
+        streamer = cast(Callable[..., Iterator[Model]], self._loaded(target))
         chosen = self.chosen(options, reading=True)
         return streamer(blocks, limits=limits, findings=findings, engine=engine, **chosen)
 
@@ -187,23 +281,8 @@ class Format:
         Raises OptionError for an option that the format does not have, and for a value that is not
         one of the choices. An unset option that only another format has is no error.
         """
-        for name, value in options.items():
-            option = self.option(name, reading=reading)
-            if option is None:
-                if value or name not in _OPTION_NAMES:
-                    taken = self.read_options if reading else self.options
-                    names = ", ".join(each.name for each in taken) or "none"
-                    message = (
-                        f"unknown option {name!r} of the format {self.name!r}; its options: {names}"
-                    )
-                    raise OptionError(message)
-            elif value and option.choices and value not in option.choices:
-                choices = ", ".join(option.choices)
-                message = (
-                    f"unknown {name} {value!r} of the format {self.name!r}: choose one of {choices}"
-                )
-                raise OptionError(message)
-        return {name: value for name, value in options.items() if value}
+        declared = self.read_options if reading else self.options
+        return cast(dict[str, OptionValue], chosen(options, declared, f"the format {self.name!r}"))
 
     def _loaded(self, target: str) -> object:
         """Import code of the format; raises FormatError if another package's code is missing."""
@@ -224,3 +303,19 @@ class Format:
             hint = "use exset.load and exset.save, which handle it whole"
             raise FormatError(message, place=Place(name), hint=hint, code="format")
         return target
+
+
+@dataclass
+class _Counted(Iterable[Model]):
+    """Models that are checked and counted; `count`: the units of the last iteration so far."""
+
+    models: Iterable[Model]
+    check: Callable[[Model], None]
+    count: int = 0
+
+    def __iter__(self) -> Iterator[Model]:
+        self.count = 0
+        for model in self.models:
+            self.check(model)
+            self.count += len(model)
+            yield model

@@ -1,12 +1,13 @@
 """Protocols for reading and writing in chunks: the functions of a format and of a family."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
 from exset.core.protocols import Model, OptionValue
 from exset.io.blocks import Blocks
+from exset.io.folders import Folder, NewFolder
 
 if TYPE_CHECKING:
     from exset.core.errors import Findings
@@ -25,7 +26,7 @@ class Units(Protocol):
         """Return the header of a model."""
 
     def no_header(self) -> object:
-        """Return the header of a model that has no units."""
+        """Return the header of an empty file, to which nothing was written."""
 
     def model(self, units: object, header: object, /) -> Model:
         """Make a model of one unit; return a model unchanged; TypeError for anything else.
@@ -50,6 +51,60 @@ class Streamer(Protocol):
         **options: OptionValue,
     ) -> Iterator[Any]:
         """Yield one or more models; joined, they equal the model that the reader returns."""
+
+
+class FolderReader(Protocol):
+    """A function that reads a format of folders; its streamer yields models instead."""
+
+    def __call__(
+        self,
+        folder: Folder,
+        *,
+        limits: Limits = ...,
+        findings: "Findings | None" = ...,
+        engine: Engine = ...,
+        **options: OptionValue,
+    ) -> Model:
+        """Return the model in the folder, or raise FormatError."""
+
+
+class ChunkWriter(Protocol):
+    """A function that writes a file of a model that comes in chunks."""
+
+    def __call__(
+        self,
+        models: Iterable[Any],
+        out: BinaryIO,
+        /,
+        *,
+        findings: "Findings",
+        **options: OptionValue,
+    ) -> bytes | None:
+        """Write the file, and return the content of its sidecar, if it needs one.
+
+        `models`: one or more chunks of a model; they can be iterated over again, which reads the
+        source again. Joined, the written chunks give the model, however its units are divided.
+        Raises FormatError if the format cannot hold the model.
+        """
+
+
+class FolderWriter(Protocol):
+    """A function that writes a format of folders, whole or in chunks."""
+
+    def __call__(
+        self,
+        models: Iterable[Any],
+        folder: NewFolder,
+        /,
+        *,
+        findings: "Findings",
+        **options: OptionValue,
+    ) -> None:
+        """Write the files; `models`: as those of a `ChunkWriter`.
+
+        The files must not depend on how the units are divided. Raises FormatError if the format
+        cannot hold a model; nothing is left of the folder then.
+        """
 
 
 class IncrementalWriter(Protocol):

@@ -3,7 +3,8 @@
 from typing import Final
 
 from exset.families.family import Family
-from exset.families.format import LOSSY, Format, Option
+from exset.families.format import Format
+from exset.families.option import ACCESS, LOSSY, Option, listed_option
 from exset.families.signatures import any_of
 from exset.grammars.lbann.list_types import Kind, Reader
 
@@ -14,10 +15,27 @@ SAMPLE_LISTS: Final = Family(
     unit="sample",
     summary="exset.runtime.lbann.report:sample_list",
     files="exset.runtime.lbann.list_files:check",
-    groups=(("file", "exset.grammars.lbann.sample_list:file_of"),),
+    fields=(
+        ("file", "exset.runtime.lbann.list_fields:files"),
+        ("id", "exset.runtime.lbann.list_fields:ids"),
+    ),
+    renames=(("file", "exset.runtime.lbann.list_fields:with_files"),),
+    shuffle="exset.runtime.lbann.list_order:shuffled",
     dataset="exset.runtime.lbann.sample_reader:SampleReader",
-    names="exset.runtime.lbann.report:sample_names",
     differences="exset.runtime.lbann.differences:sample_lists",
+    to_table="exset.runtime.lbann.table:to_table",
+    from_table="exset.runtime.lbann.table_import:from_table",
+    table_options=(
+        Option("data", "Read the HDF5 files of a list by this data schema.", metavar="FILE"),
+        Option(
+            "experiment",
+            "Read the HDF5 files of a list by this experiment schema.",
+            metavar="FILE",
+        ),
+        listed_option("fields", "Read only these fields of the samples in a list."),
+        Option("keep_packed", "Keep the fields that a schema packs, too."),
+        *ACCESS,
+    ),
 )
 
 SCHEMA: Final = Family(
@@ -26,6 +44,7 @@ SCHEMA: Final = Family(
     kind="exset.grammars.lbann.schema:Schema",
     unit="field",
     summary="exset.runtime.lbann.report:schema",
+    check="exset.runtime.lbann.directives:check",
     differences="exset.runtime.lbann.differences:schemas",
 )
 
@@ -94,12 +113,16 @@ FORMATS: Final = (
             ),
             Option(
                 "reader",
-                "Read lines of a sample list as this reader of LBANN: file and ids, or a file.",
+                "Read each line of a sample list as this reader of LBANN does: hdf5 reads a file"
+                " with its ids, image reads only a file.",
                 choices=tuple(reader.value for reader in Reader),
                 default="by the type in line 1",
             ),
         ),
-        findings=("exset.grammars.lbann:sample-lists.findings",),
+        findings=(
+            "exset.grammars.lbann:sample-lists.findings",
+            "exset.grammars.lbann:tables.findings",
+        ),
         repairs=("lbann-totals", "lbann-no-number"),
         samples=(
             ("flowers.sample_list", "some samples of two HDF5 files"),

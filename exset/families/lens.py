@@ -3,8 +3,20 @@
 from typing import Final
 
 from exset.families.family import Family
-from exset.families.format import LOSSY, Format, Option
+from exset.families.format import Format
+from exset.families.option import LOSSY, Option
 from exset.families.signatures import any_of
+
+_LAYOUTS: Final = tuple(
+    Option(
+        side,
+        f"Give the units of the {side} in a table, or the sizes of their groups, as 20 or A=9,B=2.",
+        metavar="LAYOUT",
+        default=f"the highest unit of the {side}",
+        parse="exset.runtime.lens.network_layout:layout_of_text",
+    )
+    for side in ("inputs", "targets")
+)
 
 LENS: Final = Family(
     name="lens",
@@ -13,9 +25,30 @@ LENS: Final = Family(
     unit="example",
     summary="exset.runtime.lens.report:report",
     dataset="exset.runtime.lens.dataset:ExampleDataset",
-    names="exset.runtime.lens.report:names",
     differences="exset.runtime.lens.differences:differences",
+    to_table="exset.runtime.lens.table:to_table",
+    from_table="exset.runtime.lens.from_table:from_table",
+    table_options=(
+        *_LAYOUTS,
+        Option(
+            "rows",
+            "Make a row of a table for each event, or for each example.",
+            choices=("event", "example"),
+            default="event",
+        ),
+    ),
+    model_options=_LAYOUTS,
+    table_layout="exset.runtime.lens.table_layout:layout_of",
+    table_chunks="exset.runtime.lens.table:tables_of",
     units="exset.grammars.lens.units",
+    fields=(
+        ("events", "exset.runtime.lens.edits:event_counts"),
+        ("frequency", "exset.runtime.lens.edits:frequencies"),
+    ),
+    renames=(
+        ("name", "exset.runtime.lens.edits:with_names"),
+        ("group", "exset.runtime.lens.edits:with_groups"),
+    ),
 )
 
 _FINDINGS: Final = ("exset.grammars.lens:lens.findings",)
@@ -45,7 +78,9 @@ FORMATS: Final = (
         writer="exset.parsers.lens.render:render",
         options=(
             LOSSY,
-            Option("unshare", "Copy shared lists where text cannot share them."),
+            Option(
+                "unshare", "Write a shared list twice if text cannot store that events share it."
+            ),
             Option("compact", "Write text with as few bytes as possible."),
         ),
         streamer="exset.parsers.lens.parse:stream",

@@ -49,7 +49,7 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
                     yield file
                     file.flush()
                     if old is not None:
-                        _permit(temp, target, old)
+                        permit(temp, target, old)
                     os.fsync(file.fileno())
                 os.replace(temp, target)
             except BaseException:
@@ -61,10 +61,10 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
             raise
         # The user does not know the temporary file.
         raise OSError(error.errno, error.strerror, name) from None
-    _sync_folder(folder)
+    sync_name(name, folder)
 
 
-def _permit(temp: str, target: str, old: os.stat_result) -> None:
+def permit(temp: str, target: str, old: os.stat_result) -> None:
     """Copy owner, group and permissions of the old file, and permit nothing more.
 
     If the group cannot be kept, the new group gets only the permissions of other users.
@@ -98,8 +98,18 @@ def _access_list(path: str) -> bytes | None:
         return None
 
 
-def _sync_folder(folder: str) -> None:
-    """Flush a rename to disk, on systems that can open and sync folders."""
+def sync_name(name: str, folder: str) -> None:
+    """Flush the new name of a file to disk; an OSError says that the file is written."""
+    try:
+        sync_folder(folder)
+    except OSError as error:
+        error.filename = name
+        error.strerror = f"{error.strerror}: the file is written, but a power cut could undo it"
+        raise
+
+
+def sync_folder(folder: str) -> None:
+    """Flush the names in a folder to disk, on systems that can open and sync folders."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:

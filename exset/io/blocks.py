@@ -74,7 +74,8 @@ class Blocks(Iterator[bytes]):
     `name`: the name in messages. `size`: the number of bytes, None if unknown. `is_pipe`: whether
     data may arrive later, as from a pipe, a terminal or a socket. `needed`: the number of bytes to
     read, None if unknown; less than `size` if only the first units are needed.
-    `count`: the number of bytes read so far.
+    `count`: the number of bytes read so far. `file`: the file itself if its bytes can be read in
+    any order, in place of the blocks: a regular file that is not compressed.
     """
 
     def __init__(
@@ -84,12 +85,14 @@ class Blocks(Iterator[bytes]):
         size: int | None,
         is_pipe: bool = False,
         ready: Callable[[float], bool] | None = None,
+        file: BinaryIO | None = None,
     ) -> None:
         """`chunks` may be empty bytes. `ready`: tells if one arrives within a number of seconds."""
         self.name = name
         self.size = self.needed = size
         self.count = 0
         self.is_pipe = is_pipe
+        self.file = file
         self._chunks = filter(None, chunks)
         self._ready = ready
         self._ahead: list[bytes] = []
@@ -116,7 +119,8 @@ class Blocks(Iterator[bytes]):
         else:
             chunks, total = decompressed(read, begin, name, kind, limits, size), None
         ready = partial(is_ready_to_read, file) if is_pipe else None
-        return cls(name, map(count_made, chunks), total, is_pipe, ready)
+        seekable = file if total is not None and not file.tell() - len(begin) else None
+        return cls(name, map(count_made, chunks), total, is_pipe, ready, seekable)
 
     def __next__(self) -> bytes:
         block = self._ahead.pop(0) if self._ahead else next(self._chunks)

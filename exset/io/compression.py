@@ -26,11 +26,18 @@ _GZIP, _BZIP2, _XZ, _ZSTD = KINDS
 _BZIP2_BLOCKS: Final = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")
 # In the order in which Lens tries them; Lens does not know the last two.
 SUFFIXES = {".gz": _GZIP, ".Z": _GZIP, ".bz2": _BZIP2, ".bz": _BZIP2, ".xz": _XZ, ".zst": _ZSTD}
-"""The compression that each suffix names."""
+"""The compression that each suffix names, after the suffix of a format."""
+_ARCHIVES: Final = {".tgz": _GZIP}
+"""The compression that the suffix of a format implies."""
 MAGIC: Final = 10
 """The number of bytes from which the compression of a file can be detected."""
 
 Made = TypeVar("Made")
+
+
+def _implied(suffix: str) -> Kind | None:
+    """Return the compression of a file with a suffix, if it implies one."""
+    return SUFFIXES.get(suffix) or _ARCHIVES.get(suffix)
 
 
 def may_be_compressed(head: bytes) -> bool:
@@ -51,7 +58,7 @@ def kind_of(head: bytes, name: str) -> Kind | None:
     """Return the compression of a file; FormatError if the suffix contradicts the content."""
     content = content_of(head)
     suffix = os.path.splitext(name)[1]
-    expected = SUFFIXES.get(suffix)
+    expected = _implied(suffix)
     if head.startswith(_LZW):
         message = "exset does not read data of the program `compress`"
         hint = "run `uncompress` first"
@@ -197,7 +204,7 @@ class _CompressedFile(io.BufferedIOBase):
 @contextmanager
 def compressing(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
     """Compress written data as the suffix of the name says; an error leaves incomplete data."""
-    kind = SUFFIXES.get(os.path.splitext(name)[1])
+    kind = _implied(os.path.splitext(name)[1])
     if kind is None:
         yield file
         return

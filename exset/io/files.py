@@ -18,6 +18,7 @@ from typing import BinaryIO, TextIO, TypeAlias
 from exset.core import progress
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
+from exset.core.text import Advice
 from exset.io import remote
 from exset.io.atomic_write import FULL, replacing, with_file_name
 from exset.io.blocks import Blocks, check_device, size_of, too_long
@@ -29,7 +30,7 @@ _CHUNK = 1 << 16
 _STEP = 1 << 22  # bytes written at once
 _HEAD = 4096
 _COMPARED = 1000  # files of a folder, to suggest one
-_FILES = "name the files in it, as in 'FOLDER/*'"
+_FILES = Advice.both("name a file in it", "name the files in it, as in 'FOLDER/*'")
 _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # links to open files, not to paths
 
 
@@ -48,11 +49,11 @@ def read(
     """
     with _opened(path, limits) as (file, name):
         if (size := size_of(file)) and (content := _uncompressed(file, name, size, maps)):
-            return Source(name, content)
+            return Source(name, content, path=local_path(path, name))
         whole = io.BytesIO()
         for chunk in Blocks.of(file, name, limits, _CHUNK):
             whole.write(chunk)
-    return Source(name, whole.getvalue())
+    return Source(name, whole.getvalue(), path=local_path(path, name))
 
 
 @contextmanager
@@ -63,6 +64,27 @@ def blocks(path: FilePath, *, limits: Limits = DEFAULT, size: int = _CHUNK) -> I
     """
     with _opened(path, limits) as (file, name):
         yield Blocks.of(file, name, limits, size)
+
+
+def local_path(path: FilePath, name: str) -> str:
+    """Return the path of a file that was opened as `name`; "" if it is not on this machine."""
+    given = os.fsdecode(path)
+    return "" if given == "-" or remote.is_remote(given) else name
+
+
+def is_plain(name: str) -> bool:
+    """Return whether a name is that of a file on this machine, written as it is."""
+    return is_file(name) and not name.endswith((*SUFFIXES, ".Z"))
+
+
+def is_file(name: str) -> bool:
+    """Return whether a name is that of a file, old or new, on this machine, and of no device."""
+    if name == "-" or remote.is_remote(name):
+        return False
+    try:
+        return stat.S_ISREG(os.stat(name).st_mode) and not name.startswith(_STREAMS)
+    except FileNotFoundError:
+        return True
 
 
 def local(path: str) -> str:
@@ -148,10 +170,8 @@ def _open(name: str) -> tuple[str, BinaryIO]:
     try:
         return name, open(name, "rb")
     except IsADirectoryError as error:
-        cache = os.path.exists(os.path.join(name, "cache_complete"))
-        block = os.path.exists(os.path.join(name, "block_0.cpio"))
-        advice = f"look at a cache with: exset cache check {name}" if cache or block else _FILES
-        raise IsADirectoryError(error.errno, f"{error.strerror}; {advice}", name) from None
+        texts = (f"{error.strerror}; {each}" for each in (_FILES, _FILES.command))
+        raise IsADirectoryError(error.errno, Advice.both(*texts), name) from None
     except FileNotFoundError as error:
         is_whole = not os.path.basename(name) or name.endswith(tuple(SUFFIXES))
         for suffix in () if is_whole else SUFFIXES:
@@ -159,8 +179,8 @@ def _open(name: str) -> tuple[str, BinaryIO]:
                 return name + suffix, open(name + suffix, "rb")
         if (near := _nearest(name)) is None:
             raise
-        advice = f"{error.strerror}; did you mean {near}?"
-        raise FileNotFoundError(error.errno, advice, name) from None
+        why = f"{error.strerror}; did you mean {near}?"
+        raise FileNotFoundError(error.errno, why, name) from None
 
 
 def _nearest(name: str) -> str | None:

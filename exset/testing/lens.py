@@ -7,6 +7,7 @@ readEventRanges, readExample, readBinaryExample.
 """
 
 import math
+from collections.abc import Mapping
 from functools import cache
 from itertools import chain
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from exset.grammars.columns.arrays import offsets_of
 from exset.grammars.columns.ragged import Ragged, Reals, Strings
+from exset.grammars.lens.build import Dense, Event, Example
 from exset.grammars.lens.examples import REAL_FIELDS, Events, ExampleSet, Ranges, SetHeader
 from exset.parsers.lens.write_strings import faults
 
@@ -138,6 +140,42 @@ def text_example_sets() -> st.SearchStrategy[ExampleSet]:
 def binary_example_sets() -> st.SearchStrategy[ExampleSet]:
     """Return a strategy for the example sets that binary files can hold."""
     return example_sets(text=False)
+
+
+@st.composite
+def dense_sets(draw: st.DrawFn, *, max_examples: int = 4) -> ExampleSet:
+    """Draw an example set that a table of dense values holds exactly, with absent values.
+
+    An event has all groups of a side or none, each as one dense range; no list is shared.
+    """
+    group_names = strings(text=False, min_size=1)
+    sizes = st.dictionaries(group_names, st.integers(1, 3), min_size=1, max_size=3)
+    whole = st.dictionaries(st.none(), st.integers(1, 3), min_size=1)
+    inputs = draw(sizes | whole)
+    # Inferred layouts have the groups in the order of first use, of both sides together.
+    others = (sizes | whole).filter(lambda groups: not inputs.keys() & groups.keys() - {None})
+    layouts = [inputs, draw(others)]
+    header = draw(set_headers(text=False))
+
+    def side(groups: Mapping[bytes, int] | Mapping[None, int]) -> list[Dense] | None:
+        if draw(st.booleans()):
+            return None
+        row = (
+            (group, draw(st.lists(_reals, min_size=size, max_size=size)))
+            for group, size in groups.items()
+        )
+        return [Dense(values, group=group) for group, values in row]
+
+    examples = []
+    for _ in range(draw(st.integers(0, max_examples))):
+        events = []
+        for _ in range(draw(st.integers(1, 3))):
+            reals = draw(st.dictionaries(st.sampled_from(REAL_FIELDS), _reals, max_size=2))
+            proc = draw(st.none() | strings(text=False))
+            events.append(Event(side(layouts[0]), side(layouts[1]), proc, **reals))
+        name, proc = draw(st.none() | strings(text=False)), draw(st.none() | strings(text=False))
+        examples.append(Example(events, name, proc, draw(_reals)))
+    return ExampleSet.from_examples(examples, header)
 
 
 @st.composite

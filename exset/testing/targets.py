@@ -81,6 +81,8 @@ class FormatTarget(ReaderTarget):
     def __init__(self, fmt: Format) -> None:
         super().__init__(fmt)
         self._fmt = fmt
+        self.is_deadly = fmt.may_crash
+        self.needs = fmt.needs
 
     def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
         """Return small files: drawn files, the bundled samples, and files in folders."""
@@ -93,8 +95,8 @@ class FormatTarget(ReaderTarget):
 
 
 def all_targets() -> tuple[Target, ...]:
-    """Return all formats, also those of other packages."""
-    return tuple(map(FormatTarget, (*formats.FORMATS, *formats.load_plugins())))
+    """Return all formats of files, also those of other packages."""
+    return tuple(map(FormatTarget, (*formats.of_files(), *formats.load_plugins())))
 
 
 def drawn(fmt: Format, count: int, start: int) -> list[bytes]:

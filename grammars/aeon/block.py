@@ -7,7 +7,7 @@ so that names repeat.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Final, Self, SupportsIndex
+from typing import Final, Self, TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -20,10 +20,13 @@ from exset.grammars.columns.arrays import Longs, check_column, chosen_rows, cons
 from exset.grammars.columns.blobs import Blobs
 from exset.grammars.columns.html import table, text
 from exset.grammars.columns.inputs import check_kind
-from exset.grammars.columns.rows import Rows, Table
+from exset.grammars.columns.rows import FrozenColumns, Rows
+from exset.grammars.columns.sequence import NamedSequence
 from exset.grammars.columns.strings import Strings
 
 Words = NDArray[np.uint16]
+Record: TypeAlias = tuple[memoryview, ...]
+"""The data of the elements of a record."""
 
 HEADER_NAME: Final = b"cpiohdr"
 TRAILER_NAME: Final = b"cpiotlr"
@@ -125,14 +128,15 @@ class BlockHeader:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Block(Table):
+class Block(FrozenColumns, NamedSequence[Record, "Block"]):
     """A block of aeon's cache, or an archive.
 
     header: the header of a block; None for an archive. elements: the entries that contain elements
     or files. frame: the other entries, kept for their times: the header of a block, its trailer,
     and the last entry, `TRAILER!!!`. padding: the number of zero bytes after the archive.
 
-    The length is the number of records; each entry of an archive is a record. Raises ValueError.
+    The length is the number of records; each entry of an archive is a record. A record is the tuple
+    of its elements; its name is that of its first entry. Raises ValueError.
     """
 
     header: BlockHeader | None
@@ -209,14 +213,22 @@ class Block(Table):
             raise FormatError.of(finding)
         return width
 
-    def __getitem__(self, index: SupportsIndex) -> tuple[memoryview, ...]:
-        row = range(len(self))[index]
+    def __iter__(self) -> Iterator[Record]:
+        each = iter(self.elements.data)
+        return zip(*[each] * self.known_width(), strict=True)
+
+    def _unit(self, row: int) -> Record:
         width = self.known_width()
         return tuple(self.elements.data[row * width : (row + 1) * width])
 
-    def __iter__(self) -> Iterator[tuple[memoryview, ...]]:
-        each = iter(self.elements.data)
-        return zip(*[each] * self.known_width(), strict=True)
+    def _some(self, rows: slice) -> "Block":
+        return self.select(rows)
+
+    def unit_names(self) -> Iterator[bytes]:
+        """Yield the name of each record's first entry; empty if the width is unknown."""
+        count, width = len(self), self.width
+        names = self.elements.name.tolist()[: count * (width or 0) : width or 1]
+        return (name or b"" for name in names or [b""] * count)
 
     def select(self, which: ArrayLike | slice) -> Self:
         """Return some of the records, by indices in any order, a mask or a slice.
@@ -232,6 +244,29 @@ class Block(Table):
         count = int(rows.size)
         header = replace(self.header, record_count=count, elements_per_record=count)
         names = Strings.of(element_names(count, width))
+        return self.with_unchecked(header=header, elements=elements.with_unchecked(name=names))
+
+    def concat(self, *others: "Block") -> Self:
+        """Return a block with the records of this block, then those of the others.
+
+        The elements of a block get new names, by aeon's rule; an archive keeps its names. Raises
+        ValueError if a block and an archive are joined, or records have different numbers of
+        elements; and the FormatError of `known_width`.
+        """
+        for other in others:
+            check_kind("concat", other, Block, "a Block")
+            if (other.header is None) != (self.header is None):
+                raise ValueError("concat: a block and an archive cannot be joined")
+        blocks: list[Block] = [self, *others]
+        elements = Entries.concat([block.elements for block in blocks])
+        if self.header is None:
+            return self.with_unchecked(elements=elements)
+        widths = {block.known_width() for block in blocks if len(block)}
+        if len(widths) > 1:
+            raise ValueError(f"concat: the number of elements differs: {sorted(widths)}")
+        count = sum(map(len, blocks))
+        header = replace(self.header, record_count=count, elements_per_record=count)
+        names = Strings.of(element_names(count, max(widths, default=0)))
         return self.with_unchecked(header=header, elements=elements.with_unchecked(name=names))
 
 

@@ -24,14 +24,17 @@ from exset.grammars.columns.arrays import (
 )
 from exset.grammars.columns.html import SHOWN, table, text
 from exset.grammars.columns.inputs import check_kind, raw, shown
-from exset.grammars.columns.rows import Table
+from exset.grammars.columns.rows import FrozenColumns
+from exset.grammars.columns.sequence import NamedSequence
 from exset.grammars.columns.strings import Strings
 
 Field: TypeAlias = bytes | str | int | float
+Record: TypeAlias = tuple[bytes, ...]
+"""The fields of a record."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Manifest(Table):
+class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
     """A manifest.
 
     types: the type of each element of a record. width: the number of fields of a record, one for
@@ -40,7 +43,8 @@ class Manifest(Table):
     fields: Strings [records * width], record after record, as they are in the file. lines: int32
     [records], the line of each record in the file, or 0; equality ignores lines.
 
-    The length is the number of records. Raises ValueError, which names the column.
+    The length is the number of records; a record is the tuple of its fields, and its name is the
+    first field. Raises ValueError, which names the column.
     """
 
     dialect: Dialect
@@ -105,13 +109,20 @@ class Manifest(Table):
             for name in ("dialect", "types", "width", "fields")
         )
 
-    def __getitem__(self, index: SupportsIndex) -> tuple[bytes, ...]:
-        begin = range(len(self))[index] * self.width
-        return tuple(field or b"" for field in self.fields[begin : begin + self.width])
-
-    def __iter__(self) -> Iterator[tuple[bytes, ...]]:
+    def __iter__(self) -> Iterator[Record]:
         each = iter(self.fields)
         return zip(*[(field or b"" for field in each)] * self.width, strict=True)
+
+    def _unit(self, row: int) -> Record:
+        begin = row * self.width
+        return tuple(field or b"" for field in self.fields[begin : begin + self.width])
+
+    def _some(self, rows: slice) -> "Manifest":
+        return self.select(rows)
+
+    def unit_names(self) -> Iterator[bytes]:
+        """Yield the first field of each record."""
+        return (name or b"" for name in (self.column(0) if len(self) else ()))
 
     def __repr__(self) -> str:
         types = " ".join(self.types) or "no types"

@@ -1,4 +1,4 @@
-"""One-dimensional NumPy arrays as read-only columns: constants, comparison, gathering.
+"""NumPy arrays as read-only columns: constants, comparison, gathering.
 
 A constant column, whose elements are all the same, has stride zero and takes no space. Functions
 copy only if they must: constant columns stay constant, and consecutive rows are a view.
@@ -51,6 +51,12 @@ def bits(array: NDArray[T]) -> NDArray[np.generic]:
     return array.view(f"u{array.itemsize}") if array.dtype.kind == "f" else array
 
 
+def as_flags(array: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return flags that are 0 or 1 in memory; a file may say true with any other byte, too."""
+    stored = array.view(np.uint8)
+    return stored != 0 if stored.size and stored.max() > 1 else array
+
+
 def same(a: NDArray[T], b: NDArray[T]) -> bool:
     """Return whether two columns have the same dtype, length and elements, bit for bit."""
     if a is b:
@@ -87,11 +93,12 @@ def canonical_nan(array: Floats) -> Floats:
 
 def concat(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
     """Join one or more columns. Constant columns of the same value stay constant."""
-    parts = [array for array in arrays if array.size] or list(arrays[:1])
+    parts = [array for array in arrays if len(array)] or list(arrays[:1])
     if len(parts) == 1:
         return frozen(parts[0])
     if all(is_constant(part) and same(part[:1], parts[0][:1]) for part in parts):
-        return np.broadcast_to(parts[0][0], (sum(part.size for part in parts),))
+        rows = sum(map(len, parts))
+        return np.broadcast_to(parts[0][0], (rows, *parts[0].shape[1:]))
     return frozen(np.concatenate(parts))
 
 
@@ -144,14 +151,15 @@ def take(array: NDArray[T], indices: Longs) -> NDArray[T]:
 
     Consecutive indices give a view, and a constant column gives a constant column.
     """
-    run = run_of(indices, array.size)
+    n = len(array)
+    run = run_of(indices, n)
     if run is not None:
         return frozen(array[run])
-    if array.size and array.strides[0] == 0:
-        if indices.min() < -array.size or indices.max() >= array.size:
-            wrong = indices[(indices < -array.size) | (indices >= array.size)][0]
-            raise IndexError(f"no row {wrong}, there are {array.size}")
-        return np.broadcast_to(array[0], indices.shape)
+    if n and array.strides[0] == 0:
+        if indices.min() < -n or indices.max() >= n:
+            wrong = indices[(indices < -n) | (indices >= n)][0]
+            raise IndexError(f"no row {wrong}, there are {n}")
+        return np.broadcast_to(array[0], (*indices.shape, *array.shape[1:]))
     return frozen(array[indices])
 
 

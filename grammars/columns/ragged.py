@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from exset.core.text import counted
 from exset.grammars.columns import arrays
 from exset.grammars.columns.arrays import Flags, Floats, Longs, T
-from exset.grammars.columns.inputs import float_row, items_of
+from exset.grammars.columns.inputs import float_row, items_of, numbers_like, shown
 from exset.grammars.columns.rows import Column
 from exset.grammars.columns.strings import Strings
 
@@ -34,6 +34,18 @@ class Ragged(Column[NDArray[T]], Generic[T]):
             raise ValueError("values: expected a one-dimensional array")
         arrays.check_offsets("offsets", self.offsets, self.values.size)
         self._freeze()
+
+    def replaced(self, what: str, items: object) -> Self:
+        """Return a column of rows of numbers, of the same dtype. Raises ValueError."""
+        rows = []
+        for i, item in enumerate(items_of(what, items, "rows of numbers")):
+            rows.append(numbers_like(f"{what}[{i}]", self.values, item))
+            if rows[-1].ndim != 1:
+                raise ValueError(f"{what}[{i}]: expected one row of numbers, not {shown(item)}")
+        lengths = np.array([row.size for row in rows], np.int64)
+        return type(self)(
+            np.concatenate([self.values[:0], *rows]), arrays.offsets_of(arrays.compact(lengths))
+        )
 
     @classmethod
     def empty(cls, n: int, dtype: type[T]) -> Self:

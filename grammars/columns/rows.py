@@ -4,7 +4,7 @@ Copies and pickles are also read-only, and a constant column takes no space in t
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Generic, NamedTuple, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
@@ -17,7 +17,7 @@ from exset.grammars.columns.inputs import numbers_like, raw
 Item = TypeVar("Item", covariant=True)
 
 
-class Table:
+class FrozenColumns:
     """The base class of frozen dataclasses whose fields are arrays or other tables."""
 
     @classmethod
@@ -71,7 +71,7 @@ class Table:
                 object.__setattr__(self, name, frozen(column))
 
 
-class Rows(Table, ABC):
+class Rows(FrozenColumns, ABC):
     """The base class of tables whose columns all have the same number of rows."""
 
     @abstractmethod
@@ -127,6 +127,10 @@ class Column(Rows, Generic[Item]):
         """
         return items
 
+    def replaced(self, what: str, items: object) -> object:
+        """Return a column of a list of items, of the same type as this column, as `listed` does."""
+        return self.listed(what, items)
+
     @abstractmethod
     def _item(self, row: int) -> Item:
         """Return the item of a row; `row` is in range."""
@@ -140,15 +144,18 @@ class Column(Rows, Generic[Item]):
             return self.take(np.arange(*index.indices(len(self))))
         return self._item(self._row(index))
 
+    def __iter__(self) -> Iterator[Item]:
+        return (self._item(row) for row in range(len(self)))
+
 
 def _like(what: str, column: object, given: object) -> object:
     """Convert a replacement to the form of a column. Raises ValueError, which names the column."""
-    if isinstance(given, Table):
+    if isinstance(given, FrozenColumns):
         return given
     if isinstance(column, np.ndarray):
         return numbers_like(what, column, given)
     if isinstance(column, Column):
-        return column.listed(what, given)
+        return column.replaced(what, given)
     return raw(what, given) if isinstance(column, bytes) else given
 
 

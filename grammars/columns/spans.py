@@ -27,7 +27,7 @@ class Spans(Column[tuple[int, int]]):
 
     @classmethod
     def empty(cls) -> Self:
-        """Return a column without spans."""
+        """Return an empty column of spans: it has no rows."""
         return cls.unchecked(first=np.empty(0, np.int64), last=np.empty(0, np.int64))
 
     def __len__(self) -> int:

@@ -1,6 +1,6 @@
 """Strings: a column of byte strings, each present or absent."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self, SupportsIndex
 
@@ -131,6 +131,16 @@ class Strings(Column[bytes | None]):
     def tolist(self) -> list[bytes | None]:
         """Return the strings as a list."""
         return list(self)
+
+    def changed(self, change: Callable[[str], str]) -> Self:
+        """Return the strings changed by a function of text; absent strings stay absent.
+
+        Raises the ValueError of `of` for results that are no text.
+        """
+        return self.of(
+            None if each is None else change(each.decode("utf-8", "surrogateescape"))
+            for each in self
+        )
 
     def distinct(self) -> tuple[Self, Longs]:
         """Return the distinct strings in order of first use, and which one each row has: int64 [n].

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from exset.core.errors import FormatError
 from exset.core.source import Span
-from exset.core.text import with_article
+from exset.core.text import has_surrogates, with_article
 
 DEEPEST: Final = 200
 """The greatest depth that any limit allows, because functions on a tree recurse."""
@@ -124,10 +124,8 @@ def _float(integer: int) -> float:
 
 
 def _check_text(text: str, path: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise _error(path, "a lone surrogate is not a character", "check the text") from None
+    if has_surrogates(text):
+        raise _error(path, "a lone surrogate is not a character", "check the text")
 
 
 def _error(path: str, message: str, hint: str) -> FormatError:

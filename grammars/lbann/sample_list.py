@@ -7,6 +7,7 @@ and excluded samples; inclusion lists have the ids of included, exclusion lists 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
 from typing import Final, Self, TypeAlias
 
 import numpy as np
@@ -18,7 +19,8 @@ from exset.grammars.columns import arrays
 from exset.grammars.columns.arrays import Longs
 from exset.grammars.columns.html import table, text
 from exset.grammars.columns.inputs import check_kind, raw, shown
-from exset.grammars.columns.rows import Table
+from exset.grammars.columns.rows import FrozenColumns
+from exset.grammars.columns.sequence import NamedSequence
 from exset.grammars.columns.spans import Spans, first_of, normal_spans
 from exset.grammars.columns.strings import Strings
 from exset.grammars.columns.views import Views
@@ -27,6 +29,8 @@ from exset.grammars.lbann.list_ids import Id, Ids, id_values, ids_at, integer_id
 from exset.grammars.lbann.list_types import Kind
 
 Counts: TypeAlias = NDArray[np.uint64]
+Sample: TypeAlias = tuple[str, Id]
+"""A path and an id."""
 MAX_SAMPLES: Final = 2**62
 """The largest number of samples in a list."""
 
@@ -68,8 +72,10 @@ class FileView:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SampleList(Table):
+class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
     """A sample list; its length is the number of included samples.
+
+    A sample is the pair (path, id), as `pairs` yields it; its name is "file/id", or the file.
 
     directory: the base directory. label_file: the path of the label file, None for kinds without a
     label file. totals: the totals in the header, None if they equal the sums over the files.
@@ -162,8 +168,24 @@ class SampleList(Table):
     def __len__(self) -> int:
         return int(self.included.sum(dtype=np.uint64))
 
-    def __iter__(self) -> Iterator[tuple[str, Id]]:
+    def __iter__(self) -> Iterator[Sample]:
         return self.pairs()
+
+    def _unit(self, row: int) -> Sample:
+        return self.pairs_at(np.array([row]))[0]
+
+    def _some(self, rows: slice) -> "SampleList":
+        return self.select(rows)
+
+    def unit_names(self) -> Iterator[bytes]:
+        """Yield a name for each sample: the file and, if the list has ids, a slash and the id."""
+        for file, name in enumerate(self.name):
+            path = name or b""
+            if self.kind.is_single or self.kind.is_exclusion:
+                yield from repeat(path, int(self.included[file]))
+            else:
+                for each in self.ids_of(file):
+                    yield path + b"/" + str(each).encode("utf-8", "surrogateescape")
 
     def __repr__(self) -> str:
         samples, files = counted(len(self), "sample"), counted(len(self.name), "file")
@@ -223,7 +245,7 @@ class SampleList(Table):
         begin, end = self.id_offsets[index : index + 2].tolist()
         return id_values(self.ids.take(np.arange(begin, end)))
 
-    def pairs(self) -> Iterator[tuple[str, Id]]:
+    def pairs(self) -> Iterator[Sample]:
         """Yield the samples in order, as (path, id).
 
         The id in a SINGLE-SAMPLE list is the name of the file, or its index if ids are integers.
@@ -241,7 +263,7 @@ class SampleList(Table):
                 for each in file.ids:
                     yield path, each
 
-    def pairs_at(self, rows: Longs) -> list[tuple[str, Id]]:
+    def pairs_at(self, rows: Longs) -> list[Sample]:
         """Return the pairs of some samples (`rows`, int64), without expanding other ids."""
         if self.kind.is_exclusion:
             return list(self.pairs())  # which raises, unless there are no samples
@@ -302,7 +324,9 @@ class SampleList(Table):
         for other in others:
             for what in ("kind", "directory", "label_file"):
                 if getattr(other, what) != getattr(self, what):
-                    raise ValueError(f"concat: the lists differ in {what}")
+                    raise ValueError(
+                        f"concat: the lists differ in {what}; exset list merge joins them"
+                    )
             if other.has_integer_ids != self.has_integer_ids and len(other.ids) and len(self.ids):
                 raise ValueError("concat: ids are text in one list and integers in another")
         columns = [each.ids for each in lists if len(each.ids)] or [self.ids]
@@ -336,7 +360,7 @@ class SampleList(Table):
             return self
         if self.kind.is_exclusion:
             message = "the ids of an exclusion list must be text"
-            hint = "no LBANN reader with integer ids can list the samples of a file"
+            hint = "keep the ids as text: readers of LBANN with integer ids cannot exclude samples"
             raise FormatError(message, hint=hint, code="lbann-exclusion")
         ids, id_offsets = integer_ids(self.ids, self.id_offsets)
         return self.with_unchecked(ids=ids, id_offsets=id_offsets)

@@ -8,6 +8,7 @@ and floats differ, an empty value is None, and a list of one number equals the n
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, Final, TypeAlias
 
@@ -15,6 +16,7 @@ from exset.core.errors import Place
 from exset.core.source import Source, Span
 from exset.core.text import counted
 from exset.grammars.columns.html import table
+from exset.grammars.columns.sequence import NamedSequence
 
 METADATA: Final = "metadata"
 """The name of the child that contains directives."""
@@ -24,7 +26,7 @@ DIRECTIVES: Final = (
     *("dims", "channels", "layout", "transpose", "hwc"),
 )
 """The directives that LBANN reads. LBANN warns of all others, and of `hwc`, although a scale for
-each channel requires it.
+each channel requires it: the finding about it is a note.
 """
 
 Path: TypeAlias = tuple[str, ...]
@@ -39,7 +41,7 @@ class Directive:
 
     value: Value
     span: Span | None = None
-    """The span of the value in the source of the schema."""
+    """The span of the value in the source of the schema, or of the name of an empty value."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Directive) and equal_values(self.value, other.value)
@@ -76,9 +78,16 @@ class Node:
         return node
 
 
+Field: TypeAlias = tuple[Path, Node]
+"""A leaf, and its path."""
+
+
 @dataclass(frozen=True)
-class Schema:
-    """A schema; two are equal if their trees are equal."""
+class Schema(NamedSequence[Field, tuple[Field, ...]]):
+    """A schema; two are equal if their trees are equal.
+
+    As a sequence it has the fields, each the pair (path, node); a name is "group/field".
+    """
 
     root: Node
     source: Source | None = field(default=None, compare=False, repr=False)
@@ -88,13 +97,26 @@ class Schema:
 
     def __len__(self) -> int:
         """Return the number of fields."""
-        return 0 if not self.root.children else sum(1 for _ in self.root.leaves())
+        return sum(1 for _ in self)
+
+    def __iter__(self) -> Iterator[Field]:
+        return self.root.leaves() if self.root.children else iter(())
+
+    def _unit(self, row: int) -> Field:
+        return next(islice(self, row, None))
+
+    def _some(self, rows: slice) -> tuple[Field, ...]:
+        return tuple(self)[rows]
+
+    def unit_names(self) -> Iterator[bytes]:
+        """Yield the path of each field."""
+        return (path_text(path).encode("utf-8", "surrogateescape") for path, _ in self)
 
     def _repr_html_(self) -> str:
         count = len(self)
         rows = (
             ("/".join(path), ", ".join(f"{k}: {v.value!r}" for k, v in leaf.metadata.items()))
-            for path, leaf in (self.root.leaves() if count else ())
+            for path, leaf in self
         )
         return table(f"Schema({counted(count, 'field')})", ("field", "metadata"), rows, count)
 

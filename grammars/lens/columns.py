@@ -17,11 +17,13 @@ from exset.grammars.columns import arrays
 from exset.grammars.columns.arrays import Floats, Ints, Longs
 from exset.grammars.columns.inputs import check_kind, raw, real
 from exset.grammars.columns.ragged import Ragged, Reals, Strings
-from exset.grammars.columns.rows import Rows, Table
+from exset.grammars.columns.rows import FrozenColumns, Rows
 
 TIME_FIELDS = ("max_time", "min_time", "grace_time")
 UNIT_FIELDS = ("default_input", "active_input", "default_target", "active_target")
 REAL_FIELDS = TIME_FIELDS + UNIT_FIELDS
+WORDS = dict(zip(REAL_FIELDS, ("max", "min", "grace", "defI", "actI", "defT", "actT"), strict=True))
+"""The words of the language for the fields."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -169,7 +171,7 @@ class Ranges(Rows):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExampleColumns(Table):
+class ExampleColumns(FrozenColumns):
     """The columns of n examples, m events, L range lists and r ranges, checked, in any form.
 
     frequency: float32 [n]. event_offsets: int64 [n + 1], at least one event for each example.

@@ -4,8 +4,7 @@ It keeps all values of a file, and which range lists are shared by several event
 targets, but not how the file was written. See the Lens manual, "Example Files".
 """
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NoReturn, Self
 
@@ -18,7 +17,7 @@ from exset.grammars.columns.arrays import Longs
 from exset.grammars.columns.html import table
 from exset.grammars.columns.inputs import check_kind
 from exset.grammars.columns.ragged import Reals, Strings
-from exset.grammars.columns.views import Views
+from exset.grammars.columns.sequence import NamedSequence
 from exset.grammars.lens.columns import (
     REAL_FIELDS,
     TIME_FIELDS,
@@ -45,8 +44,10 @@ __all__ = [
 ]
 
 
-class ExampleSet(ExampleColumns):
+class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
     """A set of examples, stored as columns; read-only.
+
+    `examples[0]` and `examples["cat"]` are views of an example, `examples[:10]` is a set.
 
     The constructor checks the columns and keeps them as they are; `normalized`, `from_examples` and
     `from_arrays` give the normal form (`normal_form`), as every reader does. Equality is by value,
@@ -119,10 +120,18 @@ class ExampleSet(ExampleColumns):
         """
         return super().with_columns(**columns).normalized()
 
-    @property
-    def examples(self) -> Views[ExampleView]:
-        """The examples, as a sequence of views created on access."""
-        return Views(partial(ExampleView, self), range(len(self)), "examples")
+    def __iter__(self) -> Iterator[ExampleView]:
+        return map(self._unit, range(len(self)))
+
+    def _unit(self, row: int) -> ExampleView:
+        return ExampleView(self, row)
+
+    def _some(self, rows: slice) -> "ExampleSet":
+        return self.select(rows)
+
+    def unit_names(self) -> Iterator[bytes]:
+        """Yield the names of the examples, empty for an example without a name."""
+        return (name or b"" for name in self.name)
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
         """Raise TypeError: the arrays depend on the layout of the network."""
@@ -138,7 +147,7 @@ class ExampleSet(ExampleColumns):
     def _repr_html_(self) -> str:
         rows = (
             (each.index, each.name or "", f"{each.frequency:g}", len(each.events), *_sides(each))
-            for each in self.examples
+            for each in self
         )
         heads = ("", "name", "frequency", "events", "inputs of the first", "targets of the first")
         return table(repr(self), heads, rows, len(self))

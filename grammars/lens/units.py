@@ -8,7 +8,7 @@ from exset.grammars.lens.examples import ExampleSet, SetHeader
 
 def of(model: ExampleSet, /) -> Iterable[object]:
     """Return views of the examples."""
-    return model.examples
+    return model
 
 
 def header(model: ExampleSet, /) -> SetHeader:

@@ -44,7 +44,7 @@ def issues(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Bytes:
 
 
 def decoded(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Strings:
-    """Decode each field buffer[start:end]; a field that aeon cannot decode is absent (`MEMORY`)."""
+    """Decode each field buffer[start:end]; one for which aeon reads undefined memory is absent."""
     if compiled and not _invalid(buffer, starts, ends).any():
         sizes = (ends - starts) // 4 * 3
         some = np.flatnonzero(sizes)

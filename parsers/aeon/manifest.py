@@ -86,15 +86,18 @@ def _dialect(source: Source, findings: Findings, dialect: Dialect | str | None) 
         if advice := foreign(source.data):
             message = "this is not a manifest"
             raise FormatError(message, source=source, span=Span(0, 1), hint=advice)
-        has_words = dialects.is_header_without_at(source.data)
-        advice = "if the first line is the header, put `@` before it; " if has_words else ""
+        advice = ""
+        if dialects.is_header_without_at(source.data):
+            advice = "if the first line is the header, put `@` before it; "
+        elif chosen is Dialect.CSV:
+            advice = "to make a manifest of a table, use exset manifest build --types; "
         place = Place(source.name)
         findings.add(finding_at("aeon-dialect", place, dialect=chosen, advice=advice))
     return chosen
 
 
 class _Parser:
-    """Collects the records of a text from chunks, each of which ends with a record.
+    """Collects the records of a text that comes in chunks; each chunk ends with a record.
 
     Without a `window` the source is the whole text.
     """
@@ -187,10 +190,12 @@ class _Parser:
 
     def check(self, stream: ParseStream) -> None:
         """Raise the error of a chunk after an error: the records and other findings are lost."""
-        if self.width is not None:
-            self.find_fields(stream, self.first_token(stream), self.width)
-            if self.state[c.WRONG] >= 0:
-                raise self.wrong_width(stream)
+        begin = self.first_token(stream)
+        if self.width is None:
+            self.set_width(stream, begin)
+        self.find_fields(stream, begin, self.width or 0)
+        if self.state[c.WRONG] >= 0:
+            raise self.wrong_width(stream)
 
     def add_chunk(self, stream: ParseStream) -> None:
         """Add the records of a chunk; raise FormatError after those before an error."""
@@ -207,8 +212,16 @@ class _Parser:
         starts, ends = self.find_fields(stream, begin, width)
         self.add_fields(starts, ends)
         if self.types and starts.size:
-            text = self.source, self.buffer, self.types, width
-            check_elements(*text, starts, ends, self.compiled, self.findings)
+            check_elements(
+                self.source,
+                self.buffer,
+                self.types,
+                width,
+                starts,
+                ends,
+                compiled=self.compiled,
+                findings=self.findings,
+            )
         if self.state[c.WRONG] >= 0:
             raise self.wrong_width(stream)
 
@@ -227,10 +240,21 @@ class _Parser:
         starts, ends = (np.empty(stream.kinds.size - begin, np.int64) for _ in range(2))
         self.state[c.WRONG] = -1
         base, returns = self.source.start, int(self.state[c.RETURNS])
-        spans = (stream.starts - base, stream.ends - base) if base else (stream.starts, stream.ends)
-        marks = begin, self.line_break, self.cell, width
         find = KERNELS.choose(c.find_fields, self.compiled)
-        find(self.buffer, stream.kinds, *spans, *marks, starts, ends, self.lines, self.state)
+        find(
+            self.buffer,
+            stream.kinds,
+            stream.starts - base if base else stream.starts,
+            stream.ends - base if base else stream.ends,
+            begin,
+            self.line_break,
+            self.cell,
+            width,
+            starts,
+            ends,
+            self.lines,
+            self.state,
+        )
         if not returns and self.state[c.RETURNS]:
             at = int(self.state[c.RETURN]) + base
             self.first_return = Place.in_text(self.source, Span(at, at + 1))
@@ -240,8 +264,10 @@ class _Parser:
     def set_width(self, stream: ParseStream, begin: int) -> None:
         """Set the number of fields of a record, from the first record."""
         width = self.fields_of(stream, begin)
-        if self.dialect is Dialect.HEAD or not width:
+        if self.dialect is Dialect.HEAD:
             self.width = len(self.types or ()) if self.types or width else None
+            return
+        if not width:
             return
         if self.types is None:
             self.types = (ElementType.FILE,) * width
@@ -260,7 +286,9 @@ class _Parser:
         kinds = stream.kinds[token + 1 :]
         breaks = np.flatnonzero(kinds == self.line_break)
         count = int(breaks[0]) if breaks.size else kinds.size
-        return count + (count > 0 and bool(kinds[0] == self.cell))
+        if count and kinds[0] == self.cell:  # the separator follows an empty first field
+            count += 1
+        return count
 
     def add_fields(self, starts: Longs, ends: Longs) -> None:
         """Copy fields into the columns."""

@@ -40,6 +40,7 @@ def check_elements(
     width: int,
     starts: Longs,
     ends: Longs,
+    *,
     compiled: bool,
     findings: Findings,
 ) -> None:

@@ -23,7 +23,7 @@ _WORDS: Final = MappingProxyType(
 _STEPS: Final = ("header", "record")
 (HEADER, RECORD) = range(2)
 
-_RECORDS: Final = Records((RECORD,), begin=b"\n")
+_RECORDS: Final = Records((RECORD,), begin=b"\n", header=(HEADER,))
 
 HEAD: Final = Grammar("manifest.lark", "head", _STEPS, _WORDS, _RECORDS)
 SEED: Final = Grammar("manifest.lark", "seed", _STEPS, _WORDS, _RECORDS)

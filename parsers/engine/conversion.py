@@ -18,7 +18,8 @@ from exset.core.kernels import entry_kernel, kernel
 POWERS: Final = np.array([10.0**n for n in range(23)])
 TENS: Final = np.array([10**n for n in range(9)], np.int64)
 (_PLUS, _MINUS, _POINT) = b"+-."
-_MANTISSA: Final = 1 << 53  # integers up to here are exact in binary64
+MANTISSA: Final = 1 << 53
+"""Integers up to here are exact in binary64."""
 _DIGITS: Final = 18  # fit in 63 bits
 _SMALLEST: Final = 2.0**-126  # the smallest normal binary32
 _LARGEST: Final = 3.4028234e38
@@ -152,7 +153,7 @@ def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
         if after == end and after > at + 1 and 48 <= buffer[after - 1] <= 57:
             exponent += -power if down else power
             at = end
-    if at < end or mantissa > _MANTISSA or not -22 <= exponent <= 22:
+    if at < end or mantissa > MANTISSA or not -22 <= exponent <= 22:
         return -1.0
     real = float(mantissa)
     real = real * POWERS[exponent] if exponent >= 0 else real / POWERS[-exponent]

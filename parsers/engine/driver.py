@@ -41,8 +41,9 @@ class Driver:
     `begin`: the offset of the first byte. `boundary`: the step that ends each stream but the last;
     with None there is one stream. `compiled`: returns whether to use the compiled kernel, asked for
     each block. `tokens`: the initial room for tokens. `eager`: yield a stream for each block that
-    completes a boundary. `stack`: the initial parser states, to begin in the middle of a text; by
-    default the parse begins with the virtual line break before a text.
+    completes a boundary. `header`: other steps that may end the last stream before an error.
+    `stack`: the initial parser states, to begin in the middle of a text; by default the parse
+    begins with the virtual line break before a text.
     """
 
     def __init__(
@@ -54,11 +55,13 @@ class Driver:
         compiled: Callable[[], bool],
         tokens: int = TOKENS,
         eager: bool = False,
+        header: Sequence[int] = (),
         stack: Sequence[int] = (),
     ) -> None:
         self.grammar = grammar
         self.begin = begin
-        self.boundary = boundary
+        self.boundary: tuple[int, ...] = () if boundary is None else (boundary,)
+        self.header = header
         self.tables = grammar.tables
         sizes = self.tables.sizes
         self.cache = empty_cache(int(sizes[COLUMNS]), int(sizes[FIRST_STATE]))
@@ -125,6 +128,8 @@ class Driver:
                 return
             if why == k.REJECTED:
                 rejection = self._rejection()
+                if self.boundary:
+                    self.boundary, self.inner = (*self.boundary, *self.header), 0
                 yield from self._complete(early=True)
                 raise rejection
             if why == k.DEEP:
@@ -153,12 +158,12 @@ class Driver:
 
         `early`: add the steps that every possible next token would reduce.
         """
-        if self.boundary is None:
+        if not self.boundary:
             return
         if early and not self.early:
             self._add_early()
         output, state = self.output, self.output.state
-        ends = np.flatnonzero(output.steps[self.inner : state[k.STEPS]] == self.boundary)
+        ends = np.flatnonzero(np.isin(output.steps[self.inner : state[k.STEPS]], self.boundary))
         if not len(ends):
             self.inner = int(state[k.STEPS])
             return
@@ -178,7 +183,7 @@ class Driver:
         """Add the steps, up to a boundary, that every possible next token would reduce."""
         state = self.output.state
         steps = certain(self.grammar, self._stack)
-        while steps and steps[-1] != self.boundary:
+        while steps and steps[-1] not in self.boundary:
             steps.pop()
         kept = int(state[k.STEPS])
         state[k.STEPS] += len(steps)

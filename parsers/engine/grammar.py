@@ -63,21 +63,26 @@ class Grammar:
         tokens: int = TOKENS,
         check: Check | None = None,
     ) -> Iterator[ParseStream]:
-        """Parse a text, or one that is still being read, from the byte `begin` on.
+        """Yield the steps of a text from the byte `begin`; the text may still be arriving.
 
         `engine`: "reference" lets Lark run the grammar; "table" runs the lowered grammar, always
         compiled; "auto" runs it compiled if the text is long. Each stream but the last ends with
         the step `boundary`; with None there is one stream. `tokens`: the initial room for tokens.
-        Raises FormatError after the streams of the text before the error. For a whole text, it also
-        has the errors of later records: `hint` returns advice on syntax errors, and `check` raises
-        the reader's errors.
+        `hint` returns advice on a syntax error; `check` raises the errors of the reader.
+
+        At an error, it yields the streams of all records before it, or the stream of the header if
+        the first record has the error; then it raises FormatError. If the text is whole, the
+        FormatError has the errors of later records, too.
         """
         parts = _parts(text, begin)
+        header = () if self.records is None else self.records.header
         try:
             if engine == "reference":
                 reference = importlib.import_module("exset.parsers.engine.reference")
                 data = b"".join(parts)
-                yield from reference.streams(self, data, begin=begin, boundary=boundary)
+                yield from reference.streams(
+                    self, data, begin=begin, boundary=boundary, header=header
+                )
             else:
                 yield from Driver(
                     self.lowered,
@@ -86,6 +91,7 @@ class Grammar:
                     compiled=lambda: KERNELS.use_compiled(size_of(text), engine),
                     tokens=tokens,
                     eager=isinstance(text, Window),
+                    header=header,
                 ).streams(parts)
         except Rejection as rejection:
             parts.close()

@@ -1,5 +1,8 @@
 """Lower a Lark grammar to tables: Lark's own LALR table, and automata for the terminals."""
 
+from collections.abc import Mapping
+from operator import itemgetter
+
 import numpy as np
 from lark import Lark
 from lark.grammar import Rule
@@ -19,17 +22,19 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
     rules = {rule: number for number, rule in enumerate(lark.rules)}
     origins = {name: n for n, name in enumerate(sorted({rule.origin.name for rule in rules}))}
 
-    # Lark numbers its parser states from 0.
-    action = np.zeros((len(conf.states), len(numbers)), np.int16)
-    goto = np.zeros((len(conf.states), len(origins)), np.int16)
+    order = _in_order(conf.states, conf.start_state)
+    states = {state: number for number, state in enumerate(order)}
+    action = np.zeros((len(states), len(numbers)), np.int16)
+    goto = np.zeros((len(states), len(origins)), np.int16)
     accepted: dict[frozenset[str], list[int]] = {}
     ignored = frozenset(lark.ignore_tokens)
-    for state, table in conf.states.items():
+    for lark_state, state in states.items():
+        table = conf.states[lark_state]
         for symbol, (what, argument) in table.items():
             if symbol in origins:
-                goto[state, origins[symbol]] = argument
+                goto[state, origins[symbol]] = states[argument]
             elif what is Shift:
-                action[state, numbers[symbol]] = argument + 1
+                action[state, numbers[symbol]] = states[argument] + 1
             else:
                 action[state, numbers[symbol]] = -(rules[argument] + 1)
         accepted.setdefault(ignored.union(table).intersection(terminals), []).append(state)
@@ -37,7 +42,7 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
     lexing = lexers(patterns, numbers, ignored, list(accepted))
     if len(lexing.moves) > MOST_MOVES or len(numbers) > MOST_COLUMNS:
         raise ValueError("the grammar is too large")
-    lexer = np.zeros(len(conf.states), np.int64)
+    lexer = np.zeros(len(states), np.int64)
     for row, where in zip(lexing.starts, accepted.values(), strict=True):
         lexer[where] = row
     encoded = [
@@ -45,7 +50,7 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
         for rule in rules
     ]
     classes = int(lexing.classes.max()) + 1
-    sizes = len(numbers), len(origins), conf.start_state, conf.end_state, classes
+    sizes = len(numbers), len(origins), states[conf.start_state], states[conf.end_state], classes
     return Lowered(
         Tables(
             classes=lexing.classes,
@@ -66,6 +71,20 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
 def step_of(rule: Rule, names: tuple[str, ...]) -> int:
     """Return the index of a rule's step in `names`, or SILENT if it is not there."""
     return names.index(name) if (name := _name(rule)) in names else SILENT
+
+
+def _in_order(states: Mapping[int, Mapping[str, tuple[object, object]]], start: int) -> list[int]:
+    """Return Lark's parser states: the start, then those that it leads to, by their symbols.
+
+    Lark's own order depends on the hashes of strings. No move leads to the start, so 0 in a table
+    is never the number of a target.
+    """
+    order = [start]
+    for state in order:
+        for _, (what, target) in sorted(states[state].items(), key=itemgetter(0)):
+            if what is Shift and isinstance(target, int) and target not in order:
+                order.append(target)
+    return order
 
 
 def _name(rule: Rule) -> str:

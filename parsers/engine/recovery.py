@@ -5,14 +5,14 @@ of the broken record, as if this were complete, and runs the lowered grammar fro
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
 import numpy as np
 
-from exset.core.errors import FormatError, LimitError
+from exset.core.errors import MOST_ERRORS, Finding, FormatError, LimitError
 from exset.core.source import Source
 from exset.parsers.engine import tables as t
 from exset.parsers.engine.driver import Driver, blocks
@@ -28,15 +28,17 @@ _TOKENS: Final = 1 << 12
 class Records:
     """How to find the next record of a language after an error.
 
-    steps: the numbers of the steps that complete a record, or a header that ends like a record.
-    end: the byte that ends a record; or begin: the byte that begins one. skipped: a pattern for
-    text, such as comments, in which this byte and brackets have no meaning.
+    steps: the numbers of the steps that complete a record (or a header, if it ends as records do).
+    end: the byte that ends a record. begin: the byte that begins one, if no byte ends it.
+    skipped: a pattern for text, such as comments, in which this byte and brackets have no meaning.
+    header: the numbers of the steps that may complete a header, which later checks may need.
     """
 
     steps: tuple[int, ...]
     end: bytes = b""
     begin: bytes = b""
     skipped: str = r"(?!)"
+    header: tuple[int, ...] = ()
 
 
 Check = Callable[[ParseStream], object]
@@ -90,23 +92,45 @@ def with_later_errors(
     record: int,
     check: Check,
 ) -> FormatError:
-    """Add the errors of later records to a reader's error about a stream, and return it.
+    """Return a reader's error about a stream, with the errors of all records in order of places.
 
     `record`: the step that completes a record. `rest`: the streams after `failed`.
     """
     if isinstance(error, LimitError):
         return error
+    found = [error.finding]
+    for finding in _findings_in(chain([failed], rest), record, check):
+        if finding.place != error.place:
+            found.append(finding)
+        if len(found) > MOST_ERRORS:
+            break
+    return in_order(found)
+
+
+def in_order(found: Sequence[Finding]) -> FormatError:
+    """Return the error that has some findings, the first one in the text as its own."""
+
+    def start(finding: Finding) -> int:
+        span = None if finding.place is None else finding.place.span
+        return -1 if span is None else span.start
+
+    first, *others = sorted(found, key=start)
+    error = FormatError.of(first)
+    for other in others:
+        error.add(other)
+    return error
+
+
+def _findings_in(streams: Iterable[ParseStream], record: int, check: Check) -> Iterator[Finding]:
+    """Yield the errors of the records of some streams, then the syntax errors after them."""
     try:
-        for stream in chain([failed], rest):
-            for found in _errors_in(stream, record, check):
-                if found.place != error.place and not error.add(found.finding):
-                    return error
+        for stream in streams:
+            for error in _errors_in(stream, record, check):
+                yield error.finding
     except LimitError:
         pass
     except FormatError as syntax:
-        for finding in syntax.findings:
-            error.add(finding)
-    return error
+        yield from syntax.findings
 
 
 def _errors_in(stream: ParseStream, record: int, check: Check) -> Iterator[FormatError]:

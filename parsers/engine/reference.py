@@ -5,7 +5,7 @@ table.
 """
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 import numpy as np
@@ -27,12 +27,17 @@ def run(grammar: Grammar, source: bytes) -> ParseStream:
 
 
 def streams(
-    grammar: Grammar, source: bytes, *, begin: int = 0, boundary: int | None = None
+    grammar: Grammar,
+    source: bytes,
+    *,
+    begin: int = 0,
+    boundary: int | None = None,
+    header: Sequence[int] = (),
 ) -> Iterator[ParseStream]:
     """Parse a whole source, whose first byte has the offset `begin`.
 
     The parser adds one line break before the text and one after it. Before it raises `Rejection`,
-    it yields the stream up to the last step `boundary`, if there is one.
+    it yields the stream up to the last step `boundary` or `header`, if there is one.
     """
     parse = _Parse(grammar, source, begin)
     try:
@@ -51,9 +56,9 @@ def streams(
     allowed = frozenset(before.parser.accepts())  # type: ignore[no-untyped-call]
     before.reduce_early()
     read = before.stream
-    if boundary is not None and boundary in before.steps:
-        last = len(before.steps) - before.steps[::-1].index(boundary)
-        yield read.split(last)[0]
+    ends = np.flatnonzero(np.isin(read.steps, () if boundary is None else (boundary, *header)))
+    if len(ends):
+        yield read.split(int(ends[-1]) + 1)[0]
     marks = opened(grammar.lowered.literals, read.kinds, read.starts)
     at = len(source) if at is None else min(max(at - 1, 0), len(source))
     raise Rejection(begin + at, allowed, marks, stack_after(grammar.lowered, read.kinds))

@@ -38,7 +38,7 @@ class Tables(NamedTuple):
     lexer: int64[parser states], the start row of each state's lexer
     action: int16[parser states, terminals + 1], flat: 0 error, s + 1 shift to s, -(r + 1) reduce by
         rule r; the last column is for the end of the text
-    goto: int16[parser states, nonterminals], flat
+    goto: int16[parser states, nonterminals], flat: the next state, 0 for none
     rules: int16[rules, 4], flat
     sizes: int64: terminals + 1, nonterminals, the first state, the last state, classes of bytes
     """

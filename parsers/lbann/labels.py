@@ -1,4 +1,4 @@
-"""Parse LBANN label files. LBANN ignores names that are not in the sample list."""
+"""Parse and write LBANN label files. LBANN ignores names that are not in the sample list."""
 
 from types import MappingProxyType
 from typing import Final
@@ -42,3 +42,9 @@ def parse(
     again = repeated(name, hashes, np.array([0, len(name)]))
     words.report("lbann-repeated-label", names[again])
     return Labels(name, labels.view(np.int64))
+
+
+def render(labels: Labels) -> bytes:
+    """Return the text of labels: a line for each name. Names must not contain white space."""
+    rows = zip(labels.name, labels.label.tolist(), strict=True)
+    return b"".join(b"%s %d\n" % (name or b"", label) for name, label in rows)

@@ -1,8 +1,10 @@
 """Check the header of a sample list against its files, and advise on syntax errors."""
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
@@ -15,8 +17,10 @@ from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList, duplicate_files
 from exset.parsers.engine.errors import Unexpected, shown
+from exset.parsers.engine.recovery import in_order
 from exset.parsers.lbann.list_header import Header
 
+_LINE: Final = re.compile(rb"\n[ \t\r\f\v]*+[^ \t\r\n\f\v]")
 _TYPES: Mapping[str, str] = MappingProxyType({kind.replace("-", "_"): kind for kind in Kind})
 
 
@@ -41,15 +45,39 @@ def hint(unexpected: Unexpected) -> str | None:
         counts = "included samples"
         if kind.has_excluded or kind.is_single:
             counts += ", excluded samples"
-        advice = "LBANN hangs on this, or reads uninitialised memory"
-        advice += f"; write: file, {counts}, ids"
+        advice = f"write: file, {counts}, ids"
         if before.count(b"\n") == 3 and found in (b"\n", b"") and not kind.has_label_file:
-            advice += f"; a {kind} list has no label file line"
+            advice += f"; if the line names a label file, remove it: a {kind} list has none"
         if kind.is_single:
             advice += "; only the image reader reads one file in each line:"
             advice += ' <--reader image or reader="image">'
-        return advice
+        return advice + "; LBANN hangs on this, or reads uninitialised memory"
     return None
+
+
+def with_file_count(error: FormatError, header: Header | None, source: Source) -> FormatError:
+    """Return the error of a list, with an error about the number of files, in order of places.
+
+    A line with a syntax error may be a file or not, such as a comment: both numbers are correct.
+    """
+    if header is None or error.findings.stopped:
+        return error
+    lines, found = _count_lines(header, source), list(error.findings)
+    if lines - error.findings.count(FormatError.default_code) <= header.counts["files"] <= lines:
+        return error
+    try:
+        _check_file_count(header, lines, source)
+    except FormatError as wrong:
+        found.append(wrong.finding)
+    return in_order(found)
+
+
+def _count_lines(header: Header, source: Source) -> int:
+    """Return the number of lines after the header that are not blank, also of wrong lines."""
+    end = -1
+    for _ in range(4 if header.kind.has_label_file else 3):
+        end = source.data.find(b"\n", end + 1)
+    return sum(1 for _ in _LINE.finditer(source.data, end)) if end >= 0 else 0
 
 
 def check_files(

@@ -31,6 +31,7 @@ _STEPS: Final = (
     *("counts", "directory", "label_file", "record"),
 )
 RECORD: Final = _STEPS.index("record")
+_HEADER: Final = (_STEPS.index("directory"), _STEPS.index("label_file"))
 GRAMMAR: Final = Grammar(
     file="sample_list.lark",
     start="sample_list",
@@ -43,7 +44,7 @@ GRAMMAR: Final = Grammar(
             "LINE": "the end of the line",
         }
     ),
-    records=Records((RECORD,), begin=b"\n"),
+    records=Records((RECORD,), begin=b"\n", header=_HEADER),
 )
 HDF5: Final = replace(GRAMMAR, start="hdf5_list")
 IMAGE: Final = replace(GRAMMAR, start="image_list")

@@ -27,7 +27,7 @@ from exset.grammars.lbann.sample_list import MAX_SAMPLES, SampleList
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.recovery import with_later_errors
 from exset.parsers.engine.stream import ParseStream
-from exset.parsers.lbann.list_checks import check_files, check_totals, hint
+from exset.parsers.lbann.list_checks import check_files, check_totals, hint, with_file_count
 from exset.parsers.lbann.list_header import Header, count_names, header_of
 from exset.parsers.lbann.list_records import Records, records_of
 from exset.parsers.lbann.list_tokens import GRAMMARS, KERNELS, RECORD, Words
@@ -62,17 +62,12 @@ def parse(
     findings = Findings() if findings is None else findings
     made = _Reading(source, GRAMMARS[who], who, ids, limits, engine)
     begin = _begin(source, findings)
-    chunks: list[SampleList] = []
-    streams = made.grammar.parse(
-        source, engine, hint=hint, begin=begin, boundary=RECORD, check=made.check
-    )
-    for stream in streams:
-        if made.header is None:
-            made.begin(stream, findings)
-        try:
-            chunks.append(made.samples(stream, findings))
-        except FormatError as error:
-            raise with_later_errors(error, stream, streams, RECORD, made.check) from None
+    try:
+        chunks = list(made.chunks(begin, findings))
+    except LimitError:
+        raise
+    except FormatError as error:
+        raise with_file_count(error, made.header, source) from None
     assert made.header is not None  # as the grammar requires one
     samples = chunks[0].concat(*chunks[1:]) if len(chunks) > 1 else chunks[0]
     check_files(made.header, samples, np.concatenate(made.starts), source, findings)
@@ -100,6 +95,19 @@ class _Reading:
     def words(self, stream: ParseStream, findings: Findings) -> Words:
         compiled = KERNELS.use_compiled(len(self.source.data), self.engine)
         return Words(self.grammar, self.source, stream, compiled=compiled, findings=findings)
+
+    def chunks(self, begin: int, findings: Findings) -> Iterator[SampleList]:
+        """Yield the records of each chunk of the text from the byte `begin` on."""
+        streams = self.grammar.parse(
+            self.source, self.engine, hint=hint, begin=begin, boundary=RECORD, check=self.check
+        )
+        for stream in streams:
+            try:
+                if self.header is None:
+                    self.begin(stream, findings)
+                yield self.samples(stream, findings)
+            except FormatError as error:
+                raise with_later_errors(error, stream, streams, RECORD, self.check) from None
 
     def begin(self, stream: ParseStream, findings: Findings) -> None:
         """Read the header in the first chunk."""

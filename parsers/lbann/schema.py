@@ -103,7 +103,10 @@ class _Reader:
             if name not in DIRECTIVES:
                 hint = did_you_mean(name, DIRECTIVES) or f"LBANN reads {', '.join(DIRECTIVES)}"
                 self._report("lbann-unknown-directive", key, raw=name, hint=hint)
-            directives[name] = Directive(self._value(value, depth + 1), value.span)
+            elif name == "hwc":
+                self._report("schema-hwc", key)
+            span = value.span if value.content else key  # an empty value begins in another line
+            directives[name] = Directive(self._value(value, depth + 1), span)
         return directives
 
     def _pairs(self, item: tree.Node) -> Iterator[tuple[str, Span | None, tree.Node]]:

@@ -71,7 +71,7 @@ def act(tokens: Tokens, columns: Columns) -> None:
 
 @kernel
 def set_real(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Set a real field of the set, or of every event of the event list."""
+    """Set a real field: of the set, or of the listed events."""
     state, field, at = columns.state, step % c.NUM_REALS, token - 2
     if step < c.NUM_REALS:
         real = tokens.reals[token - 1]
@@ -97,7 +97,7 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def set_string(columns: Columns, step: int, token: int) -> None:
-    """Set a name, or the proc of the set, of an example, or of all events of the event list."""
+    """Set the name of an example, or a proc: of the set, an example, or the listed events."""
     state = columns.state
     start = state[c.STRING_START]
     if step == c.EMPTY_PROC:

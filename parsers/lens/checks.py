@@ -1,7 +1,5 @@
-"""Find errors of a Lens text that the grammar allows, and give hints for syntax errors."""
+"""Find errors of a Lens text that the grammar allows."""
 
-import re
-from functools import cache
 from typing import Final
 
 import numpy as np
@@ -14,76 +12,10 @@ from exset.parsers.engine.errors import shown
 from exset.parsers.lens import steps as c
 from exset.parsers.lens.steps import Columns, Ints, Reason, Tokens
 from exset.parsers.lens.string_kernels import DEEP, LONG
-from exset.parsers.lens.tokens import GRAMMAR, Quoted, Text
+from exset.parsers.lens.tokens import Quoted, Text
 
 _CLOSERS: Final = {b"{": b"}", b"[": b"]", b"(": b")", b'"': b'"'}
 _DELIMITERS: Final = ("LBRACE", "RBRACE", "LSQB", "RSQB", "LPAR", "RPAR", "QUOTE")
-
-_HINTS: Final = {
-    b",": "write decimals with a point, such as 0.5, and separate numbers by spaces only",
-    b"#": "a comment begins in the first column of its line",
-    b"/": "a comment begins with `#`, in the first column of its line",
-    b"%": "a comment begins with `#`, in the first column of its line; write 50% as 0.5",
-    b"\x1a": "remove this byte: old DOS programs wrote it at the end of a file",
-    b"+": "write numbers in lists without a plus sign",
-    b"*": "in a sparse range, `*` must come first, and be the only unit",
-}
-_NAMING: Final = (b"name:", b"freq:", b"proc:")
-_NEAR: Final = 4096
-
-
-@cache
-def _keywords() -> frozenset[bytes]:
-    literals = (literal for literal in GRAMMAR.lowered.literals if literal is not None)
-    return frozenset(literal.encode() for literal in literals if literal.endswith(":"))
-
-
-@cache
-def _bare(field: str) -> re.Pattern[bytes]:
-    """Return a pattern for a field whose text is a bare word, without delimiters."""
-    return re.compile(rf"{field}[ \t\r\n\f\v]*+({GRAMMAR.pattern('BARE')})".encode())
-
-
-def swallowed(before: bytes, found: bytes) -> str | None:
-    """Return a hint if the last name or proc before an error is too long or too short."""
-    near = before[-_NEAR:]
-    words = _bare("(?:name|proc):").findall(near)
-    if words and (b";" in words[-1] or words[-1].endswith(b":")):
-        return f"put a space after the name: all of {shown(words[-1])} is one word"
-    names = [match.end() for match in _bare("name:").finditer(near)]
-    if names and not near[names[-1] :].strip(b" \t") and found + b":" not in _keywords():
-        return "write a name with spaces or brackets in { }, such as `name: {big cat}`"
-    return None
-
-
-def hint(found: bytes, expected: frozenset[str]) -> str | None:
-    """Return a hint for a text with the word `found` instead of one of the expected terminals."""
-    if found[:1] in _HINTS:
-        return _HINTS[found[:1]]
-    if found in _NAMING and "SEMICOLON" in expected:
-        return "put `;` before it if an example begins here; else move it before the data"
-    if found in _keywords() and "SEMICOLON" in expected:
-        return "write such a field before the first example, or in an event list"
-    if found + b":" in _keywords():
-        return f"write a colon after it, without a space: `{found.decode()}:`"
-    for keyword in _keywords():
-        if keyword.lower() == found.lower() and found not in _keywords():
-            return f"write capital and small letters exactly so: `{keyword.decode()}`"
-    if not found and "SEMICOLON" in expected:
-        return "every example ends with `;`"
-    if not found and "CHARACTERS" in expected:
-        return "each opening bracket needs a closing bracket, even inside quotation marks"
-    if {"RSQB", "STAR"} <= expected and found[:1].isalpha() and found not in _keywords():
-        return "[ ] contains event numbers: write a group name in ( ) or { }"
-    if re.fullmatch(rb"[dD][-+]?[0-9]++", found) and "VALUE" in expected:
-        return "write an exponent with e, such as 1e-3"
-    if found.startswith(b".") and "UNIT" in expected and "VALUE" not in expected:
-        return "write unit numbers after `i:`, `t:` or `b:`, and values after `I:` or `T:`"
-    if found.startswith(b"-") and not expected.isdisjoint(("VALUE", "REAL")):
-        return "a dash means NaN only before a space, `;` or a closing bracket"
-    if "VALUE" in expected and found[:1].isalpha():
-        return "write an unknown value as `-`, and a group name in ( ) or { }"
-    return None
 
 
 def check_integers(text: Text, ints: Ints) -> None:

@@ -21,7 +21,6 @@ from exset.grammars.lens.columns import REAL_FIELDS, SetHeader
 from exset.grammars.lens.examples import ExampleSet
 from exset.grammars.lens.findings import MAX_GROUPS, finding_at, too_many_groups
 from exset.io.blocks import Blocks
-from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.grammar import size_of
 from exset.parsers.engine.recovery import with_later_errors
 from exset.parsers.engine.stream import ParseStream
@@ -30,6 +29,7 @@ from exset.parsers.lens import checks
 from exset.parsers.lens import steps as c
 from exset.parsers.lens.actions import act, event_offsets
 from exset.parsers.lens.assemble import example_set, strings_of
+from exset.parsers.lens.hints import hint
 from exset.parsers.lens.lint import Alternation, Meaning, report
 from exset.parsers.lens.list_order import arrange, room_for
 from exset.parsers.lens.steps import Columns, Tokens, empty_columns
@@ -114,7 +114,7 @@ class _Reading:
         chunks = GRAMMAR.parse(
             self.window or self.source,
             self.engine,
-            hint=_hint,
+            hint=hint,
             begin=self.begin,
             boundary=c.EXAMPLE,
             tokens=_TOKENS if self.window is None else _FEW_TOKENS,
@@ -205,10 +205,6 @@ class _Reading:
         self.done = done
         self.before += int(count[c.EXAMPLE])
         return Meaning(text, tokens, columns, count, hard, strings)
-
-
-def _hint(found: Unexpected) -> str | None:
-    return checks.swallowed(found.before, found.word) or checks.hint(found.word, found.expected)
 
 
 def _translated(data: bytes) -> bytes:

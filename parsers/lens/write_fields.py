@@ -6,19 +6,13 @@ from typing import Final
 import numpy as np
 
 from exset.grammars.columns.arrays import Longs, constant
-from exset.grammars.lens.columns import REAL_FIELDS, Events, SetHeader
+from exset.grammars.lens.columns import REAL_FIELDS, WORDS, Events, SetHeader
 from exset.parsers.lens.write_plan import NOTHING
 from exset.parsers.lens.write_strings import is_bare, quoted
 from exset.parsers.shared import numerals
 
-WORDS: Final = dict(
-    zip(
-        REAL_FIELDS,
-        (b"max:", b"min:", b"grace:", b"defI:", b"actI:", b"defT:", b"actT:"),
-        strict=True,
-    )
-)
-"""The words for the real fields in text."""
+KEYWORDS: Final = {field: f"{word}:".encode() for field, word in WORDS.items()}
+"""The words for the real fields, as they are in a text."""
 _DEFAULT: Final = SetHeader()
 
 
@@ -29,7 +23,7 @@ def set_fields(header: SetHeader, compact: bool) -> bytes:
     """
     space = b"" if compact else b" "
     words = [
-        WORDS[name] + space + numerals.reals(header.real(name).reshape(1))[0]
+        KEYWORDS[name] + space + numerals.reals(header.real(name).reshape(1))[0]
         for name in REAL_FIELDS
         if header.real(name).tobytes() != _DEFAULT.real(name).tobytes()
     ]
@@ -94,7 +88,7 @@ def _texts(events: Events, compact: bool) -> list[bytes]:
         column = events.real(name)
         at = np.flatnonzero(column.present)
         for event, text in zip(at.tolist(), numerals.reals(column.values[at]), strict=True):
-            words[event].append(WORDS[name] + text)
+            words[event].append(KEYWORDS[name] + text)
     for event, raw in enumerate(events.proc):
         if raw is not None:
             words[event].append(b"proc:" + _string(raw, compact))

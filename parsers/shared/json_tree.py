@@ -13,6 +13,7 @@ from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source, Span
+from exset.core.text import has_surrogates
 from exset.grammars.columns.tree import DEEPEST, INT64, Member, Node
 from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.expectation import END
@@ -149,12 +150,10 @@ class _Builder:
         if "\\" not in text:
             return text[1:-1]
         unescaped: str = json.loads(text)
-        try:
-            unescaped.encode()
-        except UnicodeEncodeError:
+        if has_surrogates(unescaped):
             message = "a lone surrogate is not a character"
             hint = r"characters beyond \uffff are written as two: \ud83d\ude00"
-            raise FormatError(message, source=self.source, span=span, hint=hint) from None
+            raise FormatError(message, source=self.source, span=span, hint=hint)
         return unescaped
 
     def _number(self, span: Span) -> int | float:

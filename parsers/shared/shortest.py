@@ -23,6 +23,7 @@ _POINT: Final = ord(".")
 _ZERO: Final = ord("0")
 _LETTER_E: Final = ord("e")
 _HALF: Final = (1 << 32) - 1
+_MOST_OF_REAL: Final = 10**9  # the shortest decimal of a real has at most nine digits
 
 # `numerals` writes numbers from 1e-4 to below 1e10 without an exponent.
 _LEAST_POSITIONAL: Final = -4
@@ -33,7 +34,7 @@ _MOST_POWER: Final = 45
 
 
 def _powers() -> tuple[Longs, Longs]:
-    """Return the powers 10 ** k as 64 binary digits, rounded up: the upper and the lower halves."""
+    """Return the first 64 bits of each power 10 ** k, rounded up: upper and lower 32 bits."""
     high, low = [], []
     for k in range(_LEAST_POWER, _MOST_POWER + 1):
         shift = 63 - _log2_of_power(k)
@@ -115,6 +116,11 @@ def _trimmed(digits: int, power: int) -> tuple[int, int]:
 def _count(digits: int) -> int:
     """Return the number of decimal digits of a positive integer."""
     count, limit = 1, 10
+    if digits < _MOST_OF_REAL:  # without a branch for each digit
+        for _ in range(8):
+            count += digits >= limit
+            limit *= 10
+        return count
     while digits >= limit and count < 19:
         count += 1
         limit *= 10
@@ -123,11 +129,18 @@ def _count(digits: int) -> int:
 
 @kernel
 def _put_digits(out: Bytes, at: int, digits: int, count: int) -> int:
-    """Write the last `count` digits of an integer."""
-    for place in range(at + count - 1, at - 1, -1):
-        rest = digits // 10
-        out[place] = _ZERO + (digits - 10 * rest)
+    """Write the last `count` digits of an integer, two at a time."""
+    place = at + count
+    while place - at >= 2:
+        rest = digits // 100
+        two = digits - 100 * rest
+        tens = two * 205 >> 11
+        out[place - 2] = _ZERO + tens
+        out[place - 1] = _ZERO + two - 10 * tens
+        place -= 2
         digits = rest
+    if place > at:
+        out[at] = _ZERO + digits % 10
     return at + count
 
 

@@ -10,14 +10,14 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import NamedTuple
 
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
-from exset.core.errors import MOST_ERRORS, Finding, FormatError, LimitError
+from exset.core.errors import Finding, FormatError, LimitError
 from exset.core.limits import Limits
 from exset.core.lookalikes import foreign
 from exset.core.source import Source, Span
@@ -61,8 +61,9 @@ def document(source: Source, limits: Limits) -> Document:
     except LimitError:
         raise
     except FormatError as error:
-        for finding in islice(_later_errors(source, error, limits), MOST_ERRORS - 1):
-            error.add(finding)
+        for finding in _later_errors(source, error, limits):
+            if not error.add(finding):
+                break
         raise
 
 

@@ -1,4 +1,4 @@
-"""Report the contents of blocks, for `exset info` and `exset stats`; yield names of records."""
+"""Report the contents of blocks, for `exset info` and `exset stats`."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -75,10 +75,3 @@ def _columns(made: Report, model: Block) -> Iterator[dict[str, object]]:
 
 def _contents(data: Iterable[memoryview]) -> dict[str, int]:
     return dict(Counter(map(suffix_of, data)).most_common())
-
-
-def element_names(model: Block) -> Iterator[bytes]:
-    """Yield the name of the first element of each record; empty if the width is unknown."""
-    rows, width = len(model), model.width
-    names = model.elements.name.tolist()[: rows * (width or 0) : width or 1]
-    return (name or b"" for name in names or [b""] * rows)

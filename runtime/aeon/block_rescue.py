@@ -32,10 +32,11 @@ class Records:
 
     @classmethod
     def rescued(cls, source: Source, limits: Limits, width: int, findings: Findings) -> "Records":
-        """Return the intact records of a block. width: the elements of a record, 0 if unknown.
+        """Return the intact records of a block.
 
-        If elements are missing, only names show the records of the others: without such names, a
-        block has no intact records.
+        width: the number of elements of a record, 0 if unknown. aeon names an element after its
+        record. Without such names, a block has intact records only if all its elements are there,
+        or if only its end is damaged and the width is known.
         """
         is_cut, is_damaged = False, True
         try:

@@ -1,5 +1,7 @@
 """Write blocks, also from a manifest, with the elements that aeon makes from its records."""
 
+import os
+
 from exset.codecs.aeon.cpio_write import encode
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.text import counted
@@ -7,6 +9,7 @@ from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.manifest import Manifest
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.aeon.elements import ElementError, encoded
+from exset.runtime.aeon.missing_files import Folder
 
 
 def write(
@@ -41,9 +44,7 @@ def block_of(manifest: Manifest, base: str = "", access: Access = DEFAULT_ACCESS
         first, others = failed[0], len(failed) - 1
         more = f" (and {counted(others, 'more element')})" if others else ""
         message = f"record {first.record}, column {first.column}: {first.message}{more}"
-        hint = None
-        if first.code == "aeon-file":
-            hint = "name the folder of the files with <--base or base=...>"
+        hint = first.hint(Folder(os.fsencode(base), access))
         place = Place("manifest", line=first.line or None)
         raise FormatError(message, place=place, hint=hint, code=first.code)
     return Block.of(records)

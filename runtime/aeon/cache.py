@@ -15,6 +15,7 @@ from exset.core.source import Source
 from exset.core.text import counted
 from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.block_findings import finding_at
+from exset.grammars.columns.sequence import UnitSequence
 from exset.io import files
 from exset.runtime.aeon import cache_lock
 from exset.runtime.aeon.lock_owner import Owner
@@ -37,8 +38,10 @@ def block_name(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class Cache:
-    """A folder of blocks. Its file names are read once. Raises OSError.
+class Cache(UnitSequence[Block, tuple[Block, ...]]):
+    """A folder of blocks, and the sequence of these blocks, each mapped into memory when read.
+
+    Its file names are read once. Raises OSError.
 
     Before 2017, aeon gave folders and blocks other names, and wrote no marker: exset reads these
     caches, too.
@@ -101,12 +104,18 @@ class Cache:
     def __len__(self) -> int:
         return len(self.blocks)
 
-    def __iter__(self) -> Iterator[tuple[memoryview, ...]]:
-        """Yield the records of all blocks. Raises FormatError if the cache is damaged."""
+    def __iter__(self) -> Iterator[Block]:
+        """Yield the blocks in order. Raises FormatError if the cache is damaged."""
         findings = Findings(strict=True)
         self._check_folder(findings)
         for number in self.blocks:
-            yield from self.block(number, findings)
+            yield self.block(number, findings)
+
+    def _unit(self, row: int) -> Block:
+        return self.block(list(self.blocks)[row])
+
+    def _some(self, rows: slice) -> tuple[Block, ...]:
+        return tuple(map(self.block, list(self.blocks)[rows]))
 
     def source(self, number: int) -> Source:
         """Return the file of a block, mapped into memory. Raises KeyError, OSError."""

@@ -2,7 +2,8 @@
 
 A builder may be killed at any moment. A block gets its name when all its data are on disk, and the
 cache gets its marker when all blocks are, so that no reader regards an incomplete cache as
-complete. The next builder resumes: it keeps only blocks in the journal of the same plan.
+complete. The next builder resumes: it keeps only blocks in the journal of the same plan. A build
+that fails before its first block is finished leaves nothing behind.
 """
 
 import json
@@ -11,20 +12,27 @@ import stat
 import time
 from collections.abc import Callable, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from exset.codecs.aeon.cpio_write import BlockWriter
-from exset.core.errors import Findings, FormatError, Place
+from exset.core.errors import Findings, FormatError, Place, Severity
+from exset.core.text import Advice, counted, safe
 from exset.io import files
 from exset.io.access import check_regular_file
 from exset.runtime.aeon.cache import COMPLETE, JOURNAL, Cache, block_name
 from exset.runtime.aeon.cache_compare import Compared
+from exset.runtime.aeon.cache_lock import NAME as LOCK
 from exset.runtime.aeon.cache_lock import locked
 from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.elements import ElementError, encoded
+from exset.runtime.aeon.missing_files import Folder
 
 _SHOWN: Final = 5
+_LEFT_OUT: Final = (
+    "aeon would leave such elements out, and read all later ones as those of other records: exset"
+    " validate --files --base FOLDER lists them"
+)
 _MAX_JOURNAL: Final = 1 << 24
 
 
@@ -45,22 +53,53 @@ def build(plan: Plan, directory: str, *, clock: Callable[[], float] = time.time)
     OSError.
     """
     folder = os.path.join(directory, plan.folder)
-    with suppress(FileExistsError):
+    try:
         os.mkdir(folder)
+    except FileExistsError:
+        return _build(plan, folder, clock)
+    try:
+        return _build(plan, folder, clock)
+    except BaseException:
+        with suppress(OSError):  # it has blocks, which the next build keeps
+            os.rmdir(folder)
+        raise
+
+
+def _build(plan: Plan, folder: str, clock: Callable[[], float]) -> Built:
+    """Build a cache in its folder, or complete it."""
     with locked(folder) as is_held:
-        cache = Cache(folder)
+        cache, found = Cache(folder), Findings()
         keep = _finished_blocks(plan, folder)
-        intact = plan.check(cache, Findings()).keys() if keep or cache.is_complete else set()
+        intact = plan.check(cache, found).keys() if keep or cache.is_complete else set()
         if cache.is_complete:
             if len(intact) != len(plan.blocks) or len(cache) != len(intact):
+                errors = (each.message for each in found if each.severity is Severity.ERROR)
+                why = next(errors, "it has other blocks")
                 raise FormatError(
-                    "the folder has a complete cache, but it is damaged or not the requested one",
+                    f"the folder has a complete cache, but not the requested one: {why}",
                     place=Place(folder),
                     hint="exset cache check shows the difference; exset cache repair fixes it",
                     code="aeon-cache-other",
                 )
             keep = intact
-        return _complete(plan, cache, keep & intact, is_held, clock)
+        try:
+            return _complete(plan, cache, keep & intact, is_held, clock)
+        except (FormatError, OSError) as error:
+            _add_advice(error, folder, len(_finished_blocks(plan, folder)))
+            raise
+
+
+def _add_advice(error: FormatError | OSError, folder: str, kept: int) -> None:
+    """Add to an error how many blocks the next build keeps."""
+    if not kept:
+        return
+    blocks = f"{counted(kept, 'finished block')} in {safe(folder)}"
+    advice = f"the next build of this cache resumes: it keeps {blocks}"
+    if isinstance(error, OSError):
+        error.strerror = f"{error.strerror}; {advice}"
+    else:
+        hint = error.hint.followed_by(advice) if isinstance(error.hint, Advice) else advice
+        error.finding = replace(error.finding, hint=hint)
 
 
 def repair(
@@ -91,19 +130,24 @@ def _complete(
     finished = sorted(keep)
     for number in range(len(plan.blocks)):
         if number not in keep:
-            text = json.dumps({"plan": plan.key, "done": finished})
-            files.write(_cleared(journal), text.encode())
+            if finished and not cache.is_complete:
+                text = json.dumps({"plan": plan.key, "done": finished})
+                files.write(_cleared(journal), text.encode())
+            else:
+                _remove(journal)
             _write_block(plan, number, os.path.join(cache.path, block_name(number)), clock)
             finished.append(number)
     for number, path in cache.blocks.items():
         if number >= len(plan.blocks):
             os.unlink(path)
     if not is_held():
-        raise BlockingIOError(f"{cache.path}: the lock was removed; the cache gets no marker")
+        raise BlockingIOError(
+            f"{cache.path}: another process removed the lock {LOCK}, so exset did not mark the "
+            "cache as complete: build it again when no other process builds it"
+        )
     files.write(_cleared(os.path.join(cache.path, COMPLETE)), b"")
     for path in (*cache.temporary, journal):
-        with suppress(FileNotFoundError):
-            os.unlink(path)
+        _remove(path)
     return Built(cache.path, tuple(finished[len(keep) :]), tuple(sorted(keep)))
 
 
@@ -131,16 +175,21 @@ def _write_block(plan: Plan, number: int, path: str, clock: Callable[[], float])
             if not failed:
                 writer.write([each for each in record if isinstance(each, bytes)])
         if failed:
+            base = Folder(os.fsencode(plan.base), plan.access)
             shown = [*map(str, failed[:_SHOWN])]
             if len(failed) > _SHOWN:
                 shown.append(f"and {len(failed) - _SHOWN:,} more in this block")
             raise FormatError(
                 "elements cannot be cached: " + "; ".join(shown),
-                hint="aeon would leave these elements out, and read all later ones as those of"
-                " other records; exset validate --files --base FOLDER lists them",
+                hint="; ".join(filter(None, [failed[0].hint(base), _LEFT_OUT])),
                 code=failed[0].code,
             )
         writer.close()
+
+
+def _remove(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)
 
 
 def _cleared(path: str) -> str:

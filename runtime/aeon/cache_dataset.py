@@ -68,32 +68,54 @@ class CacheDataset(RecordDataset):
     def __len__(self) -> int:
         return int(self._begins[-1])
 
+    def element(self, row: int, column: int) -> bytes:
+        """Return an element. Raises FormatError if its block has changed."""
+        number = int(np.searchsorted(self._begins, row, side="right")) - 1
+        element = (row - int(self._begins[number])) * len(self.types) + column
+        return bytes(self._elements_of(number)[element])
+
     def __getstate__(self) -> dict[str, object]:
         return {**vars(self), "_mapped": {}}
 
+    def column(self, column: int, rows: Longs) -> Column:
+        """Return the elements of one column of some records, in new arrays.
+
+        Raises FormatError if a block has changed, LimitError for more than `max_array` bytes.
+        """
+        parts, first = self._parts(rows)
+        return self._column(parts, first + column, self.names[column], self.types[column])
+
     def _columns(self, rows: Longs) -> Iterator[Column]:
+        parts, first = self._parts(rows)
+        for column, name, kind in self.columns:
+            yield self._column(parts, first + column, name, kind)
+
+    def _parts(self, rows: Longs) -> tuple[list[tuple[Blobs, Longs]], Longs]:
+        """Return the elements of blocks, each with its records; and the first elements of all."""
         blocks = np.searchsorted(self._begins, rows, side="right") - 1
         first = (rows - self._begins[blocks]) * len(self.types)
         parts = [
             (self._elements_of(number), np.flatnonzero(blocks == number))
             for number in np.unique(blocks).tolist()
         ]
-        for column, name, kind in self.columns:
-            element = first + column
-            if kind in NUMBER_DTYPES:
-                yield _numbers(parts, element, kind)
-                continue
-            lengths = np.empty(rows.size, np.int64)
-            for blobs, here in parts:
-                lengths[here] = blobs.lengths[element[here]]
-            offsets = np.array(offsets_of(lengths))
-            self._check_size(int(offsets[-1]), name)
-            data = np.empty(int(offsets[-1]), np.uint8)
-            for blobs, here in parts:
-                chosen = blobs.take(element[here])
-                for begin, each in zip(offsets[here].tolist(), chosen, strict=True):
-                    data[begin : begin + len(each)] = each
-            yield data, offsets
+        return parts, first
+
+    def _column(
+        self, parts: list[tuple[Blobs, Longs]], element: Longs, name: str, kind: ElementType
+    ) -> Column:
+        if kind in NUMBER_DTYPES:
+            return _numbers(parts, element, kind)
+        lengths = np.empty(element.size, np.int64)
+        for blobs, here in parts:
+            lengths[here] = blobs.lengths[element[here]]
+        offsets = np.array(offsets_of(lengths))
+        self._check_size(int(offsets[-1]), name)
+        data = np.empty(int(offsets[-1]), np.uint8)
+        for blobs, here in parts:
+            chosen = blobs.take(element[here])
+            for begin, each in zip(offsets[here].tolist(), chosen, strict=True):
+                data[begin : begin + len(each)] = each
+        return data, offsets
 
     def _elements_of(self, number: int) -> Blobs:
         """Return the elements of a block. Raises FormatError if the file has changed."""

@@ -13,6 +13,7 @@ from exset.grammars.aeon.manifest import Manifest
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.aeon.cache import Cache
 from exset.runtime.aeon.cache_compare import Compared, Comparison, Difference
+from exset.runtime.aeon.missing_files import Folder
 from exset.runtime.aeon.selection import BLOCK_SIZE, blocks, cache_name, select_records
 
 _OTHER_SIZE: Final = (
@@ -109,6 +110,10 @@ class Plan:
         if cache.uid != self.uid:
             findings.add(self.wrong_uid(cache))
         intact = cache.check(findings, len(self.manifest.types))
+        if (size := self._other_size(cache, intact)) is not None:
+            sizes = {"found": size, "size": self.block_size, "expected": len(self.blocks[0])}
+            findings.add(finding_at("aeon-cache-size", place, **sizes))
+            return {}
         comparison = Comparison(self.base, self.access, compare)
         for number, block in [*intact.items()]:
             if (found := self.difference(number, block, comparison)) is not None:
@@ -117,11 +122,22 @@ class Plan:
                 findings.add(finding_at("aeon-cache-count", Place(cache.blocks[number]), **words))
         if skipped := comparison.skipped:
             elements = counted(len(skipped), "FILE element")
+            base = Folder(os.fsencode(self.base), self.access)
             words = {"elements": elements, "why": skipped[0].message}
+            words["hint"] = skipped[0].hint(base) or ""
             findings.add(finding_at("aeon-cache-file", place, **words))
         for number in range(max(cache.blocks, default=-1) + 1, len(self.blocks)):
             findings.add(finding_at("aeon-cache-gap", place, number=number))
         return intact
+
+    def _other_size(self, cache: Cache, intact: dict[int, Block]) -> int | None:
+        """Return the block size of the cache, if all blocks agree on one that is not the plan's."""
+        other = self.with_blocks_of(cache)
+        if cache.uid != self.uid or other.blocks == self.blocks or not intact:
+            return None
+        expected = {number: len(rows) for number, rows in enumerate(other.blocks)}
+        found = {number: len(block) for number, block in intact.items()}
+        return other.block_size if found.items() <= expected.items() else None
 
     def wrong_uid(self, cache: Cache) -> Finding:
         """Return the finding for a cache of another manifest."""

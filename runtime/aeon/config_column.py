@@ -1,15 +1,17 @@
 """A column of a manifest, with the etl object of a configuration that decodes it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from exset.core.errors import Finding, Findings, LimitError, Place
-from exset.core.limits import Limits, limit_hint
+from exset.core.limits import limit_hint
+from exset.core.protocols import CheckOptions
 from exset.grammars.aeon.config.findings import finding_at
 from exset.grammars.aeon.config.settings import Settings
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import ElementType
-from exset.io.access import Access
+from exset.grammars.columns.strings import Strings
 from exset.parsers.engine.errors import shown
 from exset.runtime.aeon.elements import contents, elements, file_size
 from exset.runtime.aeon.manifest_files import path_of
@@ -19,18 +21,15 @@ from exset.runtime.aeon.manifest_files import path_of
 class Column:
     """A column of a manifest, with the data to check its elements.
 
-    etl: the object `etl[number]` of the configuration `config`. name: the manifest in messages.
-    base: the folder of its relative paths. access: its roots must contain all files.
+    etl: the object `etl[number]` of the configuration `config`. options: how to check the files of
+    the manifest.
     """
 
     etl: Settings
     number: int
     config: str
     manifest: Manifest
-    name: str
-    base: str
-    access: Access
-    limits: Limits
+    options: CheckOptions
     findings: Findings
     _last: dict[str, Finding] = field(default_factory=dict)
 
@@ -57,30 +56,33 @@ class Column:
         """Add a finding about a record's element; findings that are only counted are copies."""
         if code not in self._last or self.findings.count(code) < self.findings.keep:
             line = int(self.manifest.lines[record])
-            place = Place(self.name, line=line or None, field=f"[{record}][{self.number}]")
+            place = Place(self.options.name, line=line or None, field=f"[{record}][{self.number}]")
             element = self.manifest[record][self.number]
             words |= {"title": self.title, "element": shown(element) if element else "a field"}
             self._last[code] = finding_at(code, place, **words)
         self.findings.add(self._last[code])
 
-    def sizes(self) -> Iterator[tuple[int, int]]:
-        """Yield the records with the sizes of their elements; elements that fail are left out."""
-        found = elements(self.manifest, self.number, base=self.base)
+    @cached_property
+    def elements(self) -> Strings:
+        """The elements of a column of texts or bytes; the paths of a FILE column, with the base."""
+        return elements(self.manifest, self.number, base=self.options.base).strings
+
+    @cached_property
+    def sizes(self) -> Mapping[int, int]:
+        """The sizes of the elements by record; elements that fail are left out."""
         if self.kind is not ElementType.FILE:
-            lengths = found.strings.lengths.tolist()
-            present = found.strings.present.tolist()
-            yield from ((row, size) for row, size in enumerate(lengths) if present[row])
-            return
-        for row, path in enumerate(found.strings):
-            size = file_size(self.manifest, row, self.number, path or b"", self.access)
-            if isinstance(size, int):
-                yield row, size
+            lengths, present = self.elements.lengths.tolist(), self.elements.present.tolist()
+            return {row: size for row, size in enumerate(lengths) if present[row]}
+        found = {
+            row: file_size(self.manifest, row, self.number, path or b"", self.options.access)
+            for row, path in enumerate(self.elements)
+        }
+        return {row: size for row, size in found.items() if isinstance(size, int)}
 
     def beginnings(self, size: int) -> Iterator[tuple[int, bytes]]:
         """Yield records and the first bytes of their elements, as in `sizes`, also if empty."""
-        found = elements(self.manifest, self.number, base=self.base).strings
-        for row, _ in self.sizes():
-            element = found[row] or b""
+        for row in self.sizes:
+            element = self.elements[row] or b""
             if self.kind is ElementType.FILE:
                 try:
                     with open(path_of(element), "rb") as file:
@@ -89,24 +91,21 @@ class Column:
                     continue
             yield row, element[:size]
 
-    def contents(self) -> Iterator[tuple[int, str, bytes]]:
+    def contents(self, limit: str = "max_text") -> Iterator[tuple[int, str, bytes]]:
         """Yield records, the names of their files, and their elements, as in `sizes`.
 
-        Raises LimitError for a file of more than `max_text` bytes.
+        Raises LimitError for a file of more bytes than a limit, by its name.
         """
-        found = elements(self.manifest, self.number, base=self.base).strings
-        if self.kind is not ElementType.FILE:
-            for row, each in enumerate(found):
-                if each is not None:
-                    yield row, self.name, each
-            return
-        for row, size in self.sizes():
-            path = found[row] or b""
-            name = path.decode("utf-8", "surrogateescape")
-            if size > self.limits.max_text:
-                message = f"it has {size:,} bytes: too many for a text"
-                place = Place(name)
-                raise LimitError(message, place=place, hint=limit_hint("max_text"))
-            data = contents(self.manifest, row, self.number, path, self.access)
+        most = getattr(self.options.limits, limit)
+        for row, size in self.sizes.items():
+            element = self.elements[row] or b""
+            if self.kind is not ElementType.FILE:
+                yield row, self.options.name, element
+                continue
+            name = element.decode("utf-8", "surrogateescape")
+            if size > most:
+                message = f"it has {size:,} bytes, the limit is {most:,}"
+                raise LimitError(message, place=Place(name), hint=limit_hint(limit))
+            data = contents(self.manifest, row, self.number, element, self.options.access)
             if isinstance(data, bytes):
                 yield row, name, data

@@ -1,6 +1,5 @@
 """Check whether aeon can decode the elements of a column as its configuration says."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Final
@@ -10,10 +9,11 @@ from exset.core.source import Source
 from exset.core.suggestions import did_you_mean
 from exset.core.text import counted, invalid_utf8
 from exset.grammars.aeon.config.findings import finding_at
-from exset.grammars.aeon.config.numbers import integer
 from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
 from exset.runtime.aeon import annotations
 from exset.runtime.aeon.config_column import Column
+from exset.runtime.aeon.config_media import check_sounds, check_videos
+from exset.runtime.aeon.provision.numbers import label_of
 
 _BYTES: Final[Mapping[str, int]] = {
     **dict.fromkeys(("int8_t", "uint8_t", "char"), 1),
@@ -22,9 +22,6 @@ _BYTES: Final[Mapping[str, int]] = {
     "double": 8,
 }
 _NUMBER: Final = 4
-_STOI: Final = re.compile(rb"[ \t\n\v\f\r]*([+-]?[0-9]+)")
-_LONGEST: Final = 20
-"""Digits of a number that may be in the range of 32 bits, with some zeros before it."""
 _SHOWN: Final = 5
 _BEGINNING: Final = 12
 _PICTURES: Final = (
@@ -40,7 +37,7 @@ def check(column: Column) -> None:
     if column.kind in NUMBER_DTYPES:
         _check_number(column)
         return
-    for record, size in column.sizes():
+    for record, size in column.sizes.items():
         if not size:
             column.report("aeon-element", record, why="it is empty")
     if column.kind is ElementType.STRING and column.etl.type in _OF_FILES:
@@ -73,19 +70,18 @@ def _check_number(column: Column) -> None:
 
 def _check_label(column: Column) -> None:
     if column.etl["binary"]:
-        for record, size in column.sizes():
+        for record, size in column.sizes.items():
             if size not in (0, _NUMBER):
-                why = f"it has {counted(size, 'byte')}, and with binary aeon needs four"
+                why = f"it has {counted(size, 'byte')}, but a binary label needs four"
                 column.report("aeon-element", record, why=why)
         return
     for record, _, data in column.contents():
         if not data:
             continue
-        number = _STOI.match(data)
-        if number is None:
-            column.report("aeon-element", record, why="it does not begin with an integer")
-        elif len(number[1]) > _LONGEST or integer(int(number[1]), "int32") != int(number[1]):
-            column.report("aeon-element", record, why="its number needs more than 32 bits")
+        try:
+            label_of(data, binary=False)
+        except FormatError as error:
+            column.report("aeon-element", record, why=error.message)
 
 
 def _check_pictures(column: Column) -> None:
@@ -94,14 +90,8 @@ def _check_pictures(column: Column) -> None:
             column.report("aeon-no-picture", record)
 
 
-def _check_videos(column: Column) -> None:
-    for record, begin in column.beginnings(_BEGINNING):
-        if begin and not (begin.startswith(b"RIFF") and begin[8:12] == b"AVI "):
-            column.report("aeon-element", record, why="it is not an AVI file")
-
-
 def _check_blob(column: Column) -> None:
-    _check_sizes(column, column.sizes())
+    _check_sizes(column, column.sizes.items())
 
 
 def _check_sizes(column: Column, sizes: Iterable[tuple[int, int]]) -> None:
@@ -134,7 +124,7 @@ def _check_boxes(column: Column) -> None:
         if not data:
             continue
         try:
-            annotation = annotations.read(Source(name, data), column.limits)
+            annotation = annotations.read(Source(name, data), column.options.limits)
         except FormatError as error:
             column.findings.add(error.finding)
             continue
@@ -169,7 +159,8 @@ _OF_FILES: Final = ("image", "pixelmask", "video", "audio")
 
 _CHECKS: Final[Mapping[str, Callable[[Column], None]]] = {
     **dict.fromkeys(("image", "pixelmask"), _check_pictures),
-    "video": _check_videos,
+    "video": check_videos,
+    "audio": check_sounds,
     "label": _check_label,
     "blob": _check_blob,
     "char_map": _check_char_map,

@@ -2,65 +2,71 @@
 
 import os
 from contextlib import suppress
+from dataclasses import replace
+from typing import Final
 
 from exset.core.errors import Findings, FormatError, Place
-from exset.core.limits import DEFAULT, Limits
+from exset.core.limits import Limits
+from exset.core.protocols import CheckOptions
 from exset.core.source import Source
 from exset.core.text import counted, safe
 from exset.grammars.aeon.config.findings import finding_at
 from exset.grammars.aeon.config.model import LoaderConfig
 from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_findings import finding_at as manifest_finding
-from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file, is_folder, is_inside
+from exset.io.access import check_regular_file, is_folder, is_inside
 from exset.parsers.aeon.manifest import parse
 from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.config_column import Column
+from exset.runtime.aeon.config_decode import check_decoding
 from exset.runtime.aeon.config_elements import check
-from exset.runtime.aeon.manifest_files import check_files as check_manifest
-from exset.runtime.aeon.manifest_files import path_of
+from exset.runtime.aeon.manifest_files import check_named, path_of
+from exset.runtime.aeon.missing_files import Folder
 from exset.runtime.aeon.selection import BLOCK_SIZE
 
+_SETTING: Final = "<--base FOLDER or base=FOLDER> (the current folder of aeon)"
 
-def check_files(
-    config: LoaderConfig,
-    findings: Findings,
-    *,
-    name: str = "loader configuration",
-    base: str = "",
-    access: Access = DEFAULT_ACCESS,
-    jobs: int = 1,
-    limits: Limits = DEFAULT,
-) -> None:
+
+def check_files(config: LoaderConfig, findings: Findings, options: CheckOptions, /) -> None:
     """Add a finding for each file that aeon cannot find, or cannot decode.
 
-    name: the configuration in messages. base: the current folder of aeon, to which its paths are
-    relative. access: its roots are the folders that must contain all files. jobs: not used. Raises
-    LimitError.
+    The base of the options is the current folder of aeon, at which its paths start. Raises
+    LimitError, and ImportError if pictures are to be decoded without OpenCV.
     """
-    files = _Files(config, findings, name, base, access)
+    files = _Files(config, findings, options)
     files.check_noise()
     path = files.found(str(config["manifest_filename"]), "manifest_filename")
     if path is None:
         return
     try:
-        manifest = _manifest(path, config, findings, limits)
+        manifest = _manifest(path, config, findings, options.limits)
     except FormatError as error:
         findings.add(error.finding)
         return
-    root = str(config["manifest_root"])
-    root = os.fsdecode(joined(os.fsencode(base), os.fsencode(root))) if root else base
-    check_manifest(manifest, findings, name=path, base=root, access=access)
-    columns, etl = len(manifest.types), config.etl
-    if len(etl) > columns:
-        words = {"etl": counted(len(etl), "etl object"), "columns": counted(columns, "column")}
-        findings.add(finding_at("aeon-too-few-columns", Place(name, field="etl"), **words))
-    elif len(etl) < columns:
-        words = {"columns": counted(columns - len(etl), "column"), "etl": f"{len(etl)}"}
-        findings.add(finding_at("aeon-columns-unused", Place(name, field="etl"), **words))
-    for number, each in enumerate(etl[:columns]):
-        shared = manifest, path, root, access, limits, findings
-        check(Column(each, number, name, *shared))
+    root = files.root()
+    check_named(manifest, findings, path, root)
+    _check_columns(manifest, config, findings, options.name)
+    of_manifest = replace(options, name=path, base=os.fsdecode(root.path))
+    columns = [
+        Column(etl, number, options.name, manifest, of_manifest, findings)
+        for number, etl in enumerate(config.etl[: len(manifest.types)])
+    ]
+    for column in columns:
+        check(column)
+    if options.decode:
+        check_decoding(config, columns, options)
     files.check_cache(manifest)
+
+
+def _check_columns(manifest: Manifest, config: LoaderConfig, findings: Findings, name: str) -> None:
+    """Check that the manifest has a column for each etl object, and no others."""
+    place, columns, etl = Place(name, field="etl"), len(manifest.types), len(config.etl)
+    if etl > columns:
+        words = {"etl": counted(etl, "etl object"), "columns": counted(columns, "column")}
+        findings.add(finding_at("aeon-too-few-columns", place, **words))
+    elif etl < columns:
+        words = {"columns": counted(columns - etl, "column"), "etl": f"{etl}"}
+        findings.add(finding_at("aeon-columns-unused", place, **words))
 
 
 def _manifest(path: str, config: LoaderConfig, findings: Findings, limits: Limits) -> Manifest:
@@ -80,29 +86,50 @@ def _manifest(path: str, config: LoaderConfig, findings: Findings, limits: Limit
 class _Files:
     """Finds the files of a configuration, and reports files that aeon cannot find."""
 
-    def __init__(
-        self, config: LoaderConfig, findings: Findings, name: str, base: str, access: Access
-    ) -> None:
+    def __init__(self, config: LoaderConfig, findings: Findings, options: CheckOptions) -> None:
         self.config = config
         self.findings = findings
-        self.name = name
-        self.base = os.fsencode(base)
-        self.access = access
+        self.name = options.name
+        self.base = Folder(os.fsencode(options.base), options.access, _SETTING)
 
-    def found(self, value: str, field: str) -> str | None:
-        """Return the path of a file as aeon finds it, or report why it cannot be read."""
-        path = os.fsdecode(path_of(joined(self.base, os.fsencode(value))))
-        place = Place(self.name, field=field)
-        if not is_inside(path, self.access.roots):
+    def root(self) -> Folder:
+        """Return the folder at which the paths of the manifest start."""
+        base, root = self.base, os.fsencode(str(self.config["manifest_root"]))
+        if not root:
+            return Folder(base.path, base.access)
+        return Folder(joined(base.path, root), base.access, "manifest_root")
+
+    def path(self, value: str) -> str:
+        """Return the path that aeon opens for a path in the configuration."""
+        return os.fsdecode(path_of(joined(self.base.path, os.fsencode(value))))
+
+    def found(self, value: str, field: str, more: str = "") -> str | None:
+        """Return the path of a file as aeon finds it, or report why it cannot be read, and more."""
+        path, place = self.path(value), Place(self.name, field=field)
+        if not is_inside(path, self.base.access.roots):
             self.findings.add(manifest_finding("aeon-file-outside", place, path=safe(path)))
             return None
         try:
             check_regular_file(path)
         except OSError as error:
-            words = {"where": field, "path": safe(path), "why": safe(error.strerror or str(error))}
-            self.findings.add(finding_at("aeon-config-file", place, **words))
+            hint = self.base.hint_if_missing(os.fsencode(value), source=self.name) or ""
+            self.report(path, field, f"{error.strerror or error}{more}", hint)
             return None
         return path
+
+    def report(self, path: str, field: str, why: str, hint: str = "") -> None:
+        """Add the finding about a file that cannot be read."""
+        words = {"where": field, "path": safe(path), "why": safe(why), "hint": hint}
+        self.findings.add(finding_at("aeon-config-file", Place(self.name, field=field), **words))
+
+    def is_readable(self, value: str) -> bool:
+        """Return whether aeon can read a file, and it is inside the roots."""
+        path = self.path(value)
+        with suppress(OSError):
+            if is_inside(path, self.base.access.roots):
+                check_regular_file(path)
+                return True
+        return False
 
     def check_noise(self) -> None:
         """Check the lists of noises, and the files in them."""
@@ -114,19 +141,21 @@ class _Files:
             with open(path, "rb") as file:
                 lines = file.read().split()
             if not lines:
-                words = {"where": field, "path": safe(path), "why": "it lists no files"}
-                place = Place(self.name, field=field)
-                self.findings.add(finding_at("aeon-config-file", place, **words))
-            for line in lines:
-                noise = joined(os.fsencode(str(each["noise_root"])), line)
-                self.found(os.fsdecode(noise), field)
+                self.report(path, field, "it lists no files")
+            root = os.fsencode(str(each["noise_root"]))
+            noises = (os.fsdecode(joined(root, line)) for line in lines)
+            failing = [noise for noise in noises if not self.is_readable(noise)]
+            if failing:
+                others = counted(len(failing) - 1, "other file")
+                more = f"; {others} of this list cannot be read, either" if len(failing) > 1 else ""
+                self.found(failing[0], field, more)
 
     def check_cache(self, manifest: Manifest) -> None:
         """Check that aeon can make its cache, and complete it."""
         config, value = self.config, str(self.config["cache_directory"])
         if not value:
             return
-        path = os.fsdecode(path_of(joined(self.base, os.fsencode(value))))
+        path = self.path(value)
         if not is_folder(path):
             place, words = Place(self.name, field="cache_directory"), {"path": safe(path)}
             self.findings.add(finding_at("aeon-cache-directory", place, **words))

@@ -2,6 +2,7 @@
 
 from exset.core.text import counted
 from exset.grammars.aeon.config.model import LoaderConfig
+from exset.grammars.aeon.config.outputs import Output
 from exset.grammars.aeon.config.schema_types import TITLES
 from exset.runtime.reports.report import Report
 
@@ -25,7 +26,17 @@ def report(model: LoaderConfig, detailed: bool = False) -> Report:
     made.row("sizes", batches, blocks, mode)
     made.row("etl", *etl or ["none"])
     made.row("augmentation", *changes)
-    for output in model.outputs:
-        shape = " x ".join(map(str, output.shape))
-        made.row("output", f"{output.name}: {output.dtype}", f"N x {shape}")
+    both = zip(model.outputs, model.meant_outputs, strict=True)
+    outputs = [_described(output, meant) for output, meant in both]
+    made.texts("outputs", outputs, len(outputs))
     return made
+
+
+def _described(output: Output, meant: Output) -> str:
+    """Return the type and shape of an array, and the shape that exset's loader gives by default."""
+    text = f"{output.name}: {output.dtype}, N x {_shape(output)}"
+    return text if meant == output else f"{text} (exset.DataLoader: N x {_shape(meant)})"
+
+
+def _shape(output: Output) -> str:
+    return " x ".join(map(str, output.shape))

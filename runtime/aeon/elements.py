@@ -28,6 +28,7 @@ from exset.parsers.aeon.manifest_columns import KERNELS, NO_NUMBER, RANGE
 from exset.parsers.aeon.numbers import numbers
 from exset.parsers.engine.errors import shown
 from exset.runtime.aeon.manifest_files import path_of, read_file, size_of
+from exset.runtime.aeon.missing_files import Folder
 
 T = TypeVar("T")
 
@@ -53,6 +54,10 @@ class ElementError:
     def __str__(self) -> str:
         line = f", line {self.line}" if self.line else ""
         return f"record {self.record}, column {self.column}{line}: {self.message}"
+
+    def hint(self, base: Folder) -> str | None:
+        """Return advice if the file of a FILE element does not exist, or None."""
+        return base.hint_if_missing(self.field) if self.code == "aeon-file" else None
 
 
 Encoded: TypeAlias = bytes | ElementError

@@ -1,8 +1,7 @@
 """Make manifests from a folder with one folder for each class, or from a CSV table."""
 
 import csv
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from exset.core.text import counted, safe
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
-from exset.io.access import raise_error
+from exset.io.class_folders import class_folders, files_below
 from exset.parsers.aeon.manifest_checks import NUMBER_FINDINGS
 from exset.parsers.aeon.manifest_columns import KERNELS
 from exset.parsers.aeon.numbers import numbers
@@ -34,32 +33,18 @@ def from_folder(
     suffixes, in lower case; by default all files. Hidden files are left out. label: ASCII_INT or
     STRING. Raises OSError, and FormatError if there are no classes or no files.
     """
-    with os.scandir(folder) as found:
-        names = sorted(each.name for each in found if each.is_dir() and not _is_hidden(each.name))
+    names = class_folders(folder)
     if not names:
         raise _nothing(folder, "the folder has no folders", "each class needs a folder of its own")
     records = [
         (path, number)
         for number, name in enumerate(names)
-        for path in _files(folder, name, tuple(suffixes))
+        for path in files_below(folder, name, suffixes)
     ]
     if not records:
-        expected = " ".join(suffixes) or "any name"
-        raise _nothing(folder, f"the folders of classes have no files of {expected}", None)
+        expected = f" with the suffix {' or '.join(suffixes)}" if suffixes else ""
+        raise _nothing(folder, f"the class folders contain no files{expected}", None)
     return Manifest.of((ElementType.FILE, label), records), tuple(names)
-
-
-def _files(folder: str, name: str, suffixes: tuple[str, ...]) -> Iterable[str]:
-    for inside, folders, files in os.walk(os.path.join(folder, name), onerror=raise_error):
-        folders[:] = sorted(each for each in folders if not _is_hidden(each))
-        for each in sorted(files):
-            if not _is_hidden(each) and each.lower().endswith(suffixes or ("",)):
-                path = os.path.relpath(os.path.join(inside, each), folder)
-                yield path.replace(os.sep, "/")
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith(".")
 
 
 def _nothing(folder: str, message: str, hint: str | None) -> FormatError:

@@ -1,10 +1,13 @@
-"""Group the records of a manifest by their class, and balance the classes."""
+"""The classes of a manifest's records, and other fields: read, change and balance them."""
+
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from exset.core.errors import FormatError, Place
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.strings import Strings
 
 
 def column_groups(manifest: Manifest, column: int) -> Longs:
@@ -20,9 +23,39 @@ def column_groups(manifest: Manifest, column: int) -> Longs:
     return np.fromiter(numbers, np.int64, len(manifest))
 
 
-def label_groups(manifest: Manifest) -> Longs:
-    """Return `column_groups` for the last column, which usually has the labels."""
-    return column_groups(manifest, max(len(manifest.types), 1) - 1)
+def label_fields(manifest: Manifest) -> Iterator[bytes]:
+    """Yield the fields of the last column, which usually has the labels."""
+    return (field or b"" for field in manifest.column(_last(manifest)) if len(manifest))
+
+
+def numbered_column(manifest: Manifest, name: str) -> Iterator[bytes]:
+    """Yield the fields of a column, given by its number from 0. Raises ValueError."""
+    if not (name.isdecimal() and int(name) < manifest.width):
+        numbers = ", ".join(map(str, range(manifest.width)))
+        raise ValueError(f"a manifest has no field {name!r}; there are name, label, {numbers}")
+    return (field or b"" for field in manifest.column(int(name)))
+
+
+def with_names(manifest: Manifest, change: Callable[[str], str]) -> Manifest:
+    """Return a manifest with other fields in the first column, such as paths of files."""
+    return _with_column(manifest, 0, change)
+
+
+def with_labels(manifest: Manifest, change: Callable[[str], str]) -> Manifest:
+    """Return a manifest with other fields in the last column, which usually has the labels."""
+    return _with_column(manifest, _last(manifest), change)
+
+
+def _with_column(manifest: Manifest, index: int, change: Callable[[str], str]) -> Manifest:
+    if not len(manifest):
+        return manifest
+    fields = manifest.fields.tolist()
+    fields[index :: manifest.width] = manifest.column(index).changed(change)
+    return manifest.with_columns(fields=Strings.of(fields))
+
+
+def _last(manifest: Manifest) -> int:
+    return max(len(manifest.types), 1) - 1
 
 
 def labels(manifest: Manifest, column: str | None, name: str) -> list[str]:

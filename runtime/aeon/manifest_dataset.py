@@ -1,11 +1,12 @@
 """Datasets of manifests: the elements that aeon makes from records, with contents of files."""
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import NoReturn
 
 import numpy as np
 
-from exset.core.errors import Finding, Findings, FormatError, Place, Severity
+from exset.core.errors import Findings, FormatError, Place
 from exset.core.limits import DEFAULT, Limits
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import ElementType
@@ -14,6 +15,7 @@ from exset.grammars.columns.strings import Strings
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.io.files import FilePath
 from exset.runtime.aeon.elements import ElementError, contents, elements
+from exset.runtime.aeon.missing_files import Folder
 from exset.runtime.aeon.record_dataset import Column, RecordDataset
 
 
@@ -58,7 +60,7 @@ class ManifestDataset(RecordDataset):
         for column, name, kind in self.columns:
             found = elements(part, column, base=self._base)
             if found.errors:
-                _fail(found.errors[0], rows)
+                self._fail(found.errors[0], rows)
             if not isinstance(found.values, Strings):
                 yield found.values.copy()
             elif kind is ElementType.FILE:
@@ -75,15 +77,15 @@ class ManifestDataset(RecordDataset):
             left = self._limits.max_array - len(data)
             found = contents(part, row, column, path or b"", self._access, left)
             if isinstance(found, ElementError):
-                _fail(found, rows)
+                self._fail(found, rows)
             data += found
             lengths.append(len(found))
         return np.frombuffer(data, np.uint8), offsets_of(np.array(lengths, np.int64)).copy()
 
-
-def _fail(error: ElementError, rows: Longs) -> NoReturn:
-    """Raise the error of an element, with the record's index in the whole manifest."""
-    record, column = int(rows[error.record]), error.column
-    place = Place(ManifestDataset.name, line=error.line or None, field=f"[{record}][{column}]")
-    message = f"record {record}, column {column}: {error.message}"
-    raise FormatError.of(Finding(error.code, Severity.ERROR, message, place))
+    def _fail(self, error: ElementError, rows: Longs) -> NoReturn:
+        """Raise the error of an element, with the record's index in the whole manifest."""
+        record, column = int(rows[error.record]), error.column
+        place = Place(self.name, line=error.line or None, field=f"[{record}][{column}]")
+        message = f"record {record}, column {column}: {error.message}"
+        hint = error.hint(Folder(os.fsencode(self._base), self._access))
+        raise FormatError(message, place=place, hint=hint, code=error.code)

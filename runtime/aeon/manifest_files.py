@@ -2,74 +2,117 @@
 
 import os
 import stat
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
-from exset.core.errors import Findings, LimitError, Place
-from exset.core.limits import DEFAULT, Limits, limit_hint
+from exset.core.errors import Finding, Findings, LimitError, Place
+from exset.core.limits import limit_hint
+from exset.core.protocols import CheckOptions
 from exset.core.text import counted, safe
 from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
-from exset.io.access import DEFAULT_ACCESS, Access, is_inside
+from exset.io.access import is_inside
+from exset.runtime.aeon.missing_files import Folder, Mistake
 
 HUGE: Final = 1 << 31
 """The size of a file, in bytes, from which the dialect `head` reads zeros."""
 
 
-def check_files(
-    manifest: Manifest,
-    findings: Findings,
-    *,
-    name: str = "manifest",
-    base: str = "",
-    access: Access = DEFAULT_ACCESS,
-    jobs: int = 1,
-    limits: Limits = DEFAULT,
-) -> None:
+def check_files(manifest: Manifest, findings: Findings, options: CheckOptions, /) -> None:
     """Add a finding for each file that aeon cannot find, or does not read correctly.
 
-    name: the manifest in messages. base: aeon's manifest_root; by default, paths are relative to
-    the current folder. access: its roots are the folders that must contain all files. Only the
-    status of files is read, so `jobs` and `limits` are not used.
+    The base of the options is aeon's manifest_root. Only the status of files is read.
     """
-    for record, column, path in _named(manifest, os.fsencode(base)):
-        line = int(manifest.lines[record])
-        place = Place(name, line=line or None, field=f"[{record}][{column}]")
-        if is_inside(os.fsdecode(path), access.roots):
-            code, hint = _problem(path, manifest.dialect)
+    base = Folder(os.fsencode(options.base), options.access)
+    check_named(manifest, findings, options.name, base)
+
+
+def check_named(manifest: Manifest, findings: Findings, name: str, base: Folder) -> None:
+    """Add the findings of `check_files`. base: the folder at which relative paths start."""
+    missing: dict[tuple[str, bool], list[_Missing]] = {}
+    count = 0
+    for file in _named(manifest, name, base.path):
+        count += 1
+        if not is_inside(os.fsdecode(file.path), base.access.roots):
+            code, why = "aeon-file-outside", ""
         else:
-            code, hint = "aeon-file-outside", ""
-        if code:
-            findings.add(finding_at(code, place, path=safe(os.fsdecode(path)), hint=hint))
+            code, why = _problem(file.path, manifest.dialect)
+        if code == "aeon-file-missing":
+            mistake = base.mistake(file.field)
+            missing.setdefault((mistake.advice, file.is_absolute), []).append((file, mistake))
+        elif code:
+            words = {"path": safe(os.fsdecode(file.path)), "why": why}
+            findings.add(finding_at(code, file.place, **words))
+    for files in missing.values():
+        _report(files, count, base, name, findings)
 
 
-def _named(manifest: Manifest, base: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield each file once: the first record and column that name the file, and its path."""
+def _report(
+    files: "Sequence[_Missing]", count: int, base: Folder, name: str, findings: Findings
+) -> None:
+    """Add the findings of files that are missing for one reason: one, if they are most files."""
+    (first, mistake), are_most = files[0], 2 * len(files) > count
+    hint = base.hint(first.field, source=name) if are_most else str(mistake)
+    if are_most and count > 1:
+        share = f"{len(files):,} of the {count:,} files do not exist"
+        words = {
+            "share": f"none of the {count:,} files exists" if len(files) == count else share,
+            "where": "" if first.is_absolute else f" in {base}",
+            "path": safe(os.fsdecode(first.field)),
+        }
+        findings.add(finding_at("aeon-files-missing", first.place, **words, hint=hint))
+        return
+
+    def finding(missing: "_Missing") -> Finding:
+        file, mistake = missing
+        advice = hint if file is first else mistake.correction  # the same advice is given once
+        path = safe(os.fsdecode(file.path))
+        return finding_at("aeon-file-missing", file.place, path=path, hint=advice)
+
+    findings.add_each(files, finding)
+
+
+class _File(NamedTuple):
+    """A file that a manifest names: where, the field, and the path that aeon opens."""
+
+    place: Place
+    field: bytes
+    path: bytes
+
+    @property
+    def is_absolute(self) -> bool:
+        return self.field.startswith(b"/")
+
+
+_Missing: TypeAlias = tuple[_File, Mistake]
+"""A file that does not exist, and the likely mistake in its path."""
+
+
+def _named(manifest: Manifest, name: str, base: bytes) -> Iterator[_File]:
+    """Yield each file once, at the first record and column that name it."""
     seen: set[bytes] = set()
     for column in manifest.columns(ElementType.FILE):
-        for record, field in enumerate(manifest.column(column)):
-            path = path_of(joined(base, field or b""))
-            if field and path not in seen:
+        for record, raw in enumerate(manifest.column(column)):
+            field = path_of(raw or b"")
+            path = joined(base, field)
+            if raw and path not in seen:
                 seen.add(path)
-                yield record, column, path
+                line = int(manifest.lines[record]) or None
+                place = Place(name, line=line, field=f"[{record}][{column}]")
+                yield _File(place, field, path)
 
 
 def _problem(path: bytes, dialect: Dialect) -> tuple[str, str]:
-    """Return the code of a file's finding and advice; empty texts if there is no problem."""
+    """Return the code of a file's finding, and the reason of the system; empty if none."""
     try:
         status = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return "aeon-file-missing", ""
+    except PermissionError:
+        return "aeon-file-closed", ""
     except OSError as error:
-        if path.endswith(b"\r") and os.path.exists(path[:-1]):
-            return "aeon-file-missing", (
-                "the file exists without the carriage return at the end of this name: save the"
-                " manifest with Unix line ends, as dos2unix does"
-            )
-        why = safe(error.strerror or str(error))
-        return (
-            "aeon-file-missing",
-            f"{why}; paths are relative to manifest_root, <--base FOLDER or base=FOLDER>",
-        )
+        return "aeon-file", safe(error.strerror or str(error))
     if stat.S_ISDIR(status.st_mode):
         return "aeon-file-folder", ""
     if not stat.S_ISREG(status.st_mode):

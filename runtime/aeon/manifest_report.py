@@ -1,7 +1,7 @@
-"""Report the contents of manifests, for `exset info` and `exset stats`; yield names of records."""
+"""Report the contents of manifests, for `exset info` and `exset stats`."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -47,14 +47,18 @@ def report(chunks: Iterable[Manifest], detailed: bool = False) -> Report:
     made.add(distinct=different, empty=empty, bytes=nbytes, uid=key, memory=memory.total())
     made.row("dialect", model.dialect.value)
     made.row("records", f"{records:,}")
+    described = []
     for index, count in enumerate(different):
         kind = types[index] if index < len(types) else "dropped"
-        made.row(f"column {index}", kind, f"{count:,} different")
+        of_column = columns[index : index + 1]  # empty unless `detailed`
+        about = [column.spread_text() for column in of_column]
+        made.row(f"column {index}", kind, f"{count:,} different", *about)
+        described += [column.details(made) for column in of_column]
     made.row("fields", size(nbytes), f"{empty:,} of them empty")
     made.row("cache", cache_name(key))
     made.row("memory", size(memory.total()))
     if detailed:
-        made.add(columns=[column.details(made, index) for index, column in enumerate(columns)])
+        made.add(columns=described)
     return made
 
 
@@ -79,18 +83,21 @@ class _Column:
             self.classes.update(model.column(index))
             self.has_classes = len(self.classes) <= CLASSES
 
-    def details(self, made: Report, index: int) -> dict[str, object]:
+    def spread_text(self) -> str:
+        """Return the range and the mean of the numbers, or of the lengths of texts."""
+        spread, _ = self.spread.result()
+        what = "" if self.kind in NUMBER_DTYPES else " bytes"
+        between = f"{spread.low:g} to {spread.high:g}{what}, mean {spread.mean:.4g}"
+        return between if spread.count else ""
+
+    def details(self, made: Report) -> dict[str, object]:
         """Add rows to a report, and return the numbers for JSON."""
         spread, _ = self.spread.result()
         counts = self.classes.most_common() if self.has_classes else []
         classes = {(name or b"").decode("utf-8", "surrogateescape"): n for name, n in counts}
-        what = "" if self.kind in NUMBER_DTYPES else " bytes"
-        if spread.count:
-            between = f"{spread.low:g} to {spread.high:g}{what}"
-            made.row(f"in column {index}", between, f"mean {spread.mean:.4g}")
         made.row("", some(self.errors, "fields that aeon cannot read"))
         more = len(classes) - SHOWN
-        shown = [f"{name} {count:,}" for name, count in [*classes.items()][:SHOWN]]
+        shown = [f"{name}: {count:,}" for name, count in [*classes.items()][:SHOWN]]
         made.row("", *shown, f"and {more:,} more" if more > 0 else "")
         return {
             "kind": self.kind.value,
@@ -98,8 +105,3 @@ class _Column:
             "spread": spread.to_dict(),
             "classes": classes,
         }
-
-
-def record_names(model: Manifest) -> Iterator[bytes]:
-    """Yield the first field of each record."""
-    return (name or b"" for name in (model.column(0) if len(model) else ()))

@@ -5,10 +5,10 @@ from typing import Final
 
 import numpy as np
 
+from exset.codecs.shared.crc32c import crc32c
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import Dialect
 from exset.grammars.columns.arrays import Longs
-from exset.runtime.aeon.crc32c import crc32c
 from exset.runtime.aeon.libstdcxx import MERSENNE, MINSTD, shuffled, subset
 
 BLOCK_SIZE: Final = 5000

@@ -9,13 +9,14 @@ import numpy as np
 from exset.core.errors import Finding, FormatError, LimitError, Place, Severity
 from exset.core.jobs import Outcome, Value
 from exset.core.limits import DEFAULT, Limits
+from exset.core.text import counted
 from exset.grammars.columns.strings import Strings
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io.access import DEFAULT_ACCESS, Access
-from exset.runtime.lbann.hdf5 import File
+from exset.runtime.hdf5.file import File
+from exset.runtime.hdf5.objects import is_group
 from exset.runtime.lbann.hdf5_files import failure, run_in_batches
-from exset.runtime.lbann.hdf5_objects import is_group
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,13 @@ class Probe:
         with File(listed.path, self.access, self.limits) as file:
             root = file.find("")
             return file.names(root, "") if file.is_ordered(root, "") else None
+
+    def paths_at(self, listed: ListedFile, depth: int) -> list[str] | None:
+        """Return the paths of all objects inside `depth` groups; of 0, `top_level`."""
+        if depth == 0:
+            return self.top_level(listed)
+        with File(listed.path, self.access, self.limits) as file:
+            return file.paths_at(depth)
 
     def exclusion_problems(self, listed: ListedFile) -> list[Finding]:
         """Return the reasons why LBANN rejects a file that is named in an exclusion list."""
@@ -134,22 +142,30 @@ def outside_roots(path: str) -> Finding:
     return file_finding("hdf5-roots", message, path, hint=hint)
 
 
-def exclusion_problems(listed: ListedFile, names: list[str] | None) -> Iterator[Finding]:
-    """Yield the reasons why LBANN rejects a file named in an exclusion list; names: top level."""
+def exclusion_problems(
+    listed: ListedFile, names: list[str] | None, depth: int = 0
+) -> Iterator[Finding]:
+    """Yield the reasons why a file does not fit its line in an exclusion list.
+
+    names: the paths of all objects inside `depth` groups. LBANN has 0 groups: the top level.
+    """
     path, included, excluded = listed.path, listed.included, listed.excluded
     if names is None:
         yield no_creation_order(path)
         return
     if len(names) != included + excluded:
+        objects = f"objects inside {counted(depth, 'group')}" if depth else "top-level objects"
         message = (
-            f"the file has {len(names):,} top-level objects, but the list counts {included:,}"
-            f" included and {excluded:,} excluded"
+            f"the file has {len(names):,} {objects}, but the list counts {included:,} included"
+            f" and {excluded:,} excluded"
         )
-        hint = "LBANN can exclude only top-level objects"
+        hint = "exset takes all objects at the level of the ids" if depth else None
+        hint = hint or "LBANN can exclude only top-level objects"
         yield file_finding("lbann-file-size", message, path, hint=hint)
         return
     for each in sorted(set(listed.texts()).difference(names)):
-        message = "the list excludes this id, but the file has no such top-level object"
+        top = "" if depth else " top-level"
+        message = f"the list excludes this id, but the file has no such{top} object"
         yield file_finding("lbann-missing-id", message, path, each)
 
 

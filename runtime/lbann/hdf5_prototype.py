@@ -3,19 +3,21 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.limits import DEFAULT, Limits
+from exset.core.suggestions import nearest
+from exset.core.text import counted
 from exset.grammars.lbann.schema import METADATA
 from exset.io.access import DEFAULT_ACCESS, Access
-from exset.runtime.lbann.hdf5 import DataType, File
+from exset.runtime.hdf5.file import DataType, File
+from exset.runtime.hdf5.groups import guess_sample
+from exset.runtime.hdf5.objects import is_group
 from exset.runtime.lbann.hdf5_files import run_in_batches
-from exset.runtime.lbann.hdf5_objects import DEEPEST, is_group
 
-_COMPARED = 64
 _FILES_COMPARED = 16
 _SAMPLES_COMPARED = 8
 
@@ -48,28 +50,61 @@ def find_prototype(
     sample: the path of the prototype in the first file that has it. By default, exset compares some
     samples of some files, and takes the most frequent structure, so that one unusual sample does
     not reject all others. Raises the FormatError or OSError of the first file if no file has a
-    sample.
+    sample, and ValueError without files.
     """
+    if not paths:
+        raise ValueError("paths must not be empty")
     work = partial(_candidates, sample=sample, access=access, limits=limits)
     step = 1 if sample is not None else -(-len(paths) // _FILES_COMPARED)
-    first: FormatError | OSError | None = None
+    errors: list[FormatError | OSError] = []
     found: list[tuple[Prototype, list[Finding]]] = []
     for part in (paths[::step], paths if step > 1 else ()):
         for outcome in run_in_batches(work, part, jobs=jobs if sample is None else 1):
             found += outcome.value or ()
-            first = first or outcome.error
+            errors += () if outcome.error is None else (outcome.error,)
             if found and (sample is not None or part is paths):
                 break
         if found:
             break
     else:
-        raise first or ValueError("paths must not be empty")
+        raise _in_no_file(errors) if sample is not None else errors[0]
     counts = Counter(prototype.structure for prototype, _ in found)
     [(most, _)] = counts.most_common(1)
     chosen, reserved = next(pair for pair in found if pair[0].structure == most)
     for finding in reserved:
         findings.add(finding)
     return chosen
+
+
+def _in_no_file(errors: Sequence[FormatError | OSError]) -> FormatError | OSError:
+    """Return the error for a sample that no file has; it is that of the first file."""
+    lacking = [
+        error
+        for error in errors
+        if isinstance(error, FormatError) and error.code == "hdf5-no-sample"
+    ]
+    if len(lacking) < 2:
+        return errors[0]
+    finding, others = lacking[0].finding, counted(len(lacking) - 1, "other file")
+    message = f"{finding.message}, nor {'has' if len(lacking) == 2 else 'have'} {others}"
+    return FormatError.of(replace(finding, message=message))
+
+
+def path_hint(file: File, path: str, advice: str) -> str:
+    """Return `advice` on a missing group, after a similar path or that of a sample."""
+    with suppress(FormatError):
+        near, group = "", file.find("")
+        for name in filter(None, path.split("/")):
+            names = file.names(group, near) if is_group(group) else []
+            found = name if name in names else nearest(name, names)
+            if found is None:
+                break
+            near = f"{near}/{found}".lstrip("/")
+            group = file.find(near)
+        if near and is_group(group) and near != path.strip("/"):
+            return f"did you mean {near!r}? {advice}"
+        return f"{advice}; the file has samples such as {guess_sample(file)!r}"
+    return advice
 
 
 def _candidates(
@@ -90,39 +125,6 @@ def _candidates(
         return found
 
 
-def guess_sample(file: File) -> str:
-    """Return the path of a group that is probably a sample.
-
-    The search goes down from the root, always into the first group, and ends at the first group
-    that contains a dataset, or groups that differ. Raises FormatError for a file without datasets.
-    """
-    path, group = "", file.find("")
-    while True:
-        names = file.names(group, path)
-        step = max(1, len(names) // _COMPARED)
-        children = [(name, file.find(name, group, path)) for name in names[::step]]
-        if any(not is_group(child) for _, child in children):
-            break
-        inside = [
-            {field for field, _ in file.datasets(child, f"{path}/{name}")}
-            for name, child in children
-        ]
-        too_deep = path.count("/") >= DEEPEST  # as in a circle of hard links
-        if not children or too_deep or any(each != inside[0] for each in inside):
-            break
-        path, group = f"{path}/{names[0]}".lstrip("/"), children[0][1]
-    is_empty = next(file.datasets(group, path), None) is None
-    if is_empty or path == "":
-        hint = "name a sample with --sample PATH"
-        raise FormatError(
-            "the file contains no sample" if is_empty else "the file itself looks like one sample",
-            place=Place(file.path),
-            hint=hint if is_empty else f"samples are groups: {hint}",
-            code="hdf5-no-sample",
-        )
-    return path
-
-
 def _prototype(file: File, sample: str) -> tuple[Prototype, list[Finding]]:
     """Return the structure of a sample, and findings for fields that no schema can name.
 
@@ -131,6 +133,7 @@ def _prototype(file: File, sample: str) -> tuple[Prototype, list[Finding]]:
     group, place = file.find(sample), Place(file.path, field=sample)
     if group is None or not is_group(group):
         hint = "a sample is a group; write its path from the root of the file"
+        hint = path_hint(file, sample, hint)
         message = "the file has no such group"
         raise FormatError(message, place=place, hint=hint, code="hdf5-no-sample")
     fields = fields_of(file, group, sample)

@@ -17,9 +17,9 @@ from exset.core.jobs import Outcome
 from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.grammars.lbann.schema import METADATA
 from exset.io.access import DEFAULT_ACCESS, Access
-from exset.runtime.lbann.hdf5 import DataType, File
+from exset.runtime.hdf5.file import DataType, File
+from exset.runtime.hdf5.objects import DEEPEST, is_group
 from exset.runtime.lbann.hdf5_files import failure
-from exset.runtime.lbann.hdf5_objects import DEEPEST, is_group
 from exset.runtime.lbann.hdf5_prototype import Prototype, fields_of
 from exset.runtime.reports.statistics import Spread
 

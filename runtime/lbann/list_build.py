@@ -65,12 +65,12 @@ def built(
     for path, result in results_of(outcomes, "list-odd-sample", findings):
         rejected += len(result.rejected)
         name = os.path.relpath(path, directory)
-        if _is_skipped("file", name, Place(path), findings):
+        if is_skipped("file", name, Place(path), findings):
             continue
         ids = [
             sample
             for sample in result.samples
-            if not _is_skipped("sample", sample, Place(path, field=sample), findings)
+            if not is_skipped("sample", sample, Place(path, field=sample), findings)
         ]
         if ids:
             rows.append(Record(name, ids, len(result.rejected)))
@@ -83,7 +83,7 @@ def built(
     return SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, directory or ".", rows)
 
 
-def _is_skipped(what: str, name: str, place: Place, findings: Findings) -> bool:
+def is_skipped(what: str, name: str, place: Place, findings: Findings) -> bool:
     """Return whether a name contains white space; if it does, add a finding."""
     if _BLANKS.isdisjoint(name):
         return False

@@ -1,5 +1,7 @@
 """Convert between inclusion and exclusion lists; read from the files which samples exist."""
 
+from functools import partial
+
 import numpy as np
 
 from exset.core.errors import Findings, FormatError
@@ -19,27 +21,44 @@ from exset.runtime.lbann.hdf5_probe import (
 def to_inclusion(samples: SampleList, probe: Probe, findings: Findings) -> SampleList:
     """Return the CONDUIT_HDF5_INCLUSION list with the samples of an exclusion list.
 
-    As in LBANN, a file that cannot be opened is dropped, with a finding. Raises FormatError for a
-    list that LBANN rejects, and for a file outside the roots.
+    As in LBANN, a file that cannot be opened is dropped, with a finding. LBANN rejects a list whose
+    ids are paths such as RUN/000; here the samples are then all objects at that level, and every
+    file must be there. Raises FormatError for any other list that LBANN rejects, and for a file
+    outside the roots; OSError.
     """
+    depth = _depth(samples)
     kept: list[int] = []
     rows: list[list[str]] = []
-    for index, outcome in enumerate(probe.run(probe.top_level, samples)):
+    for index, outcome in enumerate(probe.run(partial(probe.paths_at, depth=depth), samples)):
         listed = outcome.item
-        if outcome.error is not None:
+        if outcome.error is not None and depth == 0:
             finding = unreadable_file(listed.path, outcome.error, samples.kind)
             if finding.code == "hdf5-roots":
                 raise FormatError.of(finding)
             findings.add(finding)
             continue
         names = outcome.result()
-        for finding in exclusion_problems(listed, names):
+        for finding in exclusion_problems(listed, names, depth):
             raise FormatError.of(finding)
         excluded = set(listed.texts())
         rows.append([name for name in names or () if name not in excluded])
         kept.append(index)
     part = samples.select_files(np.array(kept, np.int64))
     return _with_ids(part, Kind.CONDUIT_HDF5_INCLUSION, rows, part.excluded)
+
+
+def _depth(samples: SampleList) -> int:
+    """Return how many groups are around each sample: the number of slashes in the ids.
+
+    Raises FormatError if they differ.
+    """
+    assert isinstance(samples.ids, Strings)
+    depths = {(each or b"").count(b"/"): each or b"" for each in samples.ids}
+    if len(depths) > 1:
+        one, two = (each.decode("utf-8", "surrogateescape") for each in [*depths.values()][:2])
+        message = f"the ids {one} and {two} are at different levels: the samples are not known"
+        raise FormatError(message, hint="exclude samples of one level", code="lbann-exclusion")
+    return next(iter(depths), 0)
 
 
 def to_exclusion(samples: SampleList, probe: Probe) -> SampleList:

@@ -9,39 +9,28 @@ keeps it with `track_order=True` only.
 import numpy as np
 
 from exset.core.errors import Finding, Findings, Place, Severity
-from exset.core.limits import DEFAULT, Limits
+from exset.core.protocols import CheckOptions
 from exset.core.text import counted
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io import files
-from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file, is_folder, is_inside
+from exset.io.access import check_regular_file, is_folder, is_inside
 from exset.runtime.lbann.hdf5_probe import Probe, outside_roots, unreadable_file
 
 _SHOWN = 3
 
 
-def check(
-    samples: SampleList,
-    findings: Findings,
-    *,
-    name: str = "sample list",
-    base: str = "",
-    access: Access = DEFAULT_ACCESS,
-    jobs: int = 1,
-    limits: Limits = DEFAULT,
-) -> None:
-    """Add a finding for each problem with the files of a list.
-
-    name: the list in messages. base, jobs: as in `Probe`.
-    """
-    probe = Probe(base, jobs, access, limits)
+def check(samples: SampleList, findings: Findings, options: CheckOptions, /) -> None:
+    """Add a finding for each problem with the files of a list."""
+    probe = Probe(options.base, options.jobs, options.access, options.limits)
     directory = probe.path(_text(samples.directory))
     if len(samples.name) and not is_folder(directory):
         message = f"the base directory {directory} does not exist: no file was checked"
         hint = "a relative path starts at the current folder, or at <--base or base=...>"
-        place = Place(name)
+        place = Place(options.name)
         findings.add(Finding("lbann-missing-directory", Severity.ERROR, message, place, hint))
-    elif samples.kind.is_single or samples.has_integer_ids:
-        _check_names(samples, probe, findings)
+        return
+    if samples.kind.is_single or samples.has_integer_ids:
+        check_names(samples, probe, findings)
     else:
         work = probe.exclusion_problems if samples.kind.is_exclusion else probe.missing_ids
         for outcome in probe.run(work, samples):
@@ -49,10 +38,12 @@ def check(
                 findings.add(unreadable_file(outcome.item.path, outcome.error, samples.kind))
             for finding in outcome.value or ():
                 findings.add(finding)
+    if samples.label_file:
+        _check_labels(samples, probe.path(_text(samples.label_file)), probe, findings)
 
 
-def _check_names(samples: SampleList, probe: Probe, findings: Findings) -> None:
-    """Check labels, and that files exist, for lists whose samples have no ids in HDF5."""
+def check_names(samples: SampleList, probe: Probe, findings: Findings) -> None:
+    """Add a finding for each file that cannot be opened; HDF5 files are not read."""
     for file in samples.files:
         path = probe.path(file.path)
         if not is_inside(path, probe.access.roots):
@@ -62,11 +53,14 @@ def _check_names(samples: SampleList, probe: Probe, findings: Findings) -> None:
             check_regular_file(path)
         except OSError as error:
             findings.add(unreadable_file(path, error, samples.kind))
-    if samples.kind.is_single and samples.label_file:
-        _check_labels(samples, probe.path(_text(samples.label_file)), probe, findings)
 
 
 def _check_labels(samples: SampleList, path: str, probe: Probe, findings: Findings) -> None:
+    """Check the label file, which has labels by the names of files.
+
+    LBANN's image readers read it, and its HDF5 readers do not: so for a list with ids, a missing
+    label file is only a warning.
+    """
     from exset.parsers.lbann.labels import parse
 
     if not is_inside(path, probe.access.roots):
@@ -80,13 +74,15 @@ def _check_labels(samples: SampleList, path: str, probe: Probe, findings: Findin
     except OSError as error:
         message = f"the label file cannot be read: {error.strerror}"
         hint = "line 4 of the list names it; a relative path starts at the same folder as in line 3"
-        findings.add(Finding(code, Severity.ERROR, message, place, hint))
+        severity = Severity.ERROR if samples.kind.is_single else Severity.WARNING
+        findings.add(Finding(code, severity, message, place, hint))
         return
     without = np.flatnonzero(~labels.of(samples)[1])
     if without.size:
         some = ", ".join(samples.name.text(row) or "" for row in without[:_SHOWN].tolist())
+        what = "sample" if samples.kind.is_single else "file"
         has = "has" if without.size == 1 else "have"
-        message = f"{counted(without.size, 'sample')} {has} no label; LBANN uses label 0: {some}"
+        message = f"{counted(without.size, what)} {has} no label; LBANN uses label 0: {some}"
         findings.add(Finding(code, Severity.WARNING, message, place))
 
 

@@ -5,11 +5,11 @@ schema a node inherits the metadata of its parent, and its own directives win. T
 of each experiment leaf, its own and inherited, replace those of all data fields at or below it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
-from exset.core.errors import Findings, FormatError, Place
+from exset.core.errors import MOST_ERRORS, Findings, FormatError, Place
 from exset.core.source import Span
 from exset.grammars.lbann.schema import DIRECTIVES, Node, Path, Schema, Value, path_text, to_json
 from exset.grammars.lbann.schema_findings import finding_at
@@ -71,7 +71,7 @@ def merge_schemas(
 ) -> MergedSchema:
     """Return the fields that the experiment schema selects, sorted by name.
 
-    Raises FormatError for a leaf that the data schema does not have, and for an experiment schema
+    Raises FormatError for leaves that the data schema does not have, and for an experiment schema
     without fields.
     """
     findings = Findings() if findings is None else findings
@@ -80,7 +80,7 @@ def merge_schemas(
         place = experiment.place(experiment.root.span)
         hint = "name the fields or groups to read"
         raise FormatError(message, place=place, hint=hint, code="schema-no-field")
-    fields = []
+    fields, errors = [], list[FormatError]()
     for path, leaf, replacing in _leaves(experiment, "experiment"):
         below = list(_leaves(data, "data", path))
         if not below:
@@ -88,13 +88,25 @@ def merge_schemas(
             if path[-1] in DIRECTIVES:
                 hint = "if it is the directive, write it under `metadata:`"
             message = f"the data schema has no {path_text(path)!r}"
-            place = experiment.place(leaf.span)
-            raise FormatError(message, place=place, hint=hint, code="schema-unknown-field")
+            place, code = experiment.place(leaf.span), "schema-unknown-field"
+            errors.append(FormatError(message, place=place, hint=hint, code=code))
+            if len(errors) > MOST_ERRORS:
+                break
         for whole, field, inherited in below:
             metadata = _merged(whole, field, inherited, replacing, findings)
             fields.append(Field(whole, metadata, data.place(field.span)))
+    if errors:
+        raise joined(errors)
     fields.sort(key=lambda field: field.name.encode("utf-8", "surrogatepass"))
     return MergedSchema(tuple(fields), data, experiment)
+
+
+def joined(errors: Sequence[FormatError]) -> FormatError:
+    """Return the first of some errors, with the others as its later errors."""
+    first, *others = errors
+    for other in others:
+        first.add(other.finding)
+    return first
 
 
 _Metadata: TypeAlias = dict[str, MergedDirective]

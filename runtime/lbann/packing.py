@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from exset.core.errors import Findings, FormatError
+from exset.core.errors import MOST_ERRORS, Findings, FormatError
 from exset.grammars.lbann.schema_findings import finding_at, wrong_suffix
-from exset.runtime.lbann.merged_schema import MergedSchema
-from exset.runtime.lbann.transforms import Compat, FieldTransform, TransformBuilder, error_of
+from exset.runtime.lbann.directives import Compat, error_of
+from exset.runtime.lbann.merged_schema import MergedSchema, joined
+from exset.runtime.lbann.transforms import FieldTransform, TransformBuilder
 
 _PLURALS: Final = {
     "sample": "samples",
@@ -52,8 +53,29 @@ def plan(schema: MergedSchema, *, compat: Compat = None, findings: Findings | No
         for source in (schema.data.source, schema.experiment.source):
             if source is not None and (finding := wrong_suffix(source.name)) is not None:
                 raise error_of(finding)
-    transforms = tuple(TransformBuilder(field, compat, findings).build() for field in schema.fields)
+    transforms = _transforms(schema, compat, findings)
     return Plan(transforms, _groups(transforms, findings), compat)
+
+
+def _transforms(
+    schema: MergedSchema, compat: Compat, findings: Findings
+) -> tuple[FieldTransform, ...]:
+    """Return the transforms of all fields. Raises FormatError with an error for each wrong field.
+
+    A directive that several fields inherit is reported once.
+    """
+    transforms, errors = [], list[FormatError]()
+    for field in schema.fields:
+        try:
+            transforms.append(TransformBuilder(field, compat, findings).build())
+        except FormatError as error:
+            if error.place is None or all(error.place != each.place for each in errors):
+                errors.append(error)
+            if len(errors) > MOST_ERRORS:
+                break
+    if errors:
+        raise joined(errors)
+    return tuple(transforms)
 
 
 def _groups(transforms: tuple[FieldTransform, ...], findings: Findings) -> tuple[Group, ...]:

@@ -1,7 +1,6 @@
-"""Report contents of sample lists and schemas, for `exset info` and `exset stats`; yield names."""
+"""Report contents of sample lists and schemas, for `exset info` and `exset stats`."""
 
 from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -34,7 +33,8 @@ def sample_list(model: SampleList, detailed: bool = False) -> Report:
     made.add(memory=memory)
     made.row("type", model.kind.value)
     made.row("directory", directory)
-    made.row("samples", f"{samples:,}", f"{excluded:,} excluded")
+    share = f" ({excluded / max(samples + excluded, 1):.1%})" if detailed else ""
+    made.row("samples", f"{samples:,}", f"{excluded:,} excluded{share}")
     each = f"{low:,} to {high:,} samples each" if low != high else f"{counted(high, 'sample')} each"
     made.row("files", f"{files:,}", each if files else "")
     made.row("", some(repeated, "named again"))
@@ -48,7 +48,6 @@ def sample_list(model: SampleList, detailed: bool = False) -> Report:
 
 
 def _details(made: Report, model: SampleList) -> None:
-    samples, excluded = len(model), model.computed.excluded
     median = float(np.median(model.included)) if model.included.size else 0.0
     folders = len({(name or b"").rpartition(b"/")[0] for name in model.name})
     if isinstance(model.ids, Spans):
@@ -60,23 +59,11 @@ def _details(made: Report, model: SampleList) -> None:
         repeating = sum(len(set(ids)) < len(ids) for ids in of_files)
         bounds, unit = limits_of(model.ids.lengths), " bytes"
     made.add(median=median, folders=folders, repeating=repeating, id_bounds=list(bounds))
-    made.row("excluded", f"{excluded / max(samples + excluded, 1):.1%} of the samples")
     made.row("per file", f"{median:g} samples (median)")
     made.row("folders", f"{folders:,}")
-    made.row("ids", f"{bounds[0]:,} to {bounds[1]:,}{unit}")
+    label = "id range" if model.has_integer_ids else "id length"
+    made.row(label, f"{bounds[0]:,} to {bounds[1]:,}{unit}")
     made.row("repeating", f"{counted(repeating, 'file')} with a repeated id")
-
-
-def sample_names(model: SampleList) -> Iterator[bytes]:
-    """Yield a name for each sample: the file and, if the list has ids, a slash and the id."""
-    for file, name in enumerate(model.name):
-        path = name or b""
-        if model.kind.is_single or model.kind.is_exclusion:
-            for _ in range(int(model.included[file])):
-                yield path
-        else:
-            for each in model.ids_of(file):
-                yield path + b"/" + str(each).encode("utf-8", "surrogateescape")
 
 
 def schema(model: Schema, detailed: bool = False) -> Report:

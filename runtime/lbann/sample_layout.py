@@ -12,10 +12,12 @@ from typing import Any, Final
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.lbann.schema_findings import finding_at
-from exset.runtime.lbann.hdf5 import DataType, File, numpy_type
-from exset.runtime.lbann.hdf5_objects import is_group
+from exset.runtime.hdf5.file import DataType, File, numpy_type
+from exset.runtime.hdf5.objects import is_group
+from exset.runtime.lbann.directives import Compat, add_refusal, error_of
+from exset.runtime.lbann.hdf5_prototype import path_hint
 from exset.runtime.lbann.packing import Plan
-from exset.runtime.lbann.transforms import Compat, FieldTransform, add_refusal, error_of
+from exset.runtime.lbann.transforms import FieldTransform
 
 _FLOATS: Final = ("float32", "float64")
 
@@ -90,17 +92,18 @@ class Sample:
     def __init__(self, file: File, path: str) -> None:
         found = file.find(path)
         if found is None or not is_group(found):
+            advice = "ids are exact paths in the file: LBANN pads no zeros"
             raise FormatError(
                 "the file has no such sample" if found is None else "the sample is not a group",
                 place=Place(file.path, field=path),
-                hint="ids are exact paths in the file: LBANN pads no zeros",
+                hint=path_hint(file, path, advice),
                 code="hdf5-no-sample",
             )
-        self.file, self.path, self._group = file, path, found
+        self.file, self.path, self.group = file, path, found
 
     def find(self, names: tuple[str, ...]) -> Any:
         """Return the object at a path below the sample, or None."""
-        found = self._group
+        found = self.group
         for name in names:
             # One name at a time, because a name of a schema may be empty or contain a slash.
             if found is None or not name or "/" in name:
@@ -179,7 +182,7 @@ def _datasets(sample: Sample, transform: FieldTransform) -> list[tuple[tuple[str
     for name in ("coerce", "scale", "bias", "pack", "transpose"):
         if name in field.metadata and (name != "transpose" or transform.repack):
             raise FormatError(
-                f"{name} cannot apply to {field.name}: it is a group in the file",
+                f"{field.name}: {name} cannot apply to it: it is a group in the file",
                 place=field.metadata[name].place,
                 hint="name the fields below it in the data schema",
                 code=f"schema-{name}",
@@ -204,16 +207,16 @@ def _column(
     stored = sample.file.data_type(dataset, f"{sample.path}/{name}")
     coerce = field.metadata.get("coerce")
     if stored.kind == "text" and coerce is not None:
-        message = f"cannot coerce {name}: it is text"
+        message = f"{name}: text cannot be coerced"
         raise FormatError(message, place=coerce.place, code="schema-coerce")
     if stored.dtype == "float16":
         what, hint = "a field of type float16", "store it as float32"
-        add_refusal(what, hint, None, field, compat, findings)
+        add_refusal(what, hint, field.name, field.place, compat, findings)
     dtype = transform.coerce or stored.dtype
     directive = transform.float_directive
     if directive is not None and dtype not in _FLOATS:
         raise FormatError(
-            f"{directive} needs float32 or float64, but {name} is {dtype}",
+            f"{name}: {directive} needs float32 or float64, not {dtype}",
             place=field.metadata[directive].place,
             hint=None if stored.kind == "text" else "add `coerce: float`",
             code=f"schema-{directive}",

@@ -23,12 +23,12 @@ from exset.io import files
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.io.files import FilePath
 from exset.runtime.arrays import Device
+from exset.runtime.hdf5.file import File, numpy_type
+from exset.runtime.lbann.directives import Compat
 from exset.runtime.lbann.fields import apply_transform, wraps_around
-from exset.runtime.lbann.hdf5 import File, numpy_type
 from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.packing import plan
 from exset.runtime.lbann.sample_layout import Column, Layout, Sample, lay_out
-from exset.runtime.lbann.transforms import Compat
 from exset.runtime.training.dataset import Dataset, Values, checked_names
 
 Pair: TypeAlias = tuple[str, str | int]

@@ -7,13 +7,14 @@ from typing import Literal, TypeAlias
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
+from exset.core.suggestions import did_you_mean
 from exset.core.text import counted
 from exset.grammars.columns.tree import DEEPEST
 from exset.grammars.lbann.schema import Directive, Node, Path, Schema
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.parsers.lbann.schema import parse
 from exset.parsers.lbann.schema_text import written
-from exset.runtime.lbann.hdf5 import DataType
+from exset.runtime.hdf5.file import DataType
 from exset.runtime.lbann.hdf5_files import run_in_batches
 from exset.runtime.lbann.hdf5_prototype import Prototype, find_prototype
 from exset.runtime.lbann.hdf5_search import Search, results_of
@@ -25,7 +26,9 @@ Normalise: TypeAlias = Literal["range", "unit"]
 STEP = 10
 """The distance between two orderings, so that users can insert others."""
 
-_FLOATS = ("float32", "float64")
+_NAMES_SHOWN = 12
+FLOATS = ("float32", "float64")
+"""The dtypes that LBANN reads without a warning."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def build(
         if not result.samples:
             message = f"the file has no sample like {prototype.sample}"
             findings.add(Finding("hdf5-no-sample", Severity.WARNING, message, Place(path)))
-    schema = _schema(prototype, spreads, normalise, samples, findings)
+    schema = data_schema(prototype, samples, findings, spreads=spreads, normalise=normalise)
     return Built(schema, prototype, samples, findings)
 
 
@@ -103,41 +106,60 @@ def experiment(
     for group, path in chosen:
         node = data.root.find(path)
         if not path or node is None:
-            message = f"the data schema has no {'/'.join(path)!r}"
-            raise FormatError(message, code="schema-unknown-field")
-        root = _with(root, path, {"pack": Directive(group), "coerce": Directive("float")})
+            raise _unknown(data, group, "/".join(path))
+        root = with_metadata(root, path, {"pack": Directive(group), "coerce": Directive("float")})
         fields = {"/".join(field): field for field, _ in node.leaves(path)}
         skipped = [name for name in fields if name in text]
         if len(skipped) == len(fields):
             raise FormatError(f"{'/'.join(path)} contains only text", code="schema-pack")
         for name in fields if skipped else ():
             if name not in text:
-                root = _with(root, fields[name], {})
+                root = with_metadata(root, fields[name], {})
         for name in skipped:
             message = f"the packed group {group} leaves {name} out, because it is text"
             findings.add(Finding("schema-text", Severity.WARNING, message))
     return Schema(root)
 
 
-def _schema(
+def _unknown(data: Schema, group: str, path: str) -> FormatError:
+    """Return the error for a path to pack that the data schema does not have."""
+    names = ["/".join(names) for names, _ in data.root.nodes() if names]
+    message = f"the data schema has no {path!r} to pack into {group!r}"
+    parts = [part for part in path.split(",") if part in names]
+    if len(parts) > 1:
+        options = " ".join(f"--pack {group}={part}" for part in parts)
+        pairs = ", ".join(repr((group, part)) for part in parts)
+        hint = f"name one path at a time: <{options} or [{pairs}]>"
+    else:
+        hint = did_you_mean(path, names) or f"name one of {', '.join(names[:_NAMES_SHOWN])}"
+    return FormatError(message, hint=hint, code="schema-unknown-field")
+
+
+def data_schema(
     prototype: Prototype,
-    spreads: Mapping[str, Spread],
-    normalise: Normalise | None,
     samples: Mapping[str, Sequence[str]],
     findings: Findings,
+    *,
+    spreads: Mapping[str, Spread] | None = None,
+    normalise: Normalise | None = None,
 ) -> Schema:
+    """Return the data schema of samples like a prototype.
+
+    samples: the samples of each file. spreads: statistics of each field, for `normalise`.
+    """
     root = Node()
+    spreads = {name: Spread() for name in prototype.fields} if spreads is None else spreads
     notes: dict[Path, str] = {}
     for number, (name, stored) in enumerate(prototype.fields.items(), 1):
         path = tuple(name.split("/"))
-        kind = "" if stored.dtype in _FLOATS else "not a float"
+        kind = "" if stored.dtype in FLOATS else "not a float"
         notes[path] = ", ".join(filter(None, (str(stored), kind, spreads[name].text())))
         metadata = {"ordering": Directive(number * STEP)}
         if len(stored.shape) > 1:
             metadata |= {"dims": Directive(tuple(stored.shape)), "channels": Directive(1)}
         if normalise is not None and stored.kind == "number":
             metadata |= _normalised(name, stored, spreads[name], normalise, findings)
-        root = _with(root, path, metadata)
+        root = with_metadata(root, path, metadata)
     count = sum(map(len, samples.values()))
     files = sum(map(bool, samples.values()))
     of = f"{counted(count, 'sample')} in {counted(files, 'file')}"
@@ -160,14 +182,14 @@ def _normalised(
         findings.add(Finding("schema-constant", Severity.WARNING, message))
         return {}
     metadata = {"scale": Directive(line[0]), "bias": Directive(line[1])}
-    if stored.dtype not in _FLOATS:
+    if stored.dtype not in FLOATS:
         metadata["coerce"] = Directive("float")
     return metadata
 
 
-def _with(root: Node, path: Path, metadata: Mapping[str, Directive]) -> Node:
-    """Return a tree with metadata added to the node at a path."""
+def with_metadata(root: Node, path: Path, metadata: Mapping[str, Directive]) -> Node:
+    """Return a tree with directives added to the node at a path."""
     if not path:
         return Node(root.children, {**root.metadata, **metadata})
-    below = _with(root.children.get(path[0], Node()), path[1:], metadata)
+    below = with_metadata(root.children.get(path[0], Node()), path[1:], metadata)
     return Node({**root.children, path[0]: below}, root.metadata)

@@ -9,13 +9,13 @@ from exset.core.errors import Finding, Findings, FormatError, Place
 from exset.core.limits import DEFAULT, Limits
 from exset.grammars.lbann.schema import Schema
 from exset.io.access import DEFAULT_ACCESS, Access
-from exset.runtime.lbann.hdf5 import File
+from exset.runtime.hdf5.file import File
+from exset.runtime.lbann.directives import Compat
 from exset.runtime.lbann.hdf5_files import failure, run_in_batches
 from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.packing import Plan, plan
 from exset.runtime.lbann.sample_layout import Column, Sample, lay_out, unlike
 from exset.runtime.lbann.sample_reader import Pair, joined
-from exset.runtime.lbann.transforms import Compat
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def check_files(
         merged = merge_schemas(data, experiment, findings=findings)
         planned = plan(merged, compat=compat, findings=findings)
     except FormatError as error:
-        findings.add(error.finding)
+        findings.add_all(error.findings)
         return findings
     files: dict[str, list[str]] = {}
     for name, sample in samples:

@@ -34,7 +34,7 @@ def lines(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> Ite
 
 
 def to_dict(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> dict[str, object]:
-    """Return the contents of `lines` for JSON."""
+    """Return what `lines` shows, as a dict for JSON."""
     sizes = _sizes(plan, layout)
     types = {} if layout is None else {column.name: column.dtype for column in layout.columns}
     return {

@@ -18,6 +18,7 @@ from exset.core.errors import Findings, LimitError, Place, collect_findings, war
 from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.core.text import counted
 from exset.grammars.columns.arrays import Flags, Floats, Longs
+from exset.grammars.columns.strings import Strings
 from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
 from exset.runtime.arrays import Device, namespace_of, on_device, repeat, to_device
 from exset.runtime.lens.fill import side_array
@@ -39,6 +40,9 @@ class ExampleArrays:
     `by_tick`). `frequency` of the example; `max_time`, `min_time`, `grace_time`: effective values
     of the event; float32 [...]. `present`: bool [...], false for padding, where all values are 0.
     `scored`: bool [...], false where no target counts: in padding, and in the grace time.
+
+    `name`: the names of all examples of the set, `Strings` [examples]; `name[example[i]]` is the
+    name of row i, as bytes, or None.
     """
 
     inputs: Floats
@@ -52,6 +56,7 @@ class ExampleArrays:
     grace_time: Floats
     present: Flags
     scored: Flags
+    name: Strings
     input_layout: Layout
     target_layout: Layout
 
@@ -149,7 +154,8 @@ class ExampleArrays:
 
     def _map(self, change: Callable[[Any], Any]) -> "ExampleArrays":
         """Return the result of a function of each array."""
-        arrays = {name: each for name, each in vars(self).items() if not isinstance(each, Layout)}
+        others = Layout | Strings
+        arrays = {name: each for name, each in vars(self).items() if not isinstance(each, others)}
         return replace(self, **{name: change(array) for name, array in arrays.items()})
 
     def check_flat(self, caller: str) -> None:
@@ -185,7 +191,8 @@ def to_arrays(
     layouts = layouts_of(examples, (inputs, targets), found)
     for side, layout, requested in zip(SIDES, layouts, (inputs, targets), strict=True):
         if requested is None:
-            check_size(examples, side, layout, examples.num_events, limits)
+            values = examples.ranges.values.values.size
+            check_size(values, side, layout, examples.num_events, limits)
     with on_device(device) as xp:
         arrays = arrays_of(xp, examples, layouts, found, limits)
     if findings is None:
@@ -224,17 +231,16 @@ def arrays_of(
         grace_time=times[2],
         present=xp.ones(example.size, xp.bool_),
         scored=xp.ones(example.size, xp.bool_),
+        name=examples.name,
         input_layout=layouts[0],
         target_layout=layouts[1],
     )
 
 
-def check_size(
-    examples: ExampleSet, side: Side, layout: Layout, events: int, limits: Limits
-) -> None:
-    """Raise LimitError if an inferred layout makes large arrays from a small set."""
+def check_size(values: int, side: Side, layout: Layout, events: int, limits: Limits) -> None:
+    """Raise LimitError if an inferred layout makes large arrays of a set with few `values`."""
     cells = layout.units * events
-    if cells > max(limits.max_expand, 64 * examples.ranges.values.values.size):
+    if cells > max(limits.max_expand, 64 * values):
         raise LimitError(
             f"{counted(events, 'event')} with {layout.units:,} {side} need {cells:,} numbers, "
             f"more than the limit of {limits.max_expand:,}",
@@ -260,7 +266,7 @@ def padder(xp: ModuleType, row: Longs, event: Longs, rows: int) -> Callable[[Any
 
 
 def _known(values: Floats, rows: Flags) -> Flags:
-    """Return a mask of the values that are not NaN, in the given rows: bool like `values`."""
+    """Return bool of the shape of `values`: True for values in the given rows that are not NaN."""
     mask: Flags = values == values
     mask &= rows[..., None]
     return mask

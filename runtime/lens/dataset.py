@@ -132,7 +132,8 @@ class ExampleDataset(Dataset):
         """Raise LimitError if an inferred layout makes too large arrays of these events."""
         for side, layout, inferred in zip(SIDES, self.layouts, self._inferred, strict=True):
             if inferred:
-                check_size(self.examples, side, layout, events, self._limits)
+                values = self.examples.ranges.values.values.size
+                check_size(values, side, layout, events, self._limits)
 
     def _check_padded(self, counts: Longs) -> None:
         """Raise LimitError if padded arrays of examples are too large. counts: their events."""

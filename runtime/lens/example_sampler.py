@@ -75,7 +75,7 @@ class ExampleBatchSampler:
         self.sampler.set_epoch(epoch)
 
     def state_dict(self, yielded: int | None = None) -> State:
-        """Return the state of the sampler; `yielded`: the number of batches of a loader."""
+        """Return the state of the sampler; `yielded`: the number of batches that a loader gave."""
         return self.sampler.state_dict(None if yielded is None else yielded * self.size)
 
     def load_state_dict(self, state: State) -> None:

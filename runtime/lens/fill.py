@@ -210,7 +210,7 @@ def filling_of(
         group = int(examples.ranges.group[number])
         room = layout.units if group < 0 else int(size[group])
         whole = "network" if group < 0 else f"group {printable(examples.groups.text(group) or '')}"
-        message = f"{units} outside of the {room} {side} of the {whole}"
+        message = f"{units} the {room} {side} of the {whole}"
         place = Place(MODEL, field=_path(examples, side, row, number))
         return FormatError(message, place=place, code="lens-unit-outside")
 

@@ -1,5 +1,7 @@
 """Infer the layout of a network from the units that an example set uses."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
@@ -22,46 +24,77 @@ def layouts_of(
     """
     if not isinstance(examples, ExampleSet):
         raise TypeError(f"examples must be an ExampleSet, as from exset.load, not {examples!r:.60}")
-    reach = _reach(examples) if None in requested else np.zeros(0, np.int64)
+    used = UsedUnits()
+    if None in requested:
+        used.add(examples)
     inputs, targets = (
-        _infer(examples, side, reach, findings) if each is None else Layout.of(side, each)
+        used.layout(side, findings) if each is None else Layout.of(side, each)
         for side, each in zip(SIDES, requested, strict=True)
     )
     return inputs, targets
 
 
-def _infer(examples: ExampleSet, side: Side, reach: Longs, findings: Findings) -> Layout:
-    used = used_ranges(examples, side)
-    reach, group = reach[used], examples.ranges.group[used]
-    sizes = np.zeros(len(examples.groups) + 1, np.int64)  # the last is the whole network's
-    if len(sizes) == 1:
-        sizes[0] = reach.max(initial=0)
-    else:
-        np.maximum.at(sizes, group, reach)
-    numbers = np.unique(group[group >= 0])
-    if numbers.size and sizes[-1] > 0:
-        raise FormatError(
-            f"the layout of {side} is unknown: some ranges name groups, others units of the whole "
-            f"network (up to {sizes[-1] - 1})",
-            place=Place(MODEL),
-            hint=f"pass {side}={{group: size, ...}} in the order of the network",
-            code="lens-layout",
-        )
-    names = [examples.groups.text(int(number)) or "" for number in numbers]
-    groups = dict(zip(names, sizes[numbers].tolist(), strict=True))
-    units = sum(groups.values()) if groups else int(sizes[-1])
-    named = ", ".join(f"{printable(name)} {size}" for name, size in groups.items())
-    detail = f"{named}; in the order of first use" if groups else "no groups"
-    message = f"{side}: {counted(units, 'unit')}, the least that contain all ranges ({detail})"
-    place = Place(MODEL)
-    findings.add(Finding("lens-layout-inferred", Severity.NOTE, message, place))
-    starred = [f"group {printable(name)}" for name, size in groups.items() if size == 0]
-    if starred or (units == 0 and examples.ranges.units.lengths[used].any()):
-        what = starred[0] if starred else "the network"
-        message = f"{side}: the size of {what} is unknown, so it gets no units"
-        hint = f"pass {side}={{group: size, ...}}, or the number of units"
-        findings.add(Finding("lens-layout-unknown", Severity.WARNING, message, place, hint))
-    return Layout(units, groups)
+@dataclass
+class _SideUnits:
+    """The units that one side uses: the size that each group needs, and the whole network."""
+
+    groups: dict[str, int] = field(default_factory=dict)
+    whole: int = 0
+    has_units: bool = False
+
+
+class UsedUnits:
+    """The units that the ranges of a set use, counted chunk by chunk."""
+
+    def __init__(self) -> None:
+        self._order: dict[str, None] = {}
+        self._sides = {side: _SideUnits() for side in SIDES}
+
+    def add(self, examples: ExampleSet) -> None:
+        """Add a chunk of the set."""
+        names = [examples.groups.text(number) or "" for number in range(len(examples.groups))]
+        self._order.update(dict.fromkeys(names))
+        reach = _reach(examples)
+        for side, known in self._sides.items():
+            used = used_ranges(examples, side)
+            if examples.ranges.units.values.size:
+                known.has_units |= bool(examples.ranges.units.lengths[used].any())
+            if not names:
+                known.whole = max(known.whole, int(reach.max(initial=0, where=used)))
+                continue
+            group = examples.ranges.group[used]
+            sizes = np.zeros(len(names) + 1, np.int64)  # the last is the whole network's
+            np.maximum.at(sizes, group, reach[used])
+            for number in np.unique(group[group >= 0]).tolist():
+                name = names[number]
+                known.groups[name] = max(known.groups.get(name, 0), int(sizes[number]))
+            known.whole = max(known.whole, int(sizes[-1]))
+
+    def layout(self, side: Side, findings: Findings) -> Layout:
+        """Return the layout of a side, as `layouts_of` does."""
+        used = self._sides[side]
+        if used.groups and used.whole > 0:
+            raise FormatError(
+                f"the layout of {side} is unknown: some ranges name groups, others units of the "
+                f"whole network (up to {used.whole - 1})",
+                place=Place(MODEL),
+                hint=f"pass {side}={{group: size, ...}} in the order of the network",
+                code="lens-layout",
+            )
+        groups = {name: used.groups[name] for name in self._order if name in used.groups}
+        units = sum(groups.values()) if groups else used.whole
+        named = ", ".join(f"{printable(name)} {size}" for name, size in groups.items())
+        detail = f"{named}; in the order of first use" if groups else "no groups"
+        message = f"{side}: {counted(units, 'unit')}, the least that contain all ranges ({detail})"
+        place = Place(MODEL)
+        findings.add(Finding("lens-layout-inferred", Severity.NOTE, message, place))
+        starred = [f"group {printable(name)}" for name, size in groups.items() if size == 0]
+        if starred or (units == 0 and used.has_units):
+            what = starred[0] if starred else "the network"
+            message = f"{side}: the size of {what} is unknown, so it gets no units"
+            hint = f"pass {side}={{group: size, ...}}, or the number of units"
+            findings.add(Finding("lens-layout-unknown", Severity.WARNING, message, place, hint))
+        return Layout(units, groups)
 
 
 def used_ranges(examples: ExampleSet, side: Side) -> Flags:

@@ -1,6 +1,6 @@
 """The layout of a network: the positions of its units in a row of an array."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from types import MappingProxyType
@@ -42,6 +42,10 @@ class Layout:
         if isinstance(layout, Layout):
             return layout
         if not isinstance(layout, Mapping):
+            if isinstance(layout, str | Iterable):
+                what = "the sizes of groups by name, or a number of units"
+                example = f"{name}={{{_example(layout)!r}: 10}}"
+                raise TypeError(f"{name} must be {what}, such as {example}, not {shown(layout)}")
             return cls(_size(name, layout))
         sizes = {group: _size(f"{name}[{group!r}]", size) for group, size in layout.items()}
         for group in sizes:
@@ -77,6 +81,27 @@ class Layout:
 
 
 LayoutLike = Layout | Mapping[str, int] | int
+
+
+def layout_of_text(text: str) -> dict[str, int] | int:
+    """Return the layout in a text: `20`, or `onset=20,vowel=6`. Raises ValueError."""
+    if text.isdecimal():
+        return int(text)
+    sizes: dict[str, int] = {}
+    for each in text.split(","):
+        name, equals, size = each.rpartition("=")
+        if not equals or not size.isdecimal():
+            raise ValueError(f"{each} is not of the form GROUP=SIZE")
+        if name in sizes:
+            raise ValueError(f"{each}: the group is named twice")
+        sizes[name] = int(size)
+    return sizes
+
+
+def _example(names: Iterable[object]) -> str:
+    """Return the first of some names, for a message."""
+    first = names if isinstance(names, str) else next(iter(names), None)
+    return first[:20] if isinstance(first, str) and first else "hidden"
 
 
 def _size(name: str, size: object) -> int:

@@ -94,8 +94,8 @@ def _numbers(ranges: Ranges, part: Longs, count: int) -> list[RangeStatistics]:
         tally(of_value),
         tally(of_value[values == 0]),
         tally(of_value[nan]),
-        low[:count],
-        high[:count],
+        low[:count] + 0.0,  # 0.0 rather than -0.0
+        high[:count] + 0.0,
         tally(of_unit),
     )
     rows = zip(*(column.tolist() for column in columns), strict=True)

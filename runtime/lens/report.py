@@ -1,9 +1,10 @@
-"""Report the contents of a Lens example set, for `exset info` and `exset stats`; yield names."""
+"""Report the contents of a Lens example set, for `exset info` and `exset stats`."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 
 from exset.core.text import counted, size
+from exset.grammars.lens.columns import WORDS
 from exset.grammars.lens.examples import REAL_FIELDS, ExampleSet, SetHeader
 from exset.runtime.lens.tally import Tally
 from exset.runtime.reports.report import Report, some
@@ -24,22 +25,18 @@ def report(chunks: Iterable[ExampleSet], detailed: bool = False) -> Report:
         tally.add(chunk)
     spreads, frequency = tally.spreads()
     made, memory = Report(), tally.memory
-    _examples(made, tally)
-    _ranges(made, tally)
-    _header(made, tally, frequency)
+    details = spreads if detailed else {}
+    _examples(made, tally, details)
+    _ranges(made, tally, details)
+    _header(made, tally, frequency, details)
     made.add(memory=memory)
     made.row("memory", size(memory))
     if detailed:
-        _details(made, tally, spreads)
+        _add_details(made, tally, spreads)
     return made
 
 
-def names(model: ExampleSet) -> Iterator[bytes]:
-    """Yield the names of the examples; empty for an example without a name."""
-    return (name or b"" for name in model.name)
-
-
-def _examples(made: Report, tally: Tally) -> None:
+def _examples(made: Report, tally: Tally, details: Mapping[str, Spread]) -> None:
     counts, (low, high) = tally.counts, tally.events_each.bounds()
     examples, events = counts["examples"], counts["events"]
     with_inputs, with_targets = counts["with_inputs"], counts["with_targets"]
@@ -47,12 +44,14 @@ def _examples(made: Report, tally: Tally) -> None:
     made.add(with_inputs=with_inputs, with_targets=with_targets)
     made.row("examples", f"{examples:,}", some(counts["named"], "named"))
     each = f"{low} to {high} an example" if low != high else f"{high} an example"
-    made.row("events", f"{events:,}", each if examples else "")
-    made.row("inputs", counted(with_inputs, "event"))
-    made.row("targets", counted(with_targets, "event"))
+    mean = f"mean {details['events'].mean:g}" if details and low != high else ""
+    made.row("events", f"{events:,}", each if examples else "", mean)
+    sides = {side: str(numbers) for side, numbers in tally.sides.items()}
+    made.row("inputs", counted(with_inputs, "event"), sides.get("inputs", ""))
+    made.row("targets", counted(with_targets, "event"), sides.get("targets", ""))
 
 
-def _ranges(made: Report, tally: Tally) -> None:
+def _ranges(made: Report, tally: Tally, details: Mapping[str, Spread]) -> None:
     counts, values = tally.counts, tally.counts["values"]
     sparsity = counts["zeros"] / values if values else None
     groups = {_text(name): count for name, count in tally.groups.items()}
@@ -63,40 +62,45 @@ def _ranges(made: Report, tally: Tally) -> None:
     dense, sparse = f"{counts['dense']:,} dense", f"{counts['sparse']:,} sparse"
     made.row("ranges", dense, sparse, some(counts["empty"], "empty"))
     if sparsity is not None:
-        made.row("values", f"{values:,}", f"{sparsity:.1%} zero", some(counts["nans"], "NaN"))
-    made.row("units", some(counts["units"], "named in sparse ranges"))
-    texts = [f"{name} ({counted(count, 'range')})" for name, count in groups.items()]
+        zeros, nans = f"{sparsity:.1%} zero", some(counts["nans"], "NaN")
+        made.row("values", f"{values:,}", zeros, nans, _text_of(details, "values"))
+    made.row("units", some(counts["units"], "named in sparse ranges"), _text_of(details, "units"))
+    texts = [f"{name}: {counted(count, 'range')}" for name, count in groups.items()]
+    if details:
+        texts = [f"{name}: {numbers}" for name, numbers in tally.group_numbers.items()]
     made.texts("groups", texts, SHOWN)
 
 
-def _header(made: Report, tally: Tally, frequency: float) -> None:
+def _header(made: Report, tally: Tally, frequency: float, details: Mapping[str, Spread]) -> None:
     header, defaults = tally.header, SetHeader()
     procedures = tally.counts["procedures"] + (header.proc is not None)
     fields = {name: float(getattr(header, name)) for name in REAL_FIELDS}
-    changed = [f"{name} {x:g}" for name, x in fields.items() if x != getattr(defaults, name)]
+    changed = [
+        f"{WORDS[name]}: {'-' if math.isnan(value) else f'{value:g}'}"
+        for name, value in fields.items()
+        if value != getattr(defaults, name)
+    ]
     made.add(procedures=procedures, frequency=_number(frequency))
     made.add(header={name: _number(value) for name, value in fields.items()})
     if procedures:
         made.row("procedures", f"{procedures:,}", "never run")
-    made.row("frequency", f"{frequency:g} in total")
+    distinct = some(tally.distinct_frequencies, "different") if details else ""
+    made.row("frequency", f"{frequency:g} in total", _text_of(details, "frequencies"), distinct)
     made.row("header", *changed or ["the defaults of Lens"])
 
 
-def _details(made: Report, tally: Tally, spreads: dict[str, Spread]) -> None:
-    """Report what the values, units, frequencies and events are like."""
-    distinct, sides, groups = tally.distinct_frequencies, tally.sides, tally.group_numbers
+def _add_details(made: Report, tally: Tally, spreads: Mapping[str, Spread]) -> None:
+    """Add numbers about the values, units, frequencies and events."""
+    sides, groups = tally.sides, tally.group_numbers
     made.add(spreads={name: spread.to_dict() for name, spread in spreads.items()})
-    made.add(distinct_frequencies=distinct)
+    made.add(distinct_frequencies=tally.distinct_frequencies)
     made.add(sides={name: each.to_dict() for name, each in sides.items()})
     made.add(group_numbers={name: each.to_dict() for name, each in groups.items()})
-    made.row("values", spreads["values"].text())
-    made.row("units", spreads["units"].text())
-    made.row("frequency", spreads["frequencies"].text(), some(distinct, "different"))
-    made.row("events", spreads["events"].text(" an example"))
-    for name, numbers in sides.items():
-        made.row(f"of {name}", str(numbers))
-    for name, numbers in [*groups.items()][:SHOWN]:
-        made.row("of group", f"{name}: {numbers}")
+
+
+def _text_of(details: Mapping[str, Spread], name: str) -> str:
+    text = details[name].text() if details else ""
+    return text and f"from {text}"
 
 
 def _text(name: bytes | None) -> str:

@@ -125,7 +125,8 @@ def dense_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs
         at = int(wrong.argmax())
         begin = int(first[at])
         end = begin + int(length[at]) - 1
-        raise fail(uses, at, f"unit {begin} is" if begin == end else f"units {begin}-{end} are")
+        one, several = f"unit {begin} is outside of", f"units {begin}-{end} do not fit into"
+        raise fail(uses, at, one if begin == end else several)
     return Runs(uses.base + first, length, source, which)
 
 
@@ -151,8 +152,8 @@ def sparse_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Run
     if bool(wrong.any()):
         at = int(wrong.argmax())
         unit, end = int(units[at]), int(last[at])
-        text = f"unit {unit} is" if unit == end else f"units {unit} to {end} are"
-        raise fail(uses, int(use[at]), text)
+        one, several = f"unit {unit} is outside of", f"units {unit} to {end} do not fit into"
+        raise fail(uses, int(use[at]), one if unit == end else several)
     length = last - units + 1 if negative.size else None
     source = use if isinstance(columns.value, float) else uses.range[use]
     return Runs(uses.base[use] + units, length, source, which[use] if uses.several else use)

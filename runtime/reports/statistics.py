@@ -33,9 +33,10 @@ class Spread:
         if not finite.size:
             return cls(not_finite=not_finite)
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = float(finite.mean())
+            mean = float(finite.mean()) + 0.0  # 0.0 rather than -0.0
             squares = float(np.square(finite - mean).sum())
-        return cls(finite.size, float(finite.min()), float(finite.max()), mean, squares, not_finite)
+        low, high = float(finite.min()) + 0.0, float(finite.max()) + 0.0
+        return cls(finite.size, low, high, mean, squares, not_finite)
 
     def add(self, other: "Spread") -> None:
         """Add the statistics of other numbers (Chan, Golub and LeVeque 1979)."""
@@ -104,7 +105,7 @@ class RunningSpread:
         self._rest = values[whole:].copy()
 
     def result(self) -> tuple[Spread, float]:
-        """Return the spread and the sum of all numbers; nothing can be added then."""
+        """Return the spread and the sum of all numbers. Add no numbers after this call."""
         self._add_block(self._rest)
         return self._spread, self._total
 

@@ -1,7 +1,9 @@
 """Group the labels of a data set: find the items of each class."""
 
-from collections.abc import Hashable, Iterable, Sequence
+import os
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from os import PathLike
 from typing import Final, NoReturn, TypeAlias, cast
 
 import numpy as np
@@ -60,8 +62,12 @@ def group(labels: Labels) -> Grouping:
     """Group labels by one sort, on the device of the array; tensors of torch on the host.
 
     Raises ValueError for labels in more than one dimension, for NaN, and for 2**32 items or more;
-    TypeError for labels that have no hash.
+    TypeError for labels that have no hash, or that are not a sequence, such as the path of a file.
     """
+    if isinstance(labels, str | bytes | PathLike):
+        hint = f"from exset.labels import read_labels; read_labels({os.fsdecode(labels)!r:.60})"
+        what = "labels must be a sequence with the label of each item, not text"
+        raise TypeError(f"{what}; to read a file: {hint}")
     detach = getattr(labels, "detach", None)
     if detach is not None:
         labels = cast("NDArray[np.generic]", detach().cpu().numpy())
@@ -71,7 +77,7 @@ def group(labels: Labels) -> Grouping:
     # Columns of data frames have a dtype, too.
     array = cast("NDArray[np.generic]", labels if xp is not np else np.asarray(labels))
     if array.ndim != 1:
-        raise ValueError(f"labels must have one dimension, not {array.ndim}")
+        raise ValueError(f"labels must have one dimension, not the shape {array.shape}")
     if array.dtype.kind not in "biufSU":
         return _of_objects(array.tolist())
     if array.dtype.kind == "f" and bool((missing := xp.isnan(array)).any()):
@@ -83,12 +89,19 @@ def group(labels: Labels) -> Grouping:
 def _of_objects(labels: Iterable[Hashable]) -> Grouping:
     known: dict[Hashable, int] = {}
     codes = []
+    if not isinstance(labels, Iterable) or isinstance(labels, Mapping | Set):
+        what = type(labels).__name__
+        raise TypeError(f"labels must be a sequence with the label of each item, not {what}")
     for item, label in enumerate(labels):
         if hasattr(label, "detach"):  # a tensor equals only itself
             label = cast("NDArray[np.generic]", label).item()
+        try:
+            codes.append(known.setdefault(label, len(known)))
+        except TypeError:
+            what = f"{type(label).__name__}: use a number, text or another value that has a hash"
+            raise TypeError(f"the label of item {item} is of the type {what}") from None
         if label != label:
             _reject_nan(item)
-        codes.append(known.setdefault(label, len(known)))
     starts, sizes, items, _ = _sorted(np.array(codes, np.uint64))
     return Grouping(list(known), starts, sizes, items)
 

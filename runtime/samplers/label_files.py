@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shlex
 import warnings
 from typing import TYPE_CHECKING, Final, NoReturn, cast
 
@@ -37,9 +38,10 @@ def labels_in(
     """Return the labels in a file, one for each item.
 
     `column`: for a CSV file, the name of the column in the first line, or its number, from 0, if
-    the first line is an item; for an HDF5 file, the path of the dataset. By default it is `label`
-    or `labels`, or the only dataset. `findings`: gets a warning if a number is given, but the first
-    line of the CSV file probably has names. Raises FormatError for a file without labels.
+    the first line is an item; a name of digits is in quotation marks, '"1"'. For an HDF5 file, the
+    path of the dataset. By default it is `label` or `labels`, or the only dataset. `findings`: gets
+    a warning if a number is given, but the first line of the CSV file probably has names. Raises
+    FormatError for a file without labels.
     """
     if source.data.startswith(_NPY):
         return _npy(source)
@@ -97,7 +99,9 @@ def _csv(source: Source, column: str | None, findings: Findings | None) -> list[
         _refuse(source, f"invalid CSV: {error}", line=rows.line_num)
     if findings is not None and is_header_likely(first_rows, labels):
         place = Place(source.name, line=first_line)
-        findings.add(finding_at("labels-header", place, name=safe(labels[0])))
+        name = f'"{labels[0]}"' if labels[0].isdecimal() else labels[0]
+        words = {"shown": safe(shlex.quote(name)), "quoted": safe(repr(name))}
+        findings.add(finding_at("labels-header", place, **words))
     return labels
 
 
@@ -111,7 +115,12 @@ def _column(source: Source, row: list[str], column: str | None) -> tuple[int, bo
         return int(column), False  # before names: the first line may be an item with this label
     elif column in row:
         return row.index(column), True
-    _choose(source, column, row, ", or give its number, from 0, if line 1 is an item")
+    elif column[:1] == column[-1:] == '"' and column[1:-1] in row:
+        return row.index(column[1:-1]), True
+    hint = ", or give its number, from 0, if line 1 is an item"
+    if any(name.isdecimal() for name in row):
+        hint += "; put a name of digits in quotation marks"
+    _choose(source, column, row, hint)
 
 
 def _hdf5(source: Source, column: str | None) -> NDArray[np.generic]:

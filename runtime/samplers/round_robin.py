@@ -43,8 +43,9 @@ def deal_all(
 ) -> None:
     """Fill in the class of each slot of all batches, and the number of the slot in its class.
 
-    `slots`: the number of slots of each class. `placed`: how many of them are in distinct batches,
-    which come first. `room`: overwritten. `classes`, `numbers`: the output, batch after batch.
+    `slots`: the number of slots of each class. `placed`: how many of these get a batch without
+    another slot of the class; they come first. `room`: memory for the work. `classes`, `numbers`:
+    the output, batch after batch.
     """
     distinct = 0
     for count in placed:
@@ -72,13 +73,13 @@ def deal(counts: Longs, width: int, room: Room, classes: Longs) -> None:
     """
     count = len(counts)
     batches = len(classes) // width
-    left, following, previous, after, before, urgent, latest, heads, waiting = room
+    left, following, previous, after, _, urgent, latest, heads, waiting = room
     for index in range(count):
         left[index] = counts[index]
     turn = _ring(left, following, previous)
     heads[:] = -1
     for index in range(count):
-        _enlist(index, left[index], heads, after, before)
+        _enlist(index, room)
     urgent[:] = 0
     latest[:] = -1
     urgent_count = 0
@@ -100,9 +101,9 @@ def deal(counts: Longs, width: int, room: Room, classes: Longs) -> None:
             if urgent[index]:
                 continue
             free -= 1
-            _delist(index, left[index], heads, after, before)
+            _delist(index, room)
             left[index] -= 1
-            _enlist(index, left[index], heads, after, before)
+            _enlist(index, room)
             if left[index] == 0:
                 following[previous[index]], previous[turn] = turn, previous[index]
         # Add the urgent classes whose turn has not come, in the order of turns.
@@ -160,36 +161,26 @@ def _ring(left: Longs, following: Longs, previous: Longs) -> int:
 
 
 @kernel
-def _enlist(
-    index: int,
-    number: int,
-    heads: Longs,
-    after: Longs,
-    before: Longs,
-) -> None:
-    """Add a class to the list of the classes that have `number` slots left."""
-    head = heads[number]
-    after[index], before[index] = head, -1
+def _enlist(index: int, room: Room) -> None:
+    """Add a class to the list of the classes that have as many slots left."""
+    number = room.left[index]
+    head = room.heads[number]
+    room.after[index], room.before[index] = head, -1
     if head >= 0:
-        before[head] = index
-    heads[number] = index
+        room.before[head] = index
+    room.heads[number] = index
 
 
 @kernel
-def _delist(
-    index: int,
-    number: int,
-    heads: Longs,
-    after: Longs,
-    before: Longs,
-) -> None:
-    """Remove a class from the list of the classes that have `number` slots left."""
-    if before[index] >= 0:
-        after[before[index]] = after[index]
+def _delist(index: int, room: Room) -> None:
+    """Remove a class from the list of the classes that have as many slots left."""
+    before, after = room.before[index], room.after[index]
+    if before >= 0:
+        room.after[before] = after
     else:
-        heads[number] = after[index]
-    if after[index] >= 0:
-        before[after[index]] = before[index]
+        room.heads[room.left[index]] = after
+    if after >= 0:
+        room.before[after] = before
 
 
 @kernel

@@ -155,6 +155,7 @@ class Batches:
         self._end()
         mine = self._iteration
         self._last = self._first()
+        self.dataset.set_epoch(self.epoch)
         with on_device(self.device) as xp:
             carrier = transfer(xp)
         direct = self._read(carrier)

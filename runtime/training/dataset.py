@@ -87,6 +87,9 @@ class Dataset(ABC):
         """Raise TypeError, because a batch has several arrays."""
         raise TypeError(f"{type(self).__name__} has several arrays: use to_arrays() or batch()")
 
+    def set_epoch(self, epoch: int) -> None:  # noqa: B027
+        """Set the epoch, for samples that change from epoch to epoch; `Batches` calls this."""
+
     def check_sampler(self, sampler: object) -> None:  # noqa: B027
         """Raise ValueError for a sampler that chooses from something other than these samples."""
 

@@ -40,7 +40,7 @@ class Transfer:
         self.xp = xp
 
     def send(self, make: Callable[[], Mapping[str, Values]]) -> Sent:
-        """Make the arrays of a batch and start to copy them; always call it in the same thread."""
+        """Make the arrays of a batch and start to copy them. Make all calls in the same thread."""
         return Sent({name: self._moved(array) for name, array in make().items()})
 
     def receive(self, sent: Sent) -> dict[str, Values]:

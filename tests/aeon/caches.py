@@ -23,7 +23,7 @@ def records(count: int = 10) -> list[list[bytes]]:
 
 
 def seen(path: str) -> list[list[bytes]]:
-    return [[bytes(each) for each in record] for record in Cache(path)]
+    return [[bytes(each) for each in record] for block in Cache(path) for record in block]
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Cache builders: killed ones, several at the same time, and folders that others left."""
 
+import itertools
 import json
 import os
 import random
@@ -10,13 +11,17 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
+from exset.codecs.aeon.cpio_write import BlockWriter
 from exset.core.errors import Findings, FormatError
+from exset.core.text import counted
+from exset.grammars.aeon.manifest import Manifest
 from exset.runtime.aeon import cache_build, cache_lock
 from exset.runtime.aeon.cache import COMPLETE, JOURNAL, Cache
-from exset.runtime.aeon.cache_build import build
+from exset.runtime.aeon.cache_build import build, repair
 from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.lock_owner import Owner, host
 from tests.aeon.caches import codes, manifest, records, seen, why
@@ -63,7 +68,7 @@ def test_a_journal_counts_for_its_own_plan_only(plan: Plan, tmp_path: Path) -> N
 SCRIPT = """
 import sys
 from tests.aeon.caches import manifest
-from exset.runtime.aeon.cache_build import build
+from exset.runtime.aeon.cache_build import build, repair
 from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.lock_owner import Owner, host
 print("ready", flush=True)
@@ -185,7 +190,7 @@ def test_a_lock_that_somebody_removes(plan: Plan, tmp_path: Path) -> None:
             (tmp_path / plan.folder / cache_lock.NAME).unlink(missing_ok=True)
         return 0.0
 
-    with pytest.raises(BlockingIOError, match="the lock was removed"):
+    with pytest.raises(BlockingIOError, match="removed the lock"):
         build(plan, str(tmp_path), clock=steal)
     assert not Cache(str(tmp_path / plan.folder)).is_complete
     assert build(plan, str(tmp_path)).kept == (0, 1)
@@ -201,4 +206,59 @@ def test_a_full_disk_leaves_no_block(
     monkeypatch.setattr(cache_build, "BlockWriter", Full)
     with pytest.raises(OSError, match="No space"):
         build(plan, str(tmp_path))
-    assert os.listdir(tmp_path / plan.folder) == [JOURNAL]
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_failed_build_leaves_only_what_the_next_one_keeps(tmp_path: Path) -> None:
+    """A new folder is removed; an old one stays; finished blocks stay, and the error says so."""
+    made = Manifest.of(["FILE"], [(f"{number}.jpg",) for number in range(6)])
+    plan = Plan.of(made, base=str(tmp_path), block_size=2)
+    caches = tmp_path / "caches"
+    caches.mkdir()
+    folder = caches / plan.folder
+    with pytest.raises(FormatError) as caught:
+        build(plan, str(caches))
+    assert os.listdir(caches) == [] and "resumes" not in str(caught.value.hint)
+    folder.mkdir()
+    with pytest.raises(FormatError):
+        build(plan, str(caches))
+    assert os.listdir(folder) == []
+    for kept in (1, 2):
+        for number in range(2 * kept):
+            (tmp_path / f"{number}.jpg").write_bytes(b"x")
+        with pytest.raises(FormatError) as caught:
+            build(plan, str(caches))
+        blocks = {f"block_{number}.cpio" for number in range(kept)}
+        assert {*os.listdir(folder)} == {JOURNAL, *blocks}
+        assert f"keeps {counted(kept, 'finished block')}" in str(caught.value.hint)
+
+
+def test_a_failed_repair_leaves_no_journal_in_a_complete_cache(tmp_path: Path) -> None:
+    made = Manifest.of(["FILE"], [("a.jpg",), ("b.jpg",)])
+    for name in ("a.jpg", "b.jpg"):
+        (tmp_path / name).write_bytes(b"x")
+    plan = Plan.of(made, base=str(tmp_path), block_size=1)
+    built = build(plan, str(tmp_path))
+    (Path(built.folder) / "block_1.cpio").unlink()
+    (tmp_path / "b.jpg").unlink()
+    before = {*os.listdir(built.folder)}
+    with pytest.raises(FormatError):
+        repair(plan, built.folder)
+    assert {*os.listdir(built.folder)} == before
+
+
+def test_a_full_disk_says_which_blocks_are_kept(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writers = itertools.count()
+
+    def full_at_the_second(file: BinaryIO, clock: Callable[[], float]) -> BlockWriter:
+        if next(writers):
+            raise OSError(28, "No space left on device")
+        return BlockWriter(file, clock)
+
+    monkeypatch.setattr(cache_build, "BlockWriter", full_at_the_second)
+    with pytest.raises(OSError, match="keeps 1 finished block"):
+        build(plan, str(tmp_path))
+    monkeypatch.undo()
+    assert build(plan, str(tmp_path)).kept == (0,)

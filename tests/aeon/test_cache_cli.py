@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+import exset
 from tests.aeon.cpio_files import BLOCK, END, entry
 from tests.cli import command_line
 
@@ -22,6 +23,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(line: str) -> Result:
     return command_line.run(*line.split())
+
+
+def test_a_cache_is_read_as_a_folder() -> None:
+    run("cache build m.tsv .")
+    assert exset.detect(FOLDER).name == "cache" and run(f"info {FOLDER}").exit_code == 0
+
+
+def test_a_wrong_block_size_is_one_finding() -> None:
+    run("cache build m.tsv . --block-size 3")
+    done = run(f"cache check {FOLDER} --manifest m.tsv --block-size 5")
+    assert done.exit_code == 1 and done.stdout.count("hint:") == 1
+    assert "[aeon-cache-size]" in done.stdout and "--block-size 4" in done.stdout
+    done = run("cache build m.tsv . --block-size 5")
+    assert done.exit_code == 1 and "[aeon-cache-other]" in done.stderr
+    assert "blocks of 4 records" in done.stderr
 
 
 def test_from_manifest_to_files(folder: Path) -> None:

@@ -34,7 +34,7 @@ def test_from_manifest_to_cache_and_back(made: Manifest, size: int, is_known: bo
         assume(expected and [b""] not in expected)  # not a record of a manifest
         plan = Plan.of(given.select(whole), base=source, block_size=size)
         cache = Cache(build(plan, folder).folder)
-        assert [[bytes(each) for each in record] for record in cache] == expected
+        assert [[bytes(each) for each in record] for block in cache for record in block] == expected
         how = {"plan": plan} if is_known else {"types": plan.manifest.types}
         extract_cache(cache, out, **how, findings=Findings(strict=True))
         back = exset.load(f"{out}/manifest.tsv", model=Manifest, findings=Findings())

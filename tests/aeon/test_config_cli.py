@@ -1,6 +1,7 @@
 """`exset config`, and the common commands on loader configurations."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,6 +53,15 @@ def test_show(run: Run) -> None:
     assert any(line[:3] == ["scale", "[0.8,", "1.0]"] for line in lines)
     assert lines[-1] == ["image", "float", "N", "channels=3", "height=4", "width=6"]
     assert "[aeon-ignored]" in result.stderr
+
+
+@pytest.mark.parametrize("verb", ["config show", "info"])
+def test_columns_are_aligned(run: Run, verb: str) -> None:
+    """The longest name decides the width: the second column of each table has one place."""
+    text = run(*verb.split(), "new.json").stdout.partition("outputs of a batch")[0]
+    rows = [line for line in text.splitlines()[1:] if len(line.split()) > 2]
+    values = [re.match(r" +[\w.]+ +", line) for line in rows if "[0] " not in line]
+    assert len(values) > 4 and len({match.end() for match in values if match}) == 1
 
 
 def test_show_as_json(run: Run) -> None:

@@ -61,7 +61,7 @@ def test_configurations_that_every_aeon_refuses(corpus: Path) -> None:
 
 
 def test_real_configurations(corpus: Path) -> None:
-    """All are read; those of aeon's first versions with findings about their outdated members."""
+    """All are read. Those of aeon's first versions give findings about outdated members."""
     folder = corpus / "aeon" / "files"
     paths = sorted(folder.glob("**/configs/**/*.json")) + sorted(folder.glob("*habana/*.json"))
     found: dict[str, int] = {}

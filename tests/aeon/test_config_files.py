@@ -5,12 +5,17 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import exset
 from exset.core.errors import Findings, Severity
+from exset.grammars.aeon.manifest import Manifest
 from exset.io.access import Access
-from tests.aeon.configs import IMAGE
+from exset.runtime.aeon import config_column
+from exset.runtime.aeon.elements import ElementError, file_size
+from exset.testing.media import avi, wave
+from tests.aeon.configs import AUDIO, IMAGE, VIDEO
 from tests.cli.command_line import run
 
 BOXES = {"type": "boundingbox", "height": 4, "width": 6, "max_bbox_count": 2}
@@ -191,7 +196,7 @@ def test_lists_of_noises() -> None:
         **{"type": "audio", "max_duration": "1 seconds", "frame_stride": "10 milliseconds"},
         **{"frame_length": "25 milliseconds", "noise_index_file": "n.txt", "noise_root": "noise"},
     }
-    Path("a.wav").write_bytes(b"RIFF")
+    Path("a.wav").write_bytes(wave(bytes(800)))
     manifest = "@FILE\na.wav\n"
     missing = ["aeon-config-file", "aeon-dialect"]
     assert codes(manifest, sound) == missing
@@ -200,8 +205,75 @@ def test_lists_of_noises() -> None:
     Path("n.txt").write_text("one.wav\n")
     assert codes(manifest, sound) == missing
     Path("noise").mkdir()
-    Path("noise/one.wav").write_bytes(b"RIFF")
+    Path("noise/one.wav").write_bytes(wave(b""))
     assert codes(manifest, sound) == ["aeon-dialect"]
+
+
+def test_sounds_and_videos() -> None:
+    """All parts of their files are read."""
+    sounds = {"a": wave(bytes(800)), "b": wave(bytes(9)), "c": wave(b"", bits=8)}
+    for name, data in {**sounds, "d": wave(bytes(800), rate=8000), "e": b"RIFF"}.items():
+        Path(name).write_bytes(data)
+    bad, rate = "aeon-element", "aeon-sound-rate"
+    assert codes("@FILE\na\nb\nc\nd\ne\n", AUDIO) == ["aeon-dialect", bad, bad, rate, bad]
+    for name, data in {"f": avi([b"x"]), "g": avi([b"x"], index=False), "h": avi([])}.items():
+        Path(name).write_bytes(data)
+    assert codes("@FILE\nf\ng\nh\n", VIDEO) == ["aeon-avi-index", "aeon-element"]
+
+
+def test_decoding() -> None:
+    """Pictures are decoded only on request."""
+    cv2 = pytest.importorskip("cv2")
+    good = bytes(cv2.imencode(".png", np.zeros((4, 6, 3), np.uint8))[1])
+    Path("a.png").write_bytes(good)
+    Path("b.png").write_bytes(good[:-20])
+    Path("c.avi").write_bytes(avi([good, good[:-20]]))
+    manifest = "@FILE\tFILE\na.png\tc.avi\nb.png\tc.avi\n"
+    assert codes(manifest, IMAGE, VIDEO) == []
+    findings = exset.validate("c.json", check_files=True, decode=True)
+    places = [(each.code, each.place and each.place.field) for each in findings]
+    assert places == [("aeon-element", f"[{place}]") for place in ("0][1", "1][0", "1][1")]
+    assert "frame 1" in next(iter(findings)).message
+    assert run("validate", "--files", "--decode", "c.json").exit_code == 1
+    assert run("validate", "--decode", "c.json").exit_code == 2
+
+
+def test_missing_noises_of_a_list_are_one_finding() -> None:
+    etl = {
+        **{"type": "audio", "max_duration": "1 seconds", "frame_stride": "10 milliseconds"},
+        **{"frame_length": "25 milliseconds", "noise_index_file": "n.txt", "noise_root": "noise"},
+    }
+    Path("a.wav").write_bytes(wave(bytes(800)))
+    Path("n.txt").write_text("".join(f"{number}.wav\n" for number in range(50)))
+    findings = found("@FILE\na.wav\n", etl)
+    [finding] = [each for each in findings if each.code == "aeon-config-file"]
+    assert "49 other files" in finding.message and findings.count("aeon-config-file") == 1
+
+
+def test_a_file_next_to_the_configuration(folder: Path) -> None:
+    """exset and aeon look in the current folder; the hint says where the file is."""
+    (folder / "run").mkdir()
+    (folder / "run" / "m.tsv").write_text("@FILE\na.jpg\n")
+    (folder / "run" / "c.json").write_text(
+        json.dumps({"manifest_filename": "m.tsv", "batch_size": 1, "etl": [IMAGE]})
+    )
+    [finding] = exset.validate("run/c.json", check_files=True)
+    assert finding.code == "aeon-config-file"
+    assert finding.hint and finding.hint.startswith("it is in run:") and "base=" in finding.hint
+
+
+def test_each_file_is_inspected_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    inspected: list[int] = []
+
+    def size(manifest: Manifest, record: int, *place: Any) -> int | ElementError:
+        inspected.append(record)
+        return file_size(manifest, record, *place)
+
+    monkeypatch.setattr(config_column, "file_size", size)
+    for name in ("a", "b", "c"):
+        Path(f"{name}.jpg").write_bytes(b"\xff\xd8\xff")
+    assert codes("@FILE\na.jpg\nb.jpg\nc.jpg\n", IMAGE) == []
+    assert inspected == [0, 1, 2]
 
 
 def test_many_findings_are_counted() -> None:

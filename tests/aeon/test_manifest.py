@@ -295,3 +295,11 @@ def test_all_engines_agree_on_any_bytes(text: bytes, dialect: Dialect | None) ->
         except FormatError as error:
             found.append(str(error))  # type: ignore[arg-type]
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("text", [b"path,label\na.jpg,cat\n", b"a.jpg,cat\n"])
+def test_a_table_is_sent_to_manifest_build(text: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(text)
+    [finding] = exset.validate(path, format="manifest")
+    assert finding.code == "aeon-dialect" and "manifest build --types" in str(finding.hint)

@@ -137,3 +137,22 @@ def test_the_folders_of_caches(corpus: Path, version: str) -> None:
             assert len(passes) == len(blocks(len(manifest), int(given["--block-size"])))
         seen += 1
     assert seen == 10
+
+
+def test_tables_of_the_corpus(corpus: Path) -> None:
+    """Every manifest that exset reads comes back from the table of it, as said."""
+    paths = sorted((corpus / "aeon").rglob("*.[tc]sv"))
+    seen = 0
+    for path in paths:
+        if "verdicts" in path.name or path.name in ("files.tsv", "real.tsv"):
+            continue
+        try:
+            manifest = parse(Source(path.name, path.read_bytes()))
+        except FormatError:
+            continue
+        seen += 1
+        findings = Findings()
+        table = exset.to_table(manifest, level="said", findings=findings)
+        assert exset.from_table(table, findings=findings) == manifest, path
+        assert findings.count("table-dropped") == 0
+    assert seen > 100

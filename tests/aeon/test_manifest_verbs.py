@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import exset
 from exset import Findings, Manifest
+from exset.codecs.shared.crc32c import crc32c, update
+from exset.core.protocols import CheckOptions
 from exset.grammars.aeon.manifest_types import Dialect
-from exset.runtime.aeon.crc32c import crc32c, update
 from exset.runtime.aeon.libstdcxx import MERSENNE, MINSTD, draw, generator, shuffled, subset
 from exset.runtime.aeon.manifest_build import from_folder, from_table
 from exset.runtime.aeon.manifest_classes import balanced
@@ -140,8 +141,10 @@ def test_files_stay_within_the_roots(tmp_path: Path) -> None:
 def test_no_findings_if_all_files_exist(pictures: Path) -> None:
     manifest, _ = from_folder(str(pictures), suffixes=[".jpg"])
     findings = Findings(strict=True)
-    check_files(manifest, findings, base=str(pictures))
-    check_files(manifest.with_columns(dialect=Dialect.SEED), findings, base=f"{pictures}/")
+    check_files(manifest, findings, CheckOptions("m", str(pictures)))
+    check_files(
+        manifest.with_columns(dialect=Dialect.SEED), findings, CheckOptions("m", f"{pictures}/")
+    )
     assert not len(findings)
 
 
@@ -187,7 +190,7 @@ def test_balance_and_stats(tmp_path: Path) -> None:
     assert len(exset.load(out, model=Manifest, findings=Findings())) == 18
     assert run("manifest", "balance", path, "--by", "5").exit_code == 2
     done = run("stats", path)
-    assert done.exit_code == 0 and "0 6, 1 2" in done.stdout
+    assert done.exit_code == 0 and "0: 6, 1: 2" in done.stdout
     row = json.loads(run("stats", "--json", path).stdout)["summary"]
     assert row["columns"][1]["classes"] == {"0": 6, "1": 2, "x": 1}
     assert row["columns"][1]["spread"]["high"] == 1

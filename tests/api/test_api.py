@@ -37,10 +37,7 @@ def test_dumps_and_loads() -> None:
         data = exset.dumps(model, format=name)
         for given in (data, bytearray(data), memoryview(data)):
             assert exset.loads(given) == exset.loads(given, format=name) == model
-    assert (
-        exset.loads("name:\N{SNOWMAN} I:1;", model=exset.ExampleSet).examples[0].name
-        == "\N{SNOWMAN}"
-    )
+    assert exset.loads("name:\N{SNOWMAN} I:1;", model=exset.ExampleSet)[0].name == "\N{SNOWMAN}"
 
 
 def test_the_expected_class_of_model(folder: Path) -> None:
@@ -60,7 +57,7 @@ def test_a_model_made_in_python() -> None:
     assert made == exset.loads(XOR)
     example = exset.Example([exset.Event(exset.Dense([0, 1]), exset.Sparse([0]))], name="one")
     text = exset.dumps(exset.ExampleSet.from_examples([example]), format="ex")
-    assert exset.loads(text, model=exset.ExampleSet).examples[0].name == "one"
+    assert exset.loads(text, model=exset.ExampleSet)[0].name == "one"
 
 
 def test_one_warning_a_load() -> None:

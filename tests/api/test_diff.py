@@ -59,7 +59,7 @@ def test_sets_differ_as_their_views_do(one: ExampleSet, other: ExampleSet) -> No
     """With equal headers, sets differ if and only if their examples do."""
     found = exset.diff(one, other)
     if one.header == other.header:
-        assert bool(found) == (one.examples != other.examples)
+        assert bool(found) == (list(one) != list(other))
     assert bool(found) == bool(exset.diff(other, one))
     assert found.differing <= found.compared == min(len(one), len(other))
 
@@ -274,3 +274,21 @@ def test_diff_as_a_command(tmp_path: Path) -> None:
     assert run("diff", "-", "-").exit_code == 2
     assert run("diff", text, "missing.ex").exit_code == 3
     assert run("diff", "--tolerance", "-1", text, text).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "tolerance", "equal"),
+    [
+        (0.5, 0.625, 0.125, True),
+        (0.5, 0.75, 0.125, False),
+        (-8, -7, 0.125, True),
+        (8, 6.5, 0.125, False),
+        (-1, 1, 1, False),
+        (-1, 1, 2, True),
+    ],
+)
+def test_a_tolerance_grows_with_absolute_values_above_1(
+    one: float, other: float, tolerance: float, equal: bool
+) -> None:
+    sets = [exset.ExampleSet.from_arrays([[value]], None) for value in (one, other)]
+    assert bool(exset.diff(*sets, tolerance=tolerance)) is not equal

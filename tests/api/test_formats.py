@@ -14,6 +14,7 @@ from exset.families.family import load
 from exset.families.format import Format
 from exset.families.lens import LENS as FAMILY
 from exset.formats import FORMATS
+from exset.grammars.aeon.block import Block
 from exset.grammars.columns.findings import Rules
 from exset.testing import example_sets
 
@@ -74,21 +75,29 @@ def test_registry() -> None:
     assert len(set(formats.names())) == len(FORMATS)
     assert [formats.get(name) for name in formats.names()] == list(FORMATS)
     with pytest.raises(ValueError, match=r"choose one of ex, bex, .*, loader_config"):
-        formats.get("tsv")
+        formats.get("nonsense")
+    likely = {"lens": "ex, bex", ".TSV": "manifest, tsv", ".YAML": "schema"}
+    for name, names in likely.items():
+        with pytest.raises(ValueError, match=f"choose one of {names}$"):
+            formats.get(name)
+    with pytest.raises(ValueError, match=r"-o x\.ex\.gz"):
+        formats.get("ex.gz")
 
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=formats.names())
 def test_every_record_is_complete(fmt: Format) -> None:
     family = fmt.family
     functions = [fmt.reader, fmt.writer, fmt.strategy, fmt.streamer, fmt.incremental_writer]
-    functions += [family.kind, family.summary, family.files, family.columns]
-    functions += [family.dataset, family.folder, family.names, family.differences]
-    functions += [function for _, function in family.groups]
+    functions += [family.kind, family.summary, family.files, family.column]
+    functions += [family.dataset, family.folder, family.differences]
+    functions += [function for _, function in (*family.fields, *family.renames)]
+    functions += [family.shuffle]
     assert fmt.strategy
     assert all(callable(load(target)) for target in functions if target)
     assert all(Rules(name) for name in fmt.findings)
     assert fmt.title and all(each.startswith(".") for each in fmt.suffixes)
-    assert not fmt.binary or fmt.magic
+    assert not fmt.binary or fmt.magic or fmt.suffixes or fmt.is_folder
+    assert fmt.is_folder == bool(fmt.contains) and (fmt.suffixes or fmt.is_folder)
     assert (fmt.streamer is None) or family.unit_functions()
     for option in (*fmt.options, *fmt.read_options):
         assert option.help.endswith(".") and option.name.isidentifier()
@@ -136,8 +145,8 @@ def test_an_unknown_format_is_an_error_that_lists_the_candidates(head: bytes, na
     with pytest.raises(FormatError, match=message) as caught:
         formats.detect(head, name)
     assert caught.value.code == "format"
-    for word in ("ex (", "bex (", "format=NAME"):
-        assert word in str(caught.value)
+    likely = "NAME: bex, block, cpio" if b"\0" in head else "NAME: ex, sample_list, schema"
+    assert likely in str(caught.value)
 
 
 def test_an_ambiguous_format_is_an_error_that_lists_the_candidates(
@@ -147,7 +156,7 @@ def test_an_ambiguous_format_is_an_error_that_lists_the_candidates(
     monkeypatch.setattr(formats, "FORMATS", (*FORMATS, twin))
     assert formats.detect(b"I:1;", "x.twin") is twin
     assert formats.detect(b"I:1;", "x.ex").name == "ex"
-    with pytest.raises(FormatError, match=r"ambiguous(.|\n)*ex \((.|\n)*twin \(") as caught:
+    with pytest.raises(FormatError, match=r"ambiguous(.|\n)*NAME: ex, twin$") as caught:
         formats.detect(b"I:1;", "x")
     assert "bex" not in str(caught.value)
 
@@ -256,3 +265,17 @@ def test_an_unknown_option_is_refused() -> None:
                 TypeError, match=f"unknown option 'losy' of the format '{fmt.name}'"
             ):
                 fmt.write(model, losy=value)
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=formats.names())
+def test_dumps_without_a_format_writes_the_text_of_the_family(fmt: Format) -> None:
+    name = fmt.samples[0][0] if fmt.samples else None
+    if name is not None:
+        model = exset.load(samples.PREFIX + name, findings=exset.Findings())
+        text = exset.dumps(model, findings=exset.Findings())
+        assert exset.loads(text, format=formats.default_of(fmt.family).name) == model
+
+
+def test_dumps_without_a_format_writes_a_block() -> None:
+    block = Block.of([(b"x", b"y")])
+    assert exset.loads(exset.dumps(block)) == block

@@ -32,7 +32,7 @@ def counted(ranges: list[RangeView]) -> RangeStatistics:
 @settings(max_examples=40)
 @given(example_sets(max_examples=4))
 def test_sides_and_groups(examples: ExampleSet) -> None:
-    events = [event for example in examples.examples for event in example.events]
+    events = [event for example in examples for event in example.events]
     for side, found in by_side(examples).items():
         lists = {ranges.number: ranges for event in events if (ranges := getattr(event, side))}
         assert found == counted([each for ranges in lists.values() for each in ranges])
@@ -58,6 +58,6 @@ def test_columns_of_blocks(block: Block) -> None:
 
 def test_stats_as_a_command() -> None:
     done = CliRunner().invoke(cli, ["stats", "exset::groups.ex"])
-    assert "of inputs   9 ranges, 4 values from 0.1 to 0.6, 0.0% zero, 8 units" in done.stdout
-    assert "of group    phoneme: 2 ranges, 4 values from 0 to 1, 25.0% zero" in done.stdout
+    assert "3 events, 9 ranges, 4 values from 0.1 to 0.6, 0.0% zero, 8 units" in done.stdout
+    assert "              phoneme: 2 ranges, 4 values from 0 to 1, 25.0% zero" in done.stdout
     assert "0.1 to 23, mean 11.3667, 3 different" in done.stdout

@@ -24,20 +24,20 @@ def test_a_stream_gives_what_load_does(name: str) -> None:
     whole = exset.load(path, model=ExampleSet, findings=exset.Findings())
     with exset.stream(path, findings=exset.Findings()) as examples:
         assert examples.header == whole.header
-        assert list(examples) == list(whole.examples)
+        assert list(examples) == list(whole)
 
 
 @pytest.mark.parametrize("name", ["x.ex", "x.ex.gz", "x.bex.bz2", "x.ex.zst", "x.bex.xz", "x"])
 def test_files_may_be_compressed(folder: Path, name: str) -> None:
     exset.save(SET, name, format="bex" if "bex" in name else "ex")
-    assert list(exset.stream(name)) == list(SET.examples)
-    assert list(exset.stream(name.removesuffix(".gz").removesuffix(".zst"))) == list(SET.examples)
+    assert list(exset.stream(name)) == list(SET)
+    assert list(exset.stream(name.removesuffix(".gz").removesuffix(".zst"))) == list(SET)
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     for data in (XOR, BEX, gzip.compress(XOR)):
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
-        assert list(exset.stream("-")) == list(SET.examples)
+        assert list(exset.stream("-")) == list(SET)
     with pytest.raises(ValueError, match="standard input cannot be read again"):
         exset.stream("-", loop=True)
 
@@ -102,7 +102,7 @@ def test_a_loop_begins_again(folder: Path) -> None:
     for name in ("x.ex", "x.bex"):
         exset.save(SET, name)
         with exset.stream(name, loop=True) as examples:
-            assert [next(examples) for _ in range(10)] == [SET.examples[i % 4] for i in range(10)]
+            assert [next(examples) for _ in range(10)] == [SET[i % 4] for i in range(10)]
     Path("empty.ex").write_bytes(b"max: 3;\n")
     assert not list(exset.stream("empty.ex", loop=True))
     Path("warn.ex").write_bytes(WARNING)
@@ -115,7 +115,9 @@ def test_a_loop_begins_again(folder: Path) -> None:
 def test_a_pipe_is_opened_again(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
     name, opened, asked = pipe("x.ex"), streaming.opened, Queue[str]()
 
-    def watched(path: str, **options: Any) -> AbstractContextManager[streaming.OpenFile]:
+    def watched(
+        path: str, **options: Any
+    ) -> AbstractContextManager[streaming.OpenFile | streaming.OpenFolder]:
         asked.put(path)
         return opened(path, **options)
 
@@ -155,7 +157,7 @@ def test_a_pipe_gives_each_example_at_once(
         for example in exset.stream(name, engine=engine):
             examples.append(example)
             read.put(example.name)
-    assert examples == list(SET.examples)
+    assert examples == list(SET)
 
 
 def test_an_error_in_a_pipe_ends_it(pipe: Pipe) -> None:

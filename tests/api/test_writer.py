@@ -35,7 +35,7 @@ def test_a_writer_writes_what_save_does(model: ExampleSet, format: str, one: boo
         patch.object(sys, "stdout", SimpleNamespace(buffer=stdout, flush=lambda: None)),
         exset.writer("-", format=format, header=model.header) as out,
     ):
-        for example in model.examples if one else sets:
+        for example in model if one else sets:
             out.write(example)
     assert out.count == len(model)
     assert stdout.getvalue() == exset.dumps(model, format=format)
@@ -50,7 +50,7 @@ def test_a_file_is_whole_or_untouched(folder: Path, name: str) -> None:
     assert [path.name for path in folder.iterdir()] == [name]
     assert Path(name).read_bytes() == b"old"
     with exset.writer(name) as out:
-        for example in SET.examples:
+        for example in SET:
             out.write(example)
     exset.save(SET, f"z{name}")
     assert Path(name).read_bytes() == Path(f"z{name}").read_bytes()
@@ -62,7 +62,7 @@ def test_units_that_a_writer_takes(folder: Path) -> None:
     with exset.writer("y.ex", header=header) as out:
         out.write(new)
         out.write(SET)
-        out.write(SET.examples[2])
+        out.write(SET[2])
         with pytest.raises(TypeError, match="not str"):
             out.write(cast(ExampleSet, "x"))
     found = exset.load("y.ex", model=ExampleSet)
@@ -86,7 +86,7 @@ def test_errors_and_findings_of_a_writer_count_through(folder: Path) -> None:
         exset.writer("y.bex", name="mine") as out,
     ):
         for _ in range(2):
-            out.write(bad.examples[0])
+            out.write(bad[0])
         out.write(bad)
     findings = exset.Findings()
     with exset.writer("y.bex", lossy=True, findings=findings) as out:
@@ -119,7 +119,7 @@ def test_a_reader_gets_each_example_at_once(pipe: Pipe) -> None:
 
     def write() -> None:
         with exset.writer(name) as out:
-            for example in SET.examples:
+            for example in SET:
                 out.write(example)
                 read.get(timeout=SECONDS)
 
@@ -128,7 +128,7 @@ def test_a_reader_gets_each_example_at_once(pipe: Pipe) -> None:
         for example in exset.stream(name):
             found.append(example)
             read.put(None)
-    assert found == list(SET.examples)
+    assert found == list(SET)
 
 
 @pytest.mark.parametrize("spooled", [1 << 20, 10])
@@ -140,7 +140,7 @@ def test_a_binary_pipe_gets_all_examples_at_the_end(
 
     def write() -> None:
         with exset.writer(name) as out:
-            for example in SET.examples:
+            for example in SET:
                 out.write(example)
 
     with meanwhile(write):

@@ -133,6 +133,7 @@ def test_validate_json() -> None:
         "file": "xor.ex",
         "ok": True,
         "error": None,
+        "stopped": False,
         "counts": {"error": 0, "warning": 0, "note": 0},
         "findings": [],
     }
@@ -177,7 +178,7 @@ def test_corrupt_files() -> None:
             result = run(verb, name)
             assert result.exit_code == 1
             assert (result.stdout if verb == "validate" else result.stderr).startswith(name)
-    assert "--from NAME: ex (" in run("cat", "noise").stderr
+    assert "--from NAME: bex, block, cpio" in run("cat", "noise").stderr
     assert run("info", "--from", "bex", "noise").exit_code == 1
 
 

@@ -73,7 +73,7 @@ QUIET = (
     *("validate x.ex", "convert x.ex y.bex", "split x.ex a.ex=1 b.ex=rest", "diff x.ex x.ex"),
     *("list merge l.sample_list -o n.sample_list", "manifest balance m.tsv -o n.tsv"),
     *("list order --ranks 2 l.sample_list -o n.sample_list", "list build a.h5 -o n.sample_list"),
-    *("manifest pick m.tsv -o n.tsv", "schema build a.h5 -o n.yaml"),
+    *("manifest pick m.tsv -o n.tsv", "schema build a.h5 -o n.yaml", "edit x.ex -o y.ex"),
     DRAWING,
     *("schema check d.yaml d.yaml --sample a.h5 x", "cache build m.tsv .", "demo new"),
     *("cache check aeon_cache_*", "cache repair aeon_cache_* --manifest m.tsv"),
@@ -88,7 +88,7 @@ def test_quiet_reports_only_problems(command: str) -> None:
 
 
 ONE_FILE = (
-    *("cat x.ex", "head x.ex", "config show c.json", "list shuffle l.sample_list --seed 1"),
+    *("cat x.ex", "head x.ex", "config show c.json", "edit l.sample_list --shuffle"),
     *("manifest balance m.tsv", "cache predict m.tsv", "cache check aeon_cache_*"),
     *("sampler plan m.tsv -n 1 -m 1 --column 1", "diff x.ex x.ex"),
     DRAWING,

@@ -1,6 +1,7 @@
 """`exset convert`: its inputs, outputs and wrong uses."""
 
 import gzip
+import json
 import os
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def test_convert_through_pipes() -> None:
         "a.ex x.bex --compact",
         "a.ex x.bex --limit speed=3",
         "a.ex x.bex --limit max_depth",
-        "a.ex x.bex --to tsv",
+        "a.ex x.bex --to cat",
         "a.ex -o exset::a.bex",
         "- a.ex --to bex -o out/",
     ],
@@ -121,6 +122,32 @@ def test_convert_options() -> None:
     assert run("convert", "xor.ex", "--compact", "-o", "small.ex").exit_code == 0
     assert exset.load("small.ex") == exset.loads(XOR)
     assert os.path.getsize("small.ex") < os.path.getsize("xor.ex")
+
+
+def test_a_dry_run_writes_nothing() -> None:
+    write(xor_ex=XOR, negative_ex=b"freq:-1 I:1;")
+    exset.save(exset.load("xor.ex"), "whole.bex")
+    written = os.path.getsize("whole.bex")
+    result = run("convert", "-n", "xor.ex", "new/a.bex")
+    assert result.exit_code == 0 and not os.path.exists("new")
+    assert (
+        result.stderr == f"xor.ex -> new/a.bex: 4 examples, {written} bytes; nothing is written\n"
+    )
+    result = run("convert", "--dry-run", "--json", "xor.ex", "a.npy", "--to", "bex")
+    [row] = [json.loads(line) for line in result.stdout.splitlines()]
+    assert (row["units"], row["bytes"], row["written"]) == (4, written, False)
+
+
+def test_a_dry_run_reports_each_loss() -> None:
+    write(negative_ex=b"freq:-1 I:1;")
+    result = run("convert", "-n", "negative.ex", "n.bex")
+    assert result.exit_code == 0 and "[lens-binary-loss]" in result.stderr
+    exset.save(exset.Table.of({"a": [1], "b": ["x"]}), "t.npz")
+    found = exset.Findings()
+    assert exset.convert("t.npz", "t.npy", dry_run=True, findings=found) == 1
+    assert [each.code for each in found] == ["table-dropped"] * 2 and not os.path.exists("t.npy")
+    with pytest.raises(exset.FormatError, match="does not store the name"):
+        exset.convert("t.npz", "t.npy")
 
 
 def test_the_second_of_two_paths_is_the_output_unless_it_is_there_to_be_read() -> None:

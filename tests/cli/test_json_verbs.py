@@ -59,7 +59,7 @@ def test_lists_and_schemas() -> None:
             file[f"{name}/field"] = 1.0
     for arguments in (
         ("list", "build", "a.h5"),
-        ("list", "shuffle", "--seed", "1", "l.sample_list"),
+        ("edit", "--shuffle", "l.sample_list"),
     ):
         found = row(*arguments, "-o", "l.sample_list")
         assert (found["file"], found["units"], found["format"]) == (
@@ -107,6 +107,7 @@ FAILING = (
     "stats no.ex",
     "validate no.ex",
     "convert no.ex x.bex",
+    "edit no.ex -o x.ex",
 )
 WORKING = (
     "diff exset::xor.ex exset::xor.ex",
@@ -129,6 +130,7 @@ WORKING = (
     "stats exset::xor.ex",
     "validate exset::xor.ex",
     "convert exset::xor.ex x.bex",
+    "edit exset::xor.ex -o x.ex",
 )
 SHAPE = {"schema", "ok", "error"}
 

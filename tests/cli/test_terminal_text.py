@@ -38,7 +38,7 @@ VERBS = (
     *(("head",), ("diff", "exset::xor.ex"), ("diff", "exset::captions.tsv"), ("plot",)),
     *(
         ("diff", "exset::flowers.sample_list"),
-        ("list", "shuffle", "--seed", "1"),
+        ("edit", "--shuffle"),
         ("list", "merge"),
     ),
     *(("list", "build"), ("manifest", "balance"), ("manifest", "build"), ("schema", "check")),

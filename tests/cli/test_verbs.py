@@ -12,7 +12,7 @@ from exset import Manifest, SampleList, formats
 from exset.cli import cli
 from exset.core.protocols import Model, Selectable
 from exset.families.format import Format
-from exset.formats import FORMATS
+from exset.formats import of_files
 from exset.grammars.aeon.block import Block
 from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.elements import elements, encoded
@@ -21,7 +21,7 @@ from exset.runtime.lbann.sample_reader import SampleReader
 from tests.cli.command_line import run
 from tests.good_files import good_file
 
-every = pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
+every = pytest.mark.parametrize("fmt", of_files(), ids=lambda fmt: fmt.name)
 
 
 @pytest.fixture
@@ -42,7 +42,8 @@ def test_every_verb_on_a_good_file(fmt: Format, file: Path) -> None:
         assert (row["schema"], row["ok"], row["format"]) == (1, True, fmt.name)
     done = run("validate", file)
     assert done.exit_code == 0 and f"{file}: ok" in done.stdout
-    if all(other.binary for other in formats.writers_of(fmt.family)):
+    texts = [other for other in formats.writers_of(fmt.family) if not other.binary]
+    if not any(other is fmt or not other.is_partial for other in texts):
         assert run("cat", file).exit_code == run("head", file).exit_code == 1
     else:
         _check_text_of(fmt, file, model)
@@ -71,8 +72,9 @@ def _check_text_of(fmt: Format, file: Path, model: Model) -> None:
     assert first.exit_code == 0
     Path(f"first{text.suffix}").write_bytes(first.stdout_bytes)
     Path(f"all{text.suffix}").write_bytes(shown.stdout_bytes)
-    assert len(exset.load(f"first{text.suffix}", findings=exset.Findings())) == 1
-    if text.family == fmt.family:
+    first_unit = exset.load(f"first{text.suffix}", format=text.name, findings=exset.Findings())
+    assert len(first_unit) == 1
+    if text is fmt or (text.family == fmt.family and text.name != "csv"):  # CSV stores no types
         assert run("diff", f"all{text.suffix}", file).exit_code == 0
         assert run("diff", f"first{text.suffix}", file).exit_code == 1
 
@@ -192,10 +194,10 @@ def test_head_reads_only_what_it_needs(tmp_path: Path) -> None:
 def test_split_by_name() -> None:
     xor = exset.load("exset::xor.ex", model=exset.ExampleSet)
     ones, rest = exset.split(xor, ["*1", None])
-    assert [example.name for example in ones.examples] == ["01", "11"]
-    assert [example.name for example in rest.examples] == ["00", "10"]
+    assert [example.name for example in ones] == ["01", "11"]
+    assert [example.name for example in rest] == ["00", "10"]
     parts = exset.split(xor, [0.5, "00", "0?", 0.5])
-    assert [[example.name for example in part.examples] for part in parts] == [
+    assert [[example.name for example in part] for part in parts] == [
         ["10"],
         ["00"],
         ["01"],

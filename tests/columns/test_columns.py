@@ -118,7 +118,7 @@ def test_gather(data: st.DataObject, given_rows: list[list[int]]) -> None:
     assert table.take(index) == ragged([given_rows[i] for i in chosen])
     begin, end = data.draw(st.integers(-9, 9)), data.draw(st.integers(-9, 9))
     assert table[begin:end] == ragged(given_rows[begin:end])
-    assert [row.tolist() for row in table] == given_rows  # type: ignore[attr-defined]
+    assert [row.tolist() for row in table] == given_rows
     spread = constant(1, table.values.size, np.int32)
     ones, offsets = gather_ragged(spread, table.offsets, index)
     assert ones.size == offsets[-1] == sum(len(given_rows[i]) for i in chosen)

@@ -1,5 +1,6 @@
 """Columns replaced by lists and arrays, in tables of all families."""
 
+import numpy as np
 import pytest
 
 import exset
@@ -10,7 +11,7 @@ def test_columns_may_be_lists() -> None:
     """And the set is checked, and in the normal form, as if it had been made of them."""
     examples = exset.load("exset::xor.ex", model=ExampleSet)
     named = examples.with_columns(name=["a", None, b"c", "\u00e9"], frequency=[1, 2, 1, 0.5])
-    assert [each.name for each in named.examples] == ["a", None, "c", "\u00e9"]
+    assert [each.name for each in named] == ["a", None, "c", "\u00e9"]
     assert named.frequency.tolist() == [1, 2, 1, 0.5]
     assert exset.loads(exset.dumps(named, format="ex")) == named
     assert named.with_columns(name=examples.name, frequency=[1] * 4) == examples
@@ -20,6 +21,11 @@ def test_columns_may_be_lists() -> None:
     own = changed.events.default_target
     assert [own[i] for i in range(4)] == [None, None, 1, None]
     assert examples.with_columns(proc=["", "", "", ""]) == examples
+    ranges = examples.ranges
+    old = [ranges.values[row] for row in range(len(ranges))]
+    rows = ranges.with_columns(values=[[1, 2], [3], np.arange(2), (), *old[4:]])
+    assert rows.values.lengths[:4].tolist() == [2, 1, 2, 0] and rows.values.values.dtype == "f4"
+    assert ranges.with_columns(values=old) == ranges
     samples = exset.load("exset::molecules.sample_list", model=exset.SampleList)
     assert samples.with_columns(directory="/data").directory == b"/data"
     manifest = exset.load("exset::captions.tsv", model=exset.Manifest)

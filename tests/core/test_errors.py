@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from exset.core.errors import (
     MOST_ERRORS,
+    STOPPED,
     Finding,
     Findings,
     FormatError,
@@ -350,5 +351,16 @@ def test_findings_are_sorted_by_their_places() -> None:
 
 def test_an_error_has_a_limited_number_of_later_errors() -> None:
     error = FormatError("first", code="c")
-    assert [error.add(Finding("c", Severity.ERROR, "later")) for _ in range(30)].count(True) == 18
-    assert error.findings.count() == MOST_ERRORS and str(error).endswith("(and 19 more errors)")
+    assert [error.add(Finding("c", Severity.ERROR, "later")) for _ in range(30)].count(True) == 19
+    assert error.findings.count() == MOST_ERRORS and error.findings.stopped
+    for again in (pickle.loads(pickle.dumps(error)), error.changed(lambda finding: finding)):
+        assert again.findings.stopped and str(again).endswith(f": {STOPPED})")
+    found = Findings()
+    found.add_all(error.findings)
+    assert found.stopped
+
+
+def test_an_error_with_just_the_most_errors_has_no_others() -> None:
+    error = FormatError("first", code="c")
+    assert all(error.add(Finding("c", Severity.ERROR, "later")) for _ in range(MOST_ERRORS - 1))
+    assert not error.findings.stopped and STOPPED not in str(error)

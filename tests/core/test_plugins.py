@@ -14,7 +14,8 @@ from tests.cli.command_line import run
 MODULE = """
 from exset.core.errors import Finding, Findings, Severity
 from exset.families.lens import LENS
-from exset.families.format import Format, Option
+from exset.families.format import Format
+from exset.families.option import Option
 from exset.grammars.lens.examples import ExampleSet
 from exset.core.source import Source
 
@@ -41,7 +42,7 @@ def parse(source: Source, *, findings: Findings, first: bool = False, **_: objec
 
 
 def render(model: ExampleSet, /, on: str = "1", **_: object) -> bytes:
-    rows = [example.events[0].inputs[0].values for example in model.examples]
+    rows = [example.events[0].inputs[0].values for example in model]
     lines = ["".join(on if bit else "0" for bit in row) for row in rows]
     return "\\n".join(["%bits", *lines]).encode()
 """

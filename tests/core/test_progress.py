@@ -11,7 +11,7 @@ from exset.core.progress import Task
 TEXT = b"I: 1 2 3 t: 4;\n" * 3000
 
 
-class Heard:
+class Recorder:
     """The tasks that were reported, and the largest number of bytes of each."""
 
     def __init__(self) -> None:
@@ -31,39 +31,39 @@ class Heard:
 
 
 @pytest.fixture
-def heard(folder: Path) -> Heard:
+def recorder(folder: Path) -> Recorder:
     Path("x.ex").write_bytes(TEXT)
     exset.save(exset.loads(TEXT), "x.ex.gz", format="ex")
-    return Heard()
+    return Recorder()
 
 
-def test_reading_and_writing(heard: Heard) -> None:
-    with progress.listening(heard):
+def test_reading_and_writing(recorder: Recorder) -> None:
+    with progress.listening(recorder):
         model = exset.load("x.ex", format="ex")
-        assert heard.rows == [("parsing", "x.ex", True)] and not heard.is_shown
+        assert recorder.rows == [("parsing", "x.ex", True)] and not recorder.is_shown
         exset.save(model, "y.ex")
-        assert heard.rows[1:] == [("writing", "y.ex", True)] and not heard.is_shown
+        assert recorder.rows[1:] == [("writing", "y.ex", True)] and not recorder.is_shown
     exset.load("x.ex")
-    assert len(heard.tasks) == 2
+    assert len(recorder.tasks) == 2
 
 
 @pytest.mark.parametrize("name", ["x.ex", "x.ex.gz"])
-def test_chunks(heard: Heard, name: str) -> None:
+def test_chunks(recorder: Recorder, name: str) -> None:
     """The bytes are those of the file, compressed or not."""
-    with progress.listening(heard):
+    with progress.listening(recorder):
         exset.convert(name, "y.bex")
-    assert heard.rows == [("reading", name, True)]
+    assert recorder.rows == [("reading", name, True)]
 
 
-def test_an_error_ends_a_task(heard: Heard) -> None:
+def test_an_error_ends_a_task(recorder: Recorder) -> None:
     Path("bad.ex").write_bytes(TEXT + b"@")
-    with progress.listening(heard):
+    with progress.listening(recorder):
         kept = None
         try:
             exset.load("bad.ex")
         except exset.FormatError as error:
             kept = error  # keeps the frames of generators
         progress.end()
-        assert kept is not None and not heard.is_shown
+        assert kept is not None and not recorder.is_shown
         exset.save(exset.loads(TEXT), "y.ex")
-        assert [name for _, name, _ in heard.rows][-1] == "y.ex"
+        assert [name for _, name, _ in recorder.rows][-1] == "y.ex"

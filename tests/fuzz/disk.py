@@ -17,7 +17,7 @@ import numpy as np
 
 from exset import formats
 from exset.core.errors import Findings, FormatError, Severity
-from exset.core.protocols import Model
+from exset.core.protocols import CheckOptions, Model
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import ElementType
 from exset.grammars.lbann.list_types import Kind
@@ -32,9 +32,9 @@ from exset.runtime.aeon.cache_extract import extract_cache
 from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.elements import encoded
 from exset.runtime.aeon.manifest_dataset import ManifestDataset
+from exset.runtime.hdf5.file import File
+from exset.runtime.hdf5.objects import is_group
 from exset.runtime.lbann import list_build, list_convert, list_journal, schema_build
-from exset.runtime.lbann.hdf5 import File
-from exset.runtime.lbann.hdf5_objects import is_group
 from exset.runtime.lbann.hdf5_probe import Probe
 from exset.runtime.lbann.list_exclusion import to_inclusion
 from exset.runtime.lbann.list_files import check
@@ -131,8 +131,8 @@ def check_list(data: bytes, number: int | None = None) -> bool:
         access = Access(roots=(folder,), links=number is None or number % 3 == 0)
         check = formats.get("sample_list").family.file_check
         assert check is not None
-        options = {"name": "x", "base": folder, "access": access, "jobs": 1, "limits": _LIMITS}
-        attempt("check", check, samples, findings, **options)  # type: ignore[arg-type]
+        options = CheckOptions("x", folder, access, limits=_LIMITS)
+        attempt("check", check, samples, findings, options)
         _shown(findings)
         if samples.kind.is_exclusion:
             probe = Probe(folder, 1, access, _LIMITS)
@@ -170,8 +170,8 @@ def check_manifest(data: bytes, number: int | None = None) -> bool:
         access = Access(roots=(folder,))
         check = formats.get("manifest").family.file_check
         assert check is not None
-        options = {"name": "x", "base": folder, "access": access, "jobs": 1, "limits": _LIMITS}
-        attempt("check", check, manifest, findings, **options)  # type: ignore[arg-type]
+        options = CheckOptions("x", folder, access, limits=_LIMITS)
+        attempt("check", check, manifest, findings, options)
         _shown(findings)
         dataset = attempt(
             "dataset", ManifestDataset, manifest, base=folder, access=access, limits=_LIMITS
@@ -220,7 +220,7 @@ def _look_at(cache: Cache) -> None:
     attempt("check", cache.check, findings)
     attempt("owner", lambda: str(cache.owner))
     _shown(findings)
-    read = attempt("records", lambda: [[bytes(e) for e in record] for record in cache])
+    read = attempt("records", lambda: [[bytes(e) for e in row] for block in cache for row in block])
     if (read is None) == _is_sound(findings):
         raise Broken(
             "whole", f"{'not ' * (read is None)}read, but the findings are {[*map(str, findings)]}"
@@ -302,7 +302,7 @@ def _list_of(path: str, access: Access) -> None:
     samples = list_build.built([*list_journal.searched(search, [path])], findings)
     _shown(findings)
     problems = Findings()
-    check(samples, problems, access=access, limits=_LIMITS)
+    check(samples, problems, CheckOptions(path, access=access, limits=_LIMITS))
     if not _is_sound(problems):
         raise Broken("whole", f"the new list has the findings {[*map(str, problems)]}")
 

@@ -32,6 +32,9 @@ CONTEXTS: Final = MappingProxyType(
 )
 """The text before it, by format. Other formats have the beginnings of drawn files."""
 
+_MOST: Final = 12_000
+"""The bytes of a drawn file whose units are repeated; tar archives have at least 10,240."""
+
 
 def contexts(fmt: Format) -> tuple[bytes, ...]:
     """Return the texts that may precede the repeated words."""
@@ -53,8 +56,9 @@ def pumped(fmt: Format, size: int) -> Iterator[tuple[str, bytes]]:
     for number, data in enumerate(targets.drawn(fmt, 12, 0)):
         try:
             model = fmt.read(Source("x", data), findings=Findings())
-            if isinstance(model, Selectable) and 0 < len(model) < len(data) < 1000:
-                which = np.resize(np.arange(len(model)), max(size * len(model) // len(data), 1))
+            if isinstance(model, Selectable) and 0 < len(model) < len(data) < _MOST:
+                rows = max(size * len(model) // min(len(data), 1000), 1)
+                which = np.resize(np.arange(len(model)), rows)
                 yield (
                     f"units of seed {number}",
                     fmt.write(model.select(np.sort(which)), findings=Findings()),

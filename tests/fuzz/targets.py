@@ -1,4 +1,4 @@
-"""The other targets of the project's fuzzer: folders of files, HDF5 files, label files."""
+"""The other targets of the fuzzer: folders, HDF5 files, label files, sounds and videos."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -7,14 +7,17 @@ from typing import Final, TypeAlias, cast
 
 from hypothesis import strategies as st
 
+from exset.codecs.aeon import avi, wave
 from exset.core.errors import Findings
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
+from exset.core.protocols import Model
 from exset.core.source import Source
 from exset.families.family import load
 from exset.grammars.lbann.labels import Labels
 from exset.parsers.lbann import labels
 from exset.testing import targets
+from exset.testing.media import avis, waves
 from exset.testing.targets import ReaderTarget, Target
 from tests.fuzz import checksums
 from tests.fuzz.folders import joined, joined_from
@@ -103,6 +106,48 @@ class LabelTarget(ReaderTarget):
         return targets.words("exset.parsers.lbann.labels:parse")
 
 
+class SoundFile:
+    """A reader of WAVE files, which have no format of their own: manifests name them."""
+
+    name = "wave"
+
+    def read(self, source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Model:
+        """Read a file as its rate and its samples."""
+        sound = wave.decode(source, limits=limits, findings=findings, engine=engine)
+        return [sound.rate, *sound.samples.tolist()]
+
+
+class VideoFile:
+    """A reader of AVI files; the pictures in them are not decoded."""
+
+    name = "avi"
+
+    def read(self, source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Model:
+        """Read a file as its size and its frames."""
+        video = avi.decode(source, limits=limits, findings=findings, engine=engine)
+        return [video.width, video.height, *map(bytes, video.frames)]
+
+
+class MediaTarget(ReaderTarget):
+    """WAVE or AVI files."""
+
+    def __init__(
+        self, reader: SoundFile | VideoFile, strategy: Callable[[], st.SearchStrategy[bytes]]
+    ) -> None:
+        super().__init__(reader)
+        self._strategy = strategy
+
+    def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
+        """Return drawn files."""
+        return targets.collected(self._strategy(), draw, start)
+
+    def words(self) -> list[bytes]:
+        """Return the names of chunks."""
+        return [b"RIFF", b"LIST", b"AVIX", b"movi", b"rec ", b"00dc", b"idx1", b"JUNK", b"data"]
+
+
+MEDIA: Final = (MediaTarget(SoundFile(), waves), MediaTarget(VideoFile(), avis))
+
 _HEADS: Final = tuple(
     b"\n==> %s <==\n" % name
     for name in (b"manifest.tsv", b"x@", b"x|", b"x/", b"d/a.h5", b"labels.txt", b"../x", b"a/b@")
@@ -119,6 +164,12 @@ _NAMED: Final = (b"a.h5", b"sub/b.h5", b"d", b"d/a.h5@", b"SINGLE-SAMPLE", b"a.j
 
 FOLDERS: Final = (
     FolderTarget(
+        name="imagefolder",
+        strategy="tests.fuzz.class_folders:class_folders",
+        checker="tests.fuzz.class_folders:check_class_folder",
+        literals=(b"\n==> metadata.csv <==\n", b"\n==> a/1.jpg <==\n", b"file_name", b"../x", b"{"),
+    ),
+    FolderTarget(
         name="cache",
         strategy="tests.fuzz.cache_folders:cache_folders",
         checker="tests.fuzz.disk:check_cache",
@@ -133,7 +184,7 @@ FOLDERS: Final = (
         literals=(*_HEADS, *_NAMED),
     ),
     FolderTarget(
-        name="hdf5",
+        name="hdf5_files",
         strategy="tests.fuzz.hdf5:hdf5_files",
         checker="tests.fuzz.disk:check_hdf5",
         literals=_HDF5,
@@ -151,8 +202,8 @@ FOLDERS: Final = (
 
 
 def all_targets() -> tuple[Target, ...]:
-    """Return all targets: all formats, label files, and `FOLDERS`."""
-    return (*targets.all_targets(), LabelTarget(), *FOLDERS)
+    """Return all targets: all formats, label files, sounds and videos, and `FOLDERS`."""
+    return (*targets.all_targets(), LabelTarget(), *MEDIA, *FOLDERS)
 
 
 def get(name: str) -> Target:

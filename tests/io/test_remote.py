@@ -19,6 +19,7 @@ import pytest
 import exset
 from exset.core.errors import FormatError, LimitError
 from exset.core.limits import Limits
+from exset.core.protocols import CheckOptions
 from exset.io import files, remote
 from exset.io.files import read, write, writing
 from exset.runtime.lbann.list_files import check
@@ -375,5 +376,5 @@ def test_names_in_files_are_never_remote(memory: None, tmp_path: Path) -> None:
         assert samples.label_file == name.encode()
         findings = exset.Findings()
         with patch("exset.io.remote.opened", side_effect=AssertionError):
-            check(samples, findings)
+            check(samples, findings, CheckOptions("list"))
         assert findings.count("lbann-missing-labels") == 1

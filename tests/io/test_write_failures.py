@@ -1,5 +1,6 @@
 """Writers that end badly, and targets that are no plain files: full disks, kills, others."""
 
+import errno
 import multiprocessing
 import os
 import stat
@@ -14,7 +15,8 @@ from click.testing import CliRunner
 import exset
 from exset import samples
 from exset.cli import cli
-from exset.io import files
+from exset.io import atomic_write, files
+from exset.io.extraction import Extractor
 from tests.io import kills
 
 ROOT = Path(__file__).parents[2]
@@ -139,3 +141,37 @@ def test_targets_of_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(IsADirectoryError):
         exset.save(exset.loads(xor), "folder", format="ex")
     assert not [name for name in os.listdir() if name.startswith(".exset-")]
+
+
+@pytest.mark.parametrize("name", ["x.ex", "x.npz", "folder"])
+def test_a_file_is_written_although_its_folder_cannot_be_flushed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error must not say that nothing was written."""
+
+    def fail(folder: str) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(atomic_write, "sync_folder", fail)
+    model = exset.load("exset::xor.ex", model=exset.ExampleSet)
+    with pytest.raises(OSError, match="the file is written") as error:
+        if name == "folder":
+            exset.convert("exset::xor.ex", tmp_path / name, to="webdataset-shards")
+        else:
+            exset.save(model if name == "x.ex" else exset.to_table(model), tmp_path / name)
+    assert error.value.filename == str(tmp_path / name)
+    assert (tmp_path / name).exists()
+    if name != "folder":
+        assert exset.load(tmp_path / name, findings=exset.Findings()) is not None
+
+
+def test_files_are_on_disk_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[list[str]] = []
+    monkeypatch.setattr(os, "sync", lambda: calls.append(sorted(os.listdir(tmp_path))))
+    with Extractor(str(tmp_path)) as out:
+        out.write(b"a", [b"1"])
+        out.write(b"b", [b"2"])
+    assert calls == [["a", "b"]]
+    with pytest.raises(KeyError), Extractor(str(tmp_path)) as out:
+        raise KeyError
+    assert len(calls) == 1

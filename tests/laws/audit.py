@@ -75,6 +75,8 @@ class Watch:
             name = getattr(name, "co_filename", name)
             if isinstance(name, bytes):
                 name = os.fsdecode(name)
+            if event == "compile" and name == "<unknown>":
+                return ""  # ast.parse makes a tree and runs nothing: NumPy reads NPY headers so
             is_ours = str(name).startswith("<frozen ") or self._is_ours(str(name))
             return "" if is_ours or importing() else f"{event} {name}"
         if event in LOADING:
@@ -127,7 +129,7 @@ def warm_up() -> None:
     for name in samples.names():
         exset.stats(exset.load(f"exset::{name}"))
     files = (b"", b"{}", b"\xaa\xaa\xaa\xaa", b"a: [1]\n", b"x" * 100)
-    for fmt in formats.FORMATS:
+    for fmt in formats.of_files():
         for dialect, data in product(("", *dialects(fmt)), files):
             try:
                 fmt.read(Source("nothing", data), dialect=dialect)

@@ -17,7 +17,7 @@ from exset.core.errors import FormatError
 from exset.core.kernels import Kernels
 from exset.core.source import Source
 from exset.families.format import Format
-from exset.formats import FORMATS
+from exset.formats import of_files
 from exset.testing.contract import LIMITS
 from tests.fuzz.pumps import paired, pumped
 
@@ -25,7 +25,8 @@ SIZE = 300
 MOST = 2.6
 SLACK = 2000  # lines that run only from some size on
 PAIRS = 60
-TEXTS = [fmt for fmt in FORMATS if not fmt.binary]
+SMALL = [fmt for fmt in of_files() if not fmt.may_crash]  # the smallest HDF5 file is too large
+TEXTS = [fmt for fmt in of_files() if not fmt.binary]
 
 
 def lines(fmt: Format, data: bytes) -> int:
@@ -55,6 +56,7 @@ def slow(
 
     files: a function that yields files of a size, each with its name; at least one.
     """
+    dict(files(1))  # imports modules: Hypothesis draws constants of all that are imported
     once, twice = dict(files(SIZE)), dict(files(2 * SIZE))
     assert once
     for name in list(once)[:3]:
@@ -74,7 +76,7 @@ def slow(
     return found
 
 
-@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
+@pytest.mark.parametrize("fmt", SMALL, ids=lambda fmt: fmt.name)
 def test_work_is_linear(fmt: Format, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Kernels, "use_compiled", lambda *_: False)
     assert not slow(fmt, partial(pumped, fmt))

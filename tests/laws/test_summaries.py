@@ -61,6 +61,20 @@ def test_samples(name: str) -> None:
         assert assert_same(fmt, source.data, 7)
 
 
+@pytest.mark.parametrize("name", samples.names())
+@pytest.mark.parametrize("detailed", [False, True])
+def test_no_label_is_repeated(name: str, detailed: bool) -> None:
+    model = exset.load(samples.PREFIX + name, findings=Findings())
+    rows = formats.family_of(model).summarise([model], detailed=detailed).rows()
+    labels = [label for label, _ in rows if label]
+    assert len(set(labels)) == len(labels) and rows[0][0]
+
+
+def test_fields_have_the_words_of_lens() -> None:
+    examples = exset.loads("max: 4 defI: - actT: 0.5; I: 1;", model=exset.ExampleSet)
+    assert ("header", "max: 4, defI: -, actT: 0.5") in exset.stats(examples).rows()
+
+
 FILES = {
     "manifest": b"@FILE\tASCII_INT\n" + b"".join(b"%d.jpg\t%d\n" % (n, n % 9) for n in range(3000)),
     "ex": b"".join(b"name:n%d 2 I: %d 0 T: 1; I: (g) 4 t: 2-3;\n" % (n, n) for n in range(1000)),

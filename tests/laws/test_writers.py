@@ -10,12 +10,16 @@ from tests.house import modules, tree
 WRITERS = {
     "exset.io.files": "writes pipes and devices as they are",
     "exset.io.atomic_write": "the writer: test_faults::test_every_format and others",
+    "exset.io.folders": "test_faults::test_a_folder",
     "exset.io.remote": "a temporary file: test_remote::test_failure_leaves_the_old_file",
     "exset.io.extraction": "test_faults::test_extraction",
     "exset.core.disk_cache": "test_faults::test_disk_cache",
     "exset.core.background": "an empty file to lock",
     "exset.runtime.lbann.list_journal": "a journal: test_faults::test_a_journal",
     "exset.runtime.aeon.cache_lock": "test_faults::test_a_cache",
+    "exset.io.together": "several files: test_faults::test_every_format",
+    "exset.runtime.tables.hdf5": "a file in memory",
+    "exset.runtime.tables.npz": "an archive in memory",
     "exset.cli.main_group": "the null device",
 }
 PUTS = {

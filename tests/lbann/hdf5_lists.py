@@ -6,6 +6,7 @@ import h5py
 import numpy as np
 
 from exset import Findings, SampleList
+from exset.core.protocols import CheckOptions
 from exset.grammars.lbann.list_types import Kind
 from exset.runtime.lbann.list_files import check
 
@@ -22,7 +23,7 @@ def write(path: str, samples: list[str], *, ordered: bool = True, **fields: obje
 
 def codes(samples: SampleList, **options: object) -> list[str]:
     findings = Findings()
-    check(samples, findings, **options)  # type: ignore[arg-type]
+    check(samples, findings, CheckOptions("list", **options))  # type: ignore[arg-type]
     return [finding.code for finding in findings]
 
 

@@ -15,7 +15,7 @@ from h5py import h5s
 import exset
 from exset import FormatError
 from exset.io.access import Access
-from exset.runtime.lbann.hdf5 import File
+from exset.runtime.hdf5.file import File
 from tests.cli.command_line import run
 
 LINKS = Access(links=True)
@@ -44,7 +44,7 @@ def make(fill: Callable[[Any], object]) -> str:
 
 
 def virtual(*parts: tuple[Any, str], shape: tuple[int, ...] = (2, 4)) -> Callable[[Any], object]:
-    """Fill in a virtual dataset: of each part the place and the file."""
+    """Return a function that makes a virtual dataset; `parts`: where each part is, and its file."""
 
     def fill(file: Any) -> None:
         layout = h5py.VirtualLayout(shape, "f8")
@@ -205,7 +205,7 @@ SIZE = """
 import sys
 from exset.core.errors import FormatError
 from exset.io.access import Access
-from exset.runtime.lbann.hdf5 import File
+from exset.runtime.hdf5.file import File
 for links in (False, True):
     with File("a.h5", Access(links=links)) as file:
         try:

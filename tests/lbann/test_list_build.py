@@ -173,3 +173,35 @@ def test_a_field_that_no_sample_has_is_an_error(folder: Path) -> None:
     with pytest.raises(FormatError) as caught:
         build("d", finite=["y"], pattern="RUN/*")
     assert caught.value.code == "list-empty" and "--sample" not in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("sample", "near"),
+    [("RUN/01", "RUN/001"), ("RUM/001", "RUN/001"), ("zzz", "RUN/000"), ("RUN/000/x", "RUN/000")],
+)
+@pytest.mark.parametrize("files", [1, 3])
+def test_a_sample_that_no_file_has(folder: Path, sample: str, near: str, files: int) -> None:
+    for number in range(files):
+        write(f"d/{number}.h5", ["RUN/000", "RUN/001"], x=1.0)
+    with pytest.raises(FormatError) as caught:
+        build("d", sample=sample)
+    assert caught.value.code == "hdf5-no-sample" and repr(near) in (caught.value.hint or "")
+    assert (f"{files - 1} other files" in caught.value.message) == (files > 1)
+    with pytest.raises(FormatError) as caught:
+        schema = exset.Schema.of({"x": None})
+        exset.SampleReader([("d/0.h5", sample)], schema, schema).to_arrays()
+    assert caught.value.code == "hdf5-no-sample" and repr(near) in (caught.value.hint or "")
+
+
+def test_an_old_list_is_not_replaced_by_an_incomplete_one(folder: Path) -> None:
+    write("d/a.h5", ["RUN/0"], x=np.zeros(3))
+    Path("d/b.h5").write_bytes(b"junk")
+    assert run("list", "build", "d", "-o", "all.sample_list").exit_code == 1
+    incomplete = Path("all.sample_list").read_bytes()
+    assert b"a.h5" in incomplete
+    Path("all.sample_list").write_bytes(b"old")
+    found = run("list", "build", "d", "-o", "all.sample_list")
+    assert found.exit_code == 1 and "[list-incomplete]" in found.stderr
+    assert Path("all.sample_list").read_bytes() == b"old"
+    assert run("list", "build", "d", "-o", "all.sample_list", "--partial").exit_code == 1
+    assert Path("all.sample_list").read_bytes() == incomplete

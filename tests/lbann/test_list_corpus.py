@@ -9,6 +9,7 @@ import pytest
 
 from exset import Findings, FormatError, Severity
 from exset.core.kernels import Engine
+from exset.core.protocols import CheckOptions
 from exset.core.source import Source
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
@@ -159,7 +160,7 @@ def test_verdicts_with_the_files(corpus: Path) -> None:
             assert row["verdict"] in REFUSED, name
             continue
         try:
-            check(samples, findings, name=name, base=str(edge))
+            check(samples, findings, CheckOptions(name, str(edge)))
         except FormatError as error:
             findings = Findings()
             findings.add(replace(error.finding, severity=Severity.ERROR))

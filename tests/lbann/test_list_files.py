@@ -17,6 +17,7 @@ from exset.core.source import Source
 from exset.grammars.lbann.labels import Labels
 from exset.io.access import Access
 from exset.parsers.lbann.labels import parse as parse_labels
+from exset.runtime.hdf5.objects import Objects
 from exset.runtime.lbann.hdf5_files import run_in_batches
 from exset.runtime.lbann.list_convert import recast
 from tests.lbann.hdf5_lists import codes, listed, write
@@ -194,6 +195,103 @@ def test_labels(folder: Path) -> None:
     assert codes(single) == ["lbann-missing-labels"]
     Path("l").write_bytes(text)
     assert codes(single) == ["lbann-repeated-label", "lbann-missing-labels"]
+
+
+def test_label_files_of_multi_sample_lists(folder: Path) -> None:
+    """LBANN's image readers look labels up by the names of files; its HDF5 readers never do."""
+    write("d/a.h5", ["x", "y"])
+    write("d/b.h5", ["x"])
+    included: list[tuple[object, ...]] = [("a.h5", ["x", "y"]), ("b.h5", ["x"])]
+    excluded: list[tuple[object, ...]] = [("a.h5", [], 2), ("b.h5", [], 1)]
+    for kind, files in (
+        ("MULTI-SAMPLE_INCLUSION", included),
+        ("MULTI-SAMPLE_EXCLUSION", excluded),
+    ):
+        samples = SampleList.of(kind, "d", files, label_file="labels")
+        Path("labels").write_text("a.h5 1\nb.h5 2\n")
+        assert codes(samples) == []
+        Path("labels").write_text("a.h5 1\na.h5 2\n")
+        assert codes(samples) == ["lbann-repeated-label", "lbann-missing-labels"]
+        Path("labels").write_text("a.h5 one\n")
+        with pytest.raises(FormatError, match="syntax"):
+            codes(samples)
+        os.remove("labels")
+        exset.save(samples, "l.sample_list")
+        [finding] = exset.validate("l.sample_list", check_files=True, ids="text")
+        assert finding.code == "lbann-missing-labels"
+        assert finding.severity is exset.Severity.WARNING
+
+
+SEED = """CONDUIT_HDF5_EXCLUSION
+61 3 3
+d
+h5out_1.h5 18 2 RUN_ID/000000003 RUN_ID/000000021
+h5out_2.h5 24 0
+h5out_3.h5 19 1 RUN_ID/000000003
+"""
+"""The example of an exclusion list in LBANN's documentation."""
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_an_exclusion_list_of_two_levels_becomes_an_inclusion_list(
+    folder: Path, ordered: bool
+) -> None:
+    """LBANN refuses the example of its documentation, as it lists only the top level of a file."""
+    for number, count in ((1, 20), (2, 24), (3, 20)):
+        names = [f"RUN_ID/{(each + 3):09}" for each in range(count - (number == 1))]
+        write(
+            f"d/h5out_{number}.h5", [*names, *["RUN_ID/000000031"] * (number == 1)], ordered=ordered
+        )
+    Path("seed.sample_list").write_text(SEED)
+    findings = Findings()
+    seed = exset.load("seed.sample_list", model=SampleList, findings=findings)
+    assert findings.count("lbann-two-levels") == 3
+    code = "lbann-file-size" if ordered else "lbann-no-creation-order"
+    assert {*codes(seed)} == {code}, "as LBANN sees it"
+    made = recast(seed, "CONDUIT_HDF5_INCLUSION", Findings())
+    assert [file.included for file in made.files] == [18, 24, 19]
+    assert [file.excluded for file in made.files] == [2, 0, 1]
+    assert made.computed == seed.computed and codes(made) == []
+    assert "RUN_ID/000000021" not in made.files[0].ids
+    assert made.files[2].ids[0] == "RUN_ID/000000004"
+    exset.convert(
+        "seed.sample_list", "made.sample_list", kind="CONDUIT_HDF5_INCLUSION", findings=findings
+    )
+    assert exset.load("made.sample_list", model=SampleList, ids="text") == made
+
+
+@pytest.mark.parametrize(
+    "row, code",
+    [
+        (("a.h5", ["RUN/0"], 2), "lbann-file-size"),
+        (("a.h5", ["RUN/7"], 1), "lbann-missing-id"),
+        (("a.h5", ["RUN/0", "x"], 0), "lbann-exclusion"),
+        (("a.h5", ["RUN/0/x"], 1), None),
+        (("a.h5", ["/".join("x" * 300)], 1), "hdf5"),
+    ],
+)
+def test_exclusion_lists_of_levels_that_do_not_fit(
+    folder: Path, row: tuple[object, ...], code: str | None
+) -> None:
+    write("d/a.h5", ["RUN/0", "RUN/1"])
+    samples = listed("CONDUIT_HDF5_EXCLUSION", row)
+    if code is None:
+        made = recast(samples, "CONDUIT_HDF5_INCLUSION", Findings())
+        assert made.files[0].ids == ["RUN/1/x"]
+        return
+    with pytest.raises(FormatError) as caught:
+        recast(samples, "CONDUIT_HDF5_INCLUSION", Findings())
+    assert caught.value.code == code
+
+
+def test_levels_of_a_cycle_are_limited(folder: Path) -> None:
+    with h5py.File("x.h5", "w") as file:
+        group = file.create_group("a")
+        group["a"] = group["b"] = group
+    with Objects("x.h5", limits=exset.Limits(max_nodes=1000)) as objects:
+        assert len(objects.paths_at(3)) == 8
+        with pytest.raises(exset.LimitError):
+            objects.paths_at(60)
 
 
 def test_files_and_labels_stay_within_the_roots(folder: Path) -> None:

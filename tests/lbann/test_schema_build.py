@@ -12,15 +12,16 @@ import pytest
 from exset.core.errors import Findings, FormatError, Severity
 from exset.grammars.lbann.schema import Schema
 from exset.parsers.lbann.schema_text import render
+from exset.runtime.hdf5.file import File
+from exset.runtime.hdf5.groups import guess_sample
 from exset.runtime.lbann import hdf5_files
-from exset.runtime.lbann.hdf5 import File
-from exset.runtime.lbann.hdf5_prototype import guess_sample
 from exset.runtime.lbann.hdf5_search import Search, SearchResult
 from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.sample_reader import SampleReader
 from exset.runtime.lbann.schema_build import build, experiment
 from exset.runtime.lbann.schema_check import check_files
 from exset.runtime.reports.statistics import Spread
+from tests.cli.command_line import run
 
 
 def write(path: Path, samples: dict[str, dict[str, Any]]) -> str:
@@ -293,3 +294,23 @@ def test_lbanns_generator(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None
         assert fields == [("inputs", "x"), ("inputs", "y"), ("out",)]
         dropped = [f.place.field for f in built.findings if f.place is not None]
         assert dropped == (["RUN_ID/000000001"] if name == "fl2" else [])
+
+
+def test_a_path_to_pack_that_the_schema_lacks() -> None:
+    data = Schema.of({"inputs": {"x": None, "y": None}, "out": None})
+    for path, hint in (
+        ("inputs/x,out", "[('s', 'inputs/x'), ('s', 'out')]"),
+        ("inputs/z", "inputs/y"),
+        ("zzz", "inputs/y"),
+        ("", "inputs"),
+    ):
+        with pytest.raises(FormatError) as caught:
+            experiment(data, [("s", path)])
+        assert caught.value.code == "schema-unknown-field" and hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("pack", ["samples", "samples=", "=x", "samples=/"])
+def test_an_incomplete_pack_is_an_error_of_usage(tmp_path: Path, pack: str) -> None:
+    path, made = write(tmp_path / "a.h5", {"s": {"x": [1.0]}}), tmp_path / "e.yaml"
+    done = run("schema", "build", path, "--experiment", str(made), "--pack", pack)
+    assert done.exit_code == 2 and "GROUP=PATH" in done.stderr and not made.exists()

@@ -7,7 +7,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from exset.core.errors import Findings, FormatError, FormatWarning, LimitError
@@ -183,7 +183,6 @@ def slowly(values: Any, metadata: dict[str, Any], coerce: str) -> list[float]:
     return numbers
 
 
-@settings(max_examples=60)
 @given(cases(), st.integers(0, 2**32), st.lists(st.integers(0, 5), min_size=1, max_size=8))
 def test_a_batch_agrees_with_a_slow_model(
     tmp_path_factory: pytest.TempPathFactory,

@@ -26,7 +26,7 @@ class Outside(Exception):
 
 def rows(examples: ExampleSet, side: Side, layout: Groups | int) -> Iterator[list[float]]:
     """Yield the values of all units, event by event."""
-    for i, example in enumerate(examples.examples):
+    for i, example in enumerate(examples):
         for j, event in enumerate(example.events):
             yield row(event, side, layout, f"examples[{i}].events[{j}].{side}")
 
@@ -37,7 +37,7 @@ def columns(examples: ExampleSet, inputs: Layout, targets: Layout) -> Columns:
     for side, layout in zip(SIDES, (inputs, targets), strict=True):
         dense = list(rows(examples, side, dict(layout.groups) or layout.units))
         found[side] = np.array(dense, np.float32).reshape(len(dense), layout.units)
-    events = [(example, event) for example in examples.examples for event in example.events]
+    events = [(example, event) for example in examples for event in example.events]
     found["example"] = np.array([example.index for example, _ in events], np.int64)
     found["event"] = np.array([event.index for _, event in events], np.int64)
     found["frequency"] = np.array([example.frequency for example, _ in events], np.float32)

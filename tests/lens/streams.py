@@ -26,7 +26,7 @@ class Reader(Protocol):
 
 @dataclass
 class Told:
-    """What reading came to: the examples before the error, or all; the findings."""
+    """The result of a reading: all examples, or those before the error, and the findings."""
 
     examples: ExampleSet | None
     error: Finding | None

@@ -115,14 +115,14 @@ def test_sets_whose_units_fit(device: Device, examples: ExampleSet) -> None:
 def test_examples_and_ticks(device: Device, examples: ExampleSet) -> None:
     arrays = to_arrays(examples, SIX, SIX, device=device)
     padded, ticked = arrays.by_example(), arrays.by_tick(4)
-    most = max((len(example.events) for example in examples.examples), default=0)
+    most = max((len(example.events) for example in examples), default=0)
     assert padded.inputs.shape == (len(examples), most, 12)
     present = to_host(padded.present)
     np.testing.assert_array_equal(to_host(padded.inputs)[present], to_host(arrays.inputs))
     assert not to_host(padded.targets)[~present].any()
     assert not to_host(padded.target_mask)[~present].any()
     row = 0
-    for example in examples.examples:
+    for example in examples:
         for event in example.events:
             lasts = slow_model.ticks(event.effective("max_time"), 4)
             grace = event.effective("grace_time")

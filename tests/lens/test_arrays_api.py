@@ -59,10 +59,10 @@ def test_unknown_layouts_are_not_guessed() -> None:
 @pytest.mark.parametrize(
     "ranges, place, message",
     [
-        ([Dense([1, 2], 1)], "examples[0].events[0].inputs[0]", "units 1-2 are outside of the 2"),
+        ([Dense([1, 2], 1)], "examples[0].events[0].inputs[0]", "units 1-2 do not fit into the 2"),
         ([Dense([1], -1)], "examples[0].events[0].inputs[0]", "unit -1 is outside"),
         ([Dense([1]), Sparse([1, 2])], "examples[0].events[0].inputs[1]", "unit 2 is outside"),
-        ([Sparse([(0, 9)])], "examples[0].events[0].inputs[0]", "units 0 to 9 are outside"),
+        ([Sparse([(0, 9)])], "examples[0].events[0].inputs[0]", "units 0 to 9 do not fit into"),
     ],
 )
 def test_a_unit_outside(ranges: list[Dense], place: str, message: str) -> None:
@@ -109,10 +109,18 @@ def test_hostile_sets() -> None:
         exset.to_arrays(one([1], max_time=math.inf)).by_tick(1)
 
 
-@pytest.mark.parametrize("layout", [-1, True, 1.5, "3", {"a": -1}, {b"a": 1}])
+@pytest.mark.parametrize("layout", [-1, True, 1.5, {"a": -1}, {b"a": 1}])
 def test_invalid_layouts(layout: object) -> None:
     with pytest.raises(ValueError, match="inputs"):
         exset.to_arrays(one([1]), layout)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("layout", ["3", ["a"], ("a", "b"), [], [3], {"a"}])
+def test_a_layout_of_another_type_names_the_argument(layout: object) -> None:
+    with pytest.raises(TypeError, match=r"inputs must be .* inputs=\{"):
+        exset.to_arrays(one([1]), layout)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"targets must be .* targets=\{"):
+        exset.to_arrays(one([1]), 1, layout)  # type: ignore[arg-type]
 
 
 def test_arrays_with_other_rows_are_refused() -> None:

@@ -78,7 +78,7 @@ def check_sparse(
 ) -> None:
     """Compare the rows, made of defaults and stored values; a row stores no unit twice."""
     data, indices, indptr = to_host(rows.data), to_host(rows.indices), to_host(rows.indptr)
-    events = [event for example in examples.examples for event in example.events]
+    events = [event for example in examples for event in example.events]
     assert rows.shape == expected.shape and indptr.size == len(events) + 1
     row = np.repeat(np.arange(len(events)), np.diff(indptr))
     assert (np.diff(row * rows.shape[1] + indices) > 0).all()
@@ -93,7 +93,7 @@ def check_padded(examples: ExampleSet, arrays: ExampleArrays, expected: list[Flo
     both = [to_host(padded.inputs), to_host(padded.targets)]
     present = to_host(padded.present)
     begin = 0
-    for example in examples.examples:
+    for example in examples:
         count = len(example.events)
         for side, dense in zip(both, expected, strict=True):
             row, rows = side[example.index], dense[begin : begin + count]
@@ -105,7 +105,7 @@ def check_padded(examples: ExampleSet, arrays: ExampleArrays, expected: list[Flo
 
 
 def check_ticks(examples: ExampleSet, arrays: ExampleArrays, expected: list[Floats]) -> None:
-    events = [event for example in examples.examples for event in example.events]
+    events = [event for example in examples for event in example.events]
     times = [event.effective("max_time") for event in events]
     if not all(time < math.inf for time in times):
         with pytest.raises(ValueError, match="never ends"):

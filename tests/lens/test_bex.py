@@ -175,7 +175,7 @@ def test_a_negative_unit_alone_is_every_unit() -> None:
     examples = read(data)
     assert examples.ranges.units.values.tolist() == [-9, -9, 2, 2, -1], "Lens keeps the number"
     assert encode(examples) == data
-    assert "<sparse 1: *>" in str(examples.examples[0].events[0].inputs)
+    assert "<sparse 1: *>" in str(examples[0].events[0].inputs)
     assert codes(data) == ["lens-unit-span"] * 2
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from exset.grammars.columns.arrays import is_constant
 from exset.grammars.columns.ragged import Reals, Strings
-from exset.grammars.columns.rows import Table
+from exset.grammars.columns.rows import FrozenColumns
 from exset.grammars.lens.build import Dense, Event, Example, Sparse
 from exset.grammars.lens.examples import REAL_FIELDS, ExampleSet, SetHeader
 from exset.parsers.lens.write_strings import faults
@@ -109,7 +109,7 @@ WRONG_EXAMPLES: list[tuple[object, str]] = [
     ([Example(frequency="2")], "examples[0].frequency"),  # type: ignore[arg-type]
     ([Example(frequency=1e39)], "examples[0].frequency"),
     (Example(), "examples"),
-    (ExampleSet.from_examples([]), "examples"),
+    (ExampleSet.from_examples([Example()]), "examples[0]"),
     ("ab", "examples[0]"),
 ]
 
@@ -163,7 +163,7 @@ def test_units_of_any_kind() -> None:
 
 def test_numbers_of_any_kind() -> None:
     event = Event(max_time=np.float64(0.1), min_time=np.array(2), grace_time=math.inf)  # type: ignore[arg-type]
-    [view] = of(event).examples[0].events
+    [view] = of(event)[0].events
     assert (view.max_time, view.min_time) == (float(np.float32(0.1)), 2)
     assert view.grace_time == math.inf
 
@@ -185,7 +185,7 @@ def test_the_proc_of_a_set_is_like_that_of_an_example() -> None:
     assert header == SetHeader(b"setTime 3") and hash(header) == hash(SetHeader(b"setTime 3"))
     one = ExampleSet.from_examples([Example(proc="setTime 3")], header)
     assert one.header.proc == one.proc[0] == b"setTime 3"
-    assert one.header.proc_text == one.examples[0].proc == "setTime 3"
+    assert one.header.proc_text == one[0].proc == "setTime 3"
     odd = SetHeader("\udcff")
     assert (odd.proc, odd.proc_text) == (b"\xff", "\udcff")
     assert SetHeader("").proc is None and SetHeader().proc_text is None
@@ -204,9 +204,9 @@ def test_headers_are_checked() -> None:
         assert SetHeader(None, *values).real(field) == 5
 
 
-def arrays_of(table: Table) -> Iterator[np.ndarray[tuple[int], np.dtype[np.generic]]]:
+def arrays_of(table: FrozenColumns) -> Iterator[np.ndarray[tuple[int], np.dtype[np.generic]]]:
     for column in vars(table).values():
-        if isinstance(column, Table):
+        if isinstance(column, FrozenColumns):
             yield from arrays_of(column)
         elif isinstance(column, np.ndarray):
             yield column

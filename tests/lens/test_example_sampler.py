@@ -177,7 +177,7 @@ def test_pseudo_frequencies(examples: exset.ExampleSet) -> None:
     assert each.tobytes() == examples.frequency.tobytes() and each.dtype == np.float32
     rows = sampler.rows(np.arange(len(examples)))
     assert rows.tolist() == list(range(examples.num_events))
-    known = [example.frequency for example in examples.examples for _ in example.events]
+    known = [example.frequency for example in examples for _ in example.events]
     assert np.array_equal(sampler.pseudo_frequencies(events=True), known, equal_nan=True)
 
 

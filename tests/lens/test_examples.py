@@ -54,7 +54,7 @@ def test_from_examples() -> None:
 
 
 def test_views() -> None:
-    first, second, third = xor().examples
+    first, second, third = xor()
     assert (first.index, first.name, first.proc, first.frequency) == (0, "first", None, 2.5)
     assert (second.name, second.frequency, len(second.events)) == (None, 1, 1)
     assert third.proc == "\udcff"
@@ -74,19 +74,19 @@ def test_views() -> None:
     dense = first.events[0].targets[-1]
     assert (dense.kind, dense.first, dense.values.tolist()) == ("dense", 2, [1])
     assert np.shares_memory(dense.values, dense._columns.ranges.values.values)
-    assert len(xor().examples[1:]) == 2
+    assert len(xor()[1:]) == 2
     with pytest.raises(IndexError):
-        xor().examples[3]
+        xor()[3]
 
 
 def test_reprs_are_short() -> None:
     one = xor()
-    assert repr(one.examples[0]) == "<example 0 'first': 3 events>"
-    assert repr(one.examples[0].events[0]) == "<event 0: inputs 1 range, targets 1 range>"
-    assert repr(one.examples[1].events[0]) == "<event 0: nothing>"
-    assert repr(one.examples[0].events[0].targets) == "[<dense 'output' from 2: 1>]"
-    assert repr(one.examples[0].events[1].inputs) == "[<sparse 'hidden' -2: 0 3 -5>]"
-    assert repr(one.examples[2].events[0].inputs) == "[<empty>, <sparse 'é' 3: *>]"
+    assert repr(one[0]) == "<example 0 'first': 3 events>"
+    assert repr(one[0].events[0]) == "<event 0: inputs 1 range, targets 1 range>"
+    assert repr(one[1].events[0]) == "<event 0: nothing>"
+    assert repr(one[0].events[0].targets) == "[<dense 'output' from 2: 1>]"
+    assert repr(one[0].events[1].inputs) == "[<sparse 'hidden' -2: 0 3 -5>]"
+    assert repr(one[2].events[0].inputs) == "[<empty>, <sparse 'é' 3: *>]"
     assert repr(ExampleSet.from_examples([])) == "ExampleSet(0 examples, 0 events)"
     odd = ExampleSet.from_arrays([[1]], None, input_group="a\x1b\u202e")
     assert repr(odd) == r"ExampleSet(1 example, 1 event, groups: 'a\x1b\u202e')"
@@ -115,8 +115,8 @@ def test_from_arrays() -> None:
         ]
     )
     assert one == two
-    assert one.examples[1].events[2].inputs is not None
-    assert one.examples[1].events[2].inputs[0].values.tolist() == [10, 11]
+    assert one[1].events[2].inputs is not None
+    assert one[1].events[2].inputs[0].values.tolist() == [10, 11]
     flat = ExampleSet.from_arrays(np.eye(3), None)
     assert (flat.num_events, flat.events.targets.tolist()) == (3, [-1, -1, -1])
     assert len(ExampleSet.from_arrays(np.zeros((0, 4)), np.zeros((0, 2)))) == 0

@@ -245,8 +245,7 @@ def test_strings_that_text_can_hold(string: bytes, can: bool) -> None:
 
 @given(any_sets)
 def test_views_agree_with_columns(one: ExampleSet) -> None:
-    assert len(one.examples) == len(one)
-    events = [event for example in one.examples for event in example.events]
+    events = [event for example in one for event in example.events]
     assert len(events) == one.num_events
     for field in REAL_FIELDS:
         values = np.array([event.effective(field) for event in events], np.float32)
@@ -259,7 +258,7 @@ def test_views_agree_with_columns(one: ExampleSet) -> None:
     }
     assert sorted(lists) == list(range(one.lists.size - 1))
     assert sum(lists.values()) == len(one.ranges)
-    assert repr(one.examples) and repr(events)
+    assert repr(one) and repr(events)
 
 
 @given(st.data(), any_sets)
@@ -268,8 +267,8 @@ def test_select(data: st.DataObject, one: ExampleSet) -> None:
     index = st.integers(-n, n - 1) if n else st.nothing()
     chosen = data.draw(st.lists(index, max_size=6)) if n else []
     some = one.select(chosen)
-    assert [repr(some.examples[i].events) for i in range(len(chosen))] == [
-        repr(one.examples[i].events) for i in chosen
+    assert [repr(some[i].events) for i in range(len(chosen))] == [
+        repr(one[i].events) for i in chosen
     ]
     assert as_lists(some) == normal_by_hand(some)
     assert some.name.tolist() == [one.name[i] for i in chosen]

@@ -225,7 +225,7 @@ def test_every_way_to_share(num_events: int, sayable: int) -> None:
 def values_of(examples: ExampleSet) -> list[list[float] | None]:
     return [
         None if ranges is None else ranges[0].values.tolist()
-        for example in examples.examples
+        for example in examples
         for event in example.events
         for ranges in (event.inputs, event.targets)
     ]

@@ -1,6 +1,9 @@
 """The driver against the reference driver: equal streams, or equal errors, on any bytes."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
@@ -151,6 +154,16 @@ def test_the_cache_of_grammars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert len(list(tmp_path.glob("grammars/*"))) == 1
     _ = other.lowered
     assert len(list(tmp_path.glob("grammars/*"))) == 2
+
+
+def test_the_tables_do_not_depend_on_the_hashes_of_strings(tmp_path: Path) -> None:
+    """A state that rules reduce to must not have the number 0, which stands for none."""
+    code = "from exset.parsers.lbann.labels import GRAMMAR; GRAMMAR.lowered"
+    for seed in ("1", "6", "7"):
+        changed = {"PYTHONHASHSEED": seed, "EXSET_CACHE": str(tmp_path / seed)}
+        subprocess.run([sys.executable, "-c", code], env={**os.environ, **changed}, check=True)
+    first, *others = (path.read_bytes() for path in tmp_path.rglob("*.tables"))
+    assert others == [first, first]
 
 
 @pytest.mark.parametrize("module", [*engine._MODULES, *engine._LIBRARIES])

@@ -173,7 +173,7 @@ def test_replicas_that_are_to_be_counted_need_a_process_group() -> None:
         np.array(["b", 1, "b", None, 1, "b"], object),
         ["b", 1, "b", None, 1, "b"],
         [(1, 2), (0,), (1, 2), (), (0,), (1, 2)],
-        "babcab",
+        list("babcab"),
         np.array([7, 0, 3, 0, 7, 0, -1, 0, 3, 0, 7, 0], ">i2")[::2],
         ["a\0", "b", "a\0", "a", "b", "a\0"],
         [2**63, 2**63 + 1, 2**63, -1, 2**63 + 1, 2**63],

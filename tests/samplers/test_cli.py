@@ -201,3 +201,14 @@ def test_any_bytes(data: bytes, begin: bytes) -> None:
         file.flush()
         with suppress(FormatError):
             read_labels(file.name)
+
+
+def test_a_column_with_a_name_of_digits(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("0,2,1\na,b,c\nd,e,f\n")
+    assert read_labels(path, "1") == ["2", "b", "e"]  # a number: the first line is an item
+    assert read_labels(path, '"1"') == ["c", "f"] and read_labels(path, '"2"') == ["b", "e"]
+    for column in ("7", '"7"'):
+        with pytest.raises(FormatError) as caught:
+            read_labels(path, column)
+        assert caught.value.code == "labels" and "quotation marks" in (caught.value.hint or "")

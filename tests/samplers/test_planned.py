@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from itertools import product
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -15,8 +16,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import to_host
+from exset.runtime.samplers.base import NxMSampler
 from exset.runtime.samplers.layout import lay_out
-from exset.runtime.samplers.nxm import ExhaustiveNxMSampler
+from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
 from exset.runtime.samplers.planned import PlannedNxMSampler
 from tests.training.backends import BACKENDS
 
@@ -288,3 +290,22 @@ def test_the_plan() -> None:
     assert (plan.batches_per_replica, plan.dropped_batches, plan.drawn) == (1, 2, 16)
     none = PlannedNxMSampler(labels, 2, 2, num_replicas=9, rank=8, drop_last=True)
     assert list(none) == [] and none.plan().coverage == 0 and none.plan().imbalance is None
+
+
+@pytest.mark.parametrize("kind", [PlannedNxMSampler, RandomNxMSampler, ExhaustiveNxMSampler])
+def test_labels_that_are_no_sequence(kind: type[NxMSampler]) -> None:
+    wrong: list[object] = ["l.csv", b"l.csv", Path("l.csv"), 5, None, {"a": 1}, {"a", "b"}]
+    for labels in wrong:
+        with pytest.raises(TypeError, match="sequence with the label of each item") as caught:
+            kind(labels, 1, 1)  # type: ignore[arg-type]
+        assert ("read_labels('l.csv')" in str(caught.value)) == ("l.csv" in str(labels))
+    several: list[list[object]] = [["a", ["b"]], ["a", np.zeros(2)], ["a", ("b", [])]]
+    for items in several:
+        array = np.empty(2, object)
+        array[:] = items
+        for labels in (items, array):
+            with pytest.raises(TypeError, match="the label of item 1 is of the type"):
+                kind(labels, 1, 1)
+    with pytest.raises(ValueError, match="one dimension"):
+        kind(np.array([["a", "b"]], object), 1, 1)
+    assert len(kind(np.array(["a", None, "a"], object), 1, 1).unique_labels) == 2

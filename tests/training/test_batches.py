@@ -1,4 +1,4 @@
-"""Batches: what is yielded with and without a thread, where it goes on, errors, shutdown."""
+"""Batches: what they yield with and without a thread, where they resume, errors, shutdown."""
 
 import gc
 import pickle

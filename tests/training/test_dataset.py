@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import exset
-from exset import Dataset, ExampleSet, FormatError, LoaderConfig, Manifest, Schema
+from exset import Dataset, ExampleSet, FormatError, Manifest, Schema
 from exset.grammars.aeon.block import Block
 from exset.runtime.aeon.cache import Cache
 from exset.runtime.arrays import Device, namespace, to_host
@@ -45,11 +45,6 @@ def test_what_has_no_samples(tmp_path: Path) -> None:
     for given in (Schema.of({"x": {}}), tmp_path / "data.yaml"):
         with pytest.raises(TypeError, match="a schema names no samples"):
             exset.dataset(given)
-    config = LoaderConfig.from_dict(
-        {"manifest_filename": "a.tsv", "batch_size": 1, "etl": [{"type": "label"}]}
-    )
-    with pytest.raises(TypeError, match="a loader configuration names no samples"):
-        exset.dataset(config)
     with pytest.raises(TypeError, match="expected a model, not int"):
         exset.dataset(3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="padding"):
@@ -74,7 +69,7 @@ def test_findings_of_a_file_are_told(tmp_path: Path) -> None:
 def test_a_format_that_is_said(tmp_path: Path) -> None:
     path = tmp_path / "named_otherwise.tsv"
     path.write_text("I: 1 0 T: 1;")
-    assert type(exset.dataset(path)) is exset.ManifestDataset
+    assert type(exset.dataset(path, format="manifest")) is exset.ManifestDataset
     assert type(exset.dataset(path, format="ex")) is exset.ExampleDataset
     exset.save(Block.of([[b"one"], [b"two"]]), path, format="block")
     assert len(exset.dataset(path, format="block")) == 2
@@ -148,7 +143,9 @@ def test_real_caches_and_manifests(corpus: Path) -> None:
     seen = 0
     for folder in sorted((corpus / "aeon").rglob("aeon_cache_*")):
         try:
-            wanted = [[bytes(each) for each in record] for record in Cache(str(folder))]
+            wanted = [
+                [bytes(each) for each in record] for block in Cache(str(folder)) for record in block
+            ]
         except FormatError:
             continue
         dataset = exset.dataset(folder, findings=exset.Findings())

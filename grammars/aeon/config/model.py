@@ -1,7 +1,8 @@
 """The model of aeon's loader configurations: values from a file or a dict, and defaults."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import SupportsIndex, overload
 
 from exset.core.callers import public
 from exset.core.errors import Findings, warn
@@ -14,12 +15,13 @@ from exset.grammars.aeon.config.schema_types import Dialect, dialect_of
 from exset.grammars.aeon.config.settings import Settings, Value
 from exset.grammars.aeon.config.translation import translated
 from exset.grammars.columns.html import table
+from exset.grammars.columns.sequence import UnitSequence
 from exset.grammars.columns.tree import node
 
 
 @dataclass(frozen=True, repr=False)
-class LoaderConfig:
-    """A configuration of aeon's loader for one version of aeon; its length is that of `etl`.
+class LoaderConfig(UnitSequence[Settings, tuple[Settings, ...]]):
+    """A configuration of aeon's loader for one version of aeon; a sequence of its etl objects.
 
     `config["batch_size"]` is the value of a member of the loader, or the default.
     """
@@ -56,12 +58,30 @@ class LoaderConfig:
         """The version of aeon for which the configuration is read."""
         return self.settings.dialect
 
-    def __getitem__(self, name: str) -> Value:
-        """Return the value of a member of the loader; KeyError for an unknown member."""
-        return self.settings[name]
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Settings: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Settings, ...]: ...
+    @overload
+    def __getitem__(self, index: str) -> Value: ...
+    def __getitem__(self, index: SupportsIndex | slice | str) -> Value:
+        """Return an etl object, some of them, or by its name the value of a member of the loader.
+
+        Raises IndexError, TypeError, and KeyError for an unknown member.
+        """
+        return self.settings[index] if isinstance(index, str) else super().__getitem__(index)
 
     def __len__(self) -> int:
         return len(self.etl)
+
+    def __iter__(self) -> Iterator[Settings]:
+        return iter(self.etl)
+
+    def _unit(self, row: int) -> Settings:
+        return self.etl[row]
+
+    def _some(self, rows: slice) -> tuple[Settings, ...]:
+        return self.etl[rows]
 
     def __repr__(self) -> str:
         types = " ".join(each.type for each in self.etl) or "no etl"
@@ -99,6 +119,11 @@ class LoaderConfig:
     def outputs(self) -> tuple[Output, ...]:
         """The arrays of a batch in aeon's order, with shapes without the axis of the batch."""
         return outputs_of(self.dialect, self.etl)
+
+    @property
+    def meant_outputs(self) -> tuple[Output, ...]:
+        """The arrays that `exset.DataLoader` gives by default: some have other sizes."""
+        return outputs_of(self.dialect, self.etl, meant=True)
 
     def to_dict(self) -> dict[str, object]:
         """Return the given values as a dict for `from_dict`."""

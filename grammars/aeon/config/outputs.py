@@ -1,6 +1,6 @@
 """The arrays that aeon makes for a configuration: names, shapes, types and axes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -24,52 +24,58 @@ class Output:
         return {"name": self.name, "shape": shape, "type": self.dtype, "axes": axes}
 
 
-_Shapes: TypeAlias = Iterator[tuple[str, tuple[int, ...], str, tuple[str, ...]]]
+Shapes: TypeAlias = Iterator[tuple[str, tuple[int, ...], str, tuple[str, ...]]]
+"""Names, shapes, C++ types and axes of the arrays of an etl object; no axes: they are numbered."""
 
 
-def outputs_of(dialect: Dialect, etl: Iterable[Settings]) -> tuple[Output, ...]:
+def outputs_of(
+    dialect: Dialect, etl: Iterable[Settings], *, meant: bool = False
+) -> tuple[Output, ...]:
     """Return the arrays of a record, in aeon's order: `seed` sorts them by name."""
-    found = [output for element in etl for output in element_outputs(element)]
+    found = [output for element in etl for output in element_outputs(element, meant=meant)]
     if dialect == "seed":
         unique = {output.name: output for output in reversed(found)}
         return tuple(unique[name] for name in sorted(unique, key=lambda name: name.encode()))
     return tuple(found)
 
 
-def element_outputs(element: Settings) -> Iterator[Output]:
-    """Yield the arrays of one etl object."""
+def element_outputs(element: Settings, *, meant: bool = False) -> Iterator[Output]:
+    """Yield the arrays of one etl object. meant: those that aeon meant, where it has others."""
     prefix = f"{element['name']}." if element["name"] else ""
-    for name, shape, dtype, axes in _SHAPES[element.type](element):
+    shapes = _SHAPES[element.type]
+    if meant:
+        shapes = _MEANT.get(element.type, shapes)
+    for name, shape, dtype, axes in shapes(element):
         yield Output(prefix + name, shape, dtype, axes or tuple(map(str, range(len(shape)))))
 
 
-def _array(element: Settings, *shape: int) -> _Shapes:
+def _array(element: Settings, *shape: int) -> Shapes:
     """Yield the only array of an etl object; its name is the type of the object."""
     yield element.type, shape, str(element["output_type"]), ()
 
 
-def _image(element: Settings) -> _Shapes:
+def _image(element: Settings) -> Shapes:
     axes = ["height", "width"]
     axes.insert(0 if element["channel_major"] else 2, "channels")
     shape = tuple(element.number(name) for name in axes)
     yield element.type, shape, str(element["output_type"]), tuple(axes)
 
 
-def _char_map(element: Settings) -> _Shapes:
+def _char_map(element: Settings) -> Shapes:
     dtype, axes = str(element["output_type"]), ("character", "sequence")
     yield "char_map", (1, element.number("max_length")), dtype, axes
     if element["emit_length"]:
         yield "length" if element.dialect == "seed" else "char_map_length", (1,), "uint32_t", ()
 
 
-def _video(element: Settings) -> _Shapes:
+def _video(element: Settings) -> Shapes:
     [frame] = element.objects("frame")
     size = frame.number("height"), frame.number("width")
     shape = (frame.number("channels"), element.number("max_frame_count"), *size)
     yield "video", shape, str(frame["output_type"]), ("channels", "frames", "height", "width")
 
 
-def _localization(element: Settings) -> _Shapes:
+def _localization(element: Settings) -> Shapes:
     anchors = total_anchors(element)
     fours, twos = integer(4 * anchors, "size"), integer(2 * anchors, "size")
     yield "bbtargets", (fours,), "float", ()
@@ -82,7 +88,7 @@ def _localization(element: Settings) -> _Shapes:
     yield difficult
 
 
-def _boxes(element: Settings) -> _Shapes:
+def _boxes(element: Settings) -> Shapes:
     most = element.number("max_gt_boxes")
     yield "image_shape", (2, 1), "int32_t", ()
     yield "gt_boxes", (most, 4), "float", ()
@@ -91,7 +97,7 @@ def _boxes(element: Settings) -> _Shapes:
     yield "difficult_flag", (most, 1), "int32_t", ()
 
 
-def _audio(element: Settings) -> _Shapes:
+def _audio(element: Settings) -> Shapes:
     spans = spans_of(element)
     frequencies = {
         "specgram": spans.length // 2 + 1,
@@ -106,7 +112,7 @@ def _audio(element: Settings) -> _Shapes:
         yield "audio_length", (1,), "uint32_t", ()
 
 
-_SHAPES: Final[Mapping[str, Callable[[Settings], _Shapes]]] = {
+_SHAPES: Final[dict[str, Callable[[Settings], Shapes]]] = {
     "image": _image,
     "label": lambda element: _array(element, 1),
     "blob": lambda element: _array(element, element.number("output_count")),
@@ -121,3 +127,14 @@ _SHAPES: Final[Mapping[str, Callable[[Settings], _Shapes]]] = {
     "localization_ssd": _boxes,
     "audio": _audio,
 }
+
+_MEANT: Final[dict[str, Callable[[Settings], Shapes]]] = {
+    "label_map": lambda element: _array(element, element.number("max_classes")),
+    "boundingbox": lambda element: _array(element, element.number("max_bbox_count"), 4),
+}
+"""The types for which aeon allocates other sizes than it meant."""
+
+
+def declare_outputs(name: str, shapes: Callable[[Settings], Shapes]) -> None:
+    """Add the arrays of a type of etl objects that aeon does not have."""
+    _SHAPES[name] = shapes

@@ -36,7 +36,7 @@ def _changed(augmentation: Settings) -> set[str]:
 
 
 def _later_members(augmentation: Settings) -> Iterator[Problem]:
-    """Check members that aeon has since May 2017."""
+    """Check the members that aeon added in May 2017."""
     method = str(augmentation["interpolation_method"])
     if method.upper() not in _METHODS:
         what, hint = "fails when it resizes an image", f"use one of {', '.join(_METHODS)}"

@@ -5,7 +5,6 @@ This one declaration gives the checks, the defaults, the hints, the JSON Schema 
 """
 
 import os
-from collections.abc import Mapping
 from typing import Final
 
 from exset.grammars.aeon.config.schema_types import REQUIRED, Constraint, Dialect, Member, Table
@@ -40,7 +39,7 @@ def _output(default: str) -> Member:
     return Member("output_type", "string", default, "type of each number", allowed)
 
 
-_NAME: Final = Member("name", "string", "", "prefix of the output names, before a dot")
+NAME: Final = Member("name", "string", "", "prefix of the output names, before a dot")
 _CLASSES: Final = Member("class_names", "strings", REQUIRED, "names of the classes, in order")
 _MOST_BOXES: Final = Member("max_gt_boxes", "size", 64, "most boxes of an image")
 
@@ -86,7 +85,7 @@ LOADER: Final = Table(
 _IMAGE: Final = (
     Member("height", "uint32", REQUIRED, "size of the output in pixels"),
     Member("width", "uint32", REQUIRED, "size of the output in pixels"),
-    _NAME,
+    NAME,
     Member("bgr_to_rgb", "bool", False, "put red first", dialects=_NEW),
     Member("channel_major", "bool", True, "channels are the first axis"),
     Member("channels", "uint32", 3, "1: grey, 3: colour", Constraint(one_of=(1, 3))),
@@ -101,7 +100,7 @@ _BOX_SIZE: Final = (
 _ANCHORED: Final = (
     *_BOX_SIZE,
     _CLASSES,
-    _NAME,
+    NAME,
     Member("rois_per_image", "size", 256, "regions of interest"),
     Member("base_size", "size", 16, "pixels of the smallest anchor"),
     Member("scaling_factor", "float", 1 / 16, "anchor positions per pixel"),
@@ -120,33 +119,33 @@ _SOUND: Final = (
 )
 
 
-def _by_name(*tables: Table) -> Mapping[str, Table]:
+def _by_name(*tables: Table) -> dict[str, Table]:
     return {table.name: table for table in tables}
 
 
 ETL: Final = _by_name(
     Table("image", *_IMAGE),
     Table(
-        "label", _NAME, Member("binary", "bool", False, "four bytes, not text"), _output("uint32_t")
+        "label", NAME, Member("binary", "bool", False, "four bytes, not text"), _output("uint32_t")
     ),
     Table(
         "blob",
         Member("output_count", "size", REQUIRED, "number of values"),
-        _NAME,
+        NAME,
         _output("float"),
     ),
     Table(
         "char_map",
         Member("max_length", "uint32", REQUIRED, "most characters"),
         Member("alphabet", "string", REQUIRED, "each character once, in order"),
-        _NAME,
+        NAME,
         Member("unknown_value", "uint32", 0, "code of other characters; 0: drop them"),
         Member("emit_length", "bool", False, "the length is an output, too"),
         _output("uint32_t"),
     ),
     Table(
         "label_map",
-        _NAME,
+        NAME,
         _output("uint32_t"),
         _CLASSES,
         Member("max_classes", "int32", 100, "most labels of a record"),
@@ -156,7 +155,7 @@ ETL: Final = _by_name(
         *_BOX_SIZE,
         Member("max_bbox_count", "size", REQUIRED, "most boxes of an image"),
         _CLASSES,
-        _NAME,
+        NAME,
         _output("float"),
     ),
     Table("pixelmask", *_IMAGE),
@@ -164,7 +163,7 @@ ETL: Final = _by_name(
         "video",
         Member("max_frame_count", "uint32", REQUIRED, "most frames"),
         Member("frame", "object", REQUIRED, "the members of an image", table="frame"),
-        _NAME,
+        NAME,
     ),
     Table("localization", *_ANCHORED, dialects=_SEED),
     Table("localization_rcnn", *_ANCHORED, dialects=_NEW),
@@ -172,7 +171,7 @@ ETL: Final = _by_name(
         "localization_ssd",
         *_BOX_SIZE,
         _CLASSES,
-        _NAME,
+        NAME,
         _MOST_BOXES,
         Member("gt_boxes_normalized", "bool", True, "boxes from 0 to 1", dialects=_BETWEEN),
         dialects=_NEW,
@@ -182,7 +181,7 @@ ETL: Final = _by_name(
         Member("max_duration", "string", REQUIRED, "such as `4 seconds`"),
         Member("frame_stride", "string", REQUIRED, "such as `10 milliseconds`"),
         Member("frame_length", "string", REQUIRED, "such as `400 samples`"),
-        _NAME,
+        NAME,
         Member("num_cepstra", "uint32", 40, "values of an mfcc"),
         Member("num_filters", "uint32", 64, "values of an mfsc"),
         _output("uint8_t"),
@@ -261,7 +260,7 @@ _SAMPLING: Final = _by_name(
     ),
 )
 
-TABLES: Final[Mapping[str, Table]] = {
+TABLES: Final[dict[str, Table]] = {
     "loader": LOADER,
     "frame": ETL["image"],
     **{f"etl {name}": table for name, table in ETL.items()},
@@ -271,12 +270,17 @@ TABLES: Final[Mapping[str, Table]] = {
 """All tables by their full names."""
 
 
+def declare_etl(table: Table) -> None:
+    """Add a type of etl objects that aeon does not have."""
+    ETL[table.name] = TABLES[f"etl {table.name}"] = table
+
+
 def etl_types(dialect: Dialect) -> tuple[str, ...]:
     """Return the types of etl objects that a dialect knows."""
     return tuple(name for name, table in ETL.items() if dialect in table.dialects)
 
 
-RENAMED: Final[Mapping[str, str]] = {
+RENAMED: Final = {
     "minibatch_size": "batch_size",
     "macrobatch_size": "block_size",
     "augment": "augmentation",

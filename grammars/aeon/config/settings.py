@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from exset.core.suggestions import did_you_mean
 from exset.grammars.aeon.config.schema import TABLES
 from exset.grammars.aeon.config.schema_types import Dialect, Kind, Member, Required
 from exset.grammars.columns.tree import Node
@@ -38,6 +39,9 @@ class Settings:
         """Return the value of a member, or its default; KeyError for an unknown member."""
         if name in self.given:
             return self.given[name]
+        if name not in self.members:
+            near = did_you_mean(name, self.members)
+            raise KeyError(f"no member has the name {name!r}{near and f': {near}'}")
         default = self.members[name].default
         if isinstance(default, Required):
             raise KeyError(name)
@@ -47,6 +51,22 @@ class Settings:
         """Return the value of an integer member."""
         value = self[name]
         return value if isinstance(value, int) else 0
+
+    def real(self, name: str) -> float:
+        """Return the value of a member that is a number."""
+        value = self[name]
+        return float(value) if isinstance(value, int | float) else 0.0
+
+    def reals(self, name: str) -> tuple[float, ...]:
+        """Return the value of a member that is a list of numbers."""
+        value = self[name]
+        values = value if isinstance(value, tuple) else ()
+        return tuple(float(each) for each in values if isinstance(each, int | float))
+
+    def pair(self, name: str) -> tuple[float, float]:
+        """Return the value of a member that holds the bounds of a distribution."""
+        low, high = self.reals(name)
+        return low, high
 
     def objects(self, name: str) -> "tuple[Settings, ...]":
         """Return the objects of a member: the objects of a list, or a single object."""

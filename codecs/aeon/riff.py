@@ -1,0 +1,193 @@
+"""Read the chunks of RIFF files, in which WAVE sounds and AVI videos are stored."""
+
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.codecs.engine import Fields, Layout, read
+from exset.core.errors import Findings, FormatError, Place
+from exset.core.kernels import Engine
+from exset.core.limits import Limits
+from exset.core.source import Source, Span
+from exset.core.text import safe
+from exset.grammars.aeon.media_findings import finding_at
+from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.strings import Strings
+
+Names = NDArray[np.bytes_]
+
+_FILE: Final = Layout("exset.codecs.aeon.riff_layout:File")
+_HEAD: Final = Layout("exset.codecs.aeon.riff_layout:Head")
+_PACKED: Final = Layout("exset.codecs.aeon.riff_layout:Packed")
+HEADING: Final = 8
+"""The bytes of a chunk before its data."""
+_AFTER: Final = bytes(2 * HEADING + 1)
+"""What is added to the data: padding, the rest of a cut heading, and the chunk for the end."""
+_OTHER: Final = "the file is truncated, damaged, or not a RIFF file"
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """The chunks of a file in file order; the chunks in a list come after the list.
+
+    ids, forms: the names of chunks, and of lists, each four bytes; b"" for a chunk that is no list.
+    begins, ends: int64, where the data of each chunk are in the source.
+    """
+
+    source: Source
+    engine: Engine
+    limits: Limits
+    ids: Names
+    forms: Names
+    begins: Longs
+    ends: Longs
+
+    def named(self, name: bytes, first: int = 0, stop: int | None = None) -> list[int]:
+        """Return the chunks with a name, all or those in a range."""
+        return (first + np.flatnonzero(self.ids[first:stop] == name)).tolist()
+
+    def lists(self, form: bytes, first: int = 0, stop: int | None = None) -> list[int]:
+        """Return the lists with a form, all or those in a range, without lists inside of them."""
+        found, end = [], -1
+        for each in (first + np.flatnonzero(self.forms[first:stop] == form)).tolist():
+            if self.begins[each] > end:
+                found.append(each)
+                end = int(self.ends[each])
+        return found
+
+    def inside(self, outer: int) -> tuple[int, int]:
+        """Return the range of the chunks in a list."""
+        return outer + 1, int(np.searchsorted(self.begins, self.ends[outer], side="right"))
+
+    def outermost(self) -> list[int]:
+        """Return the chunks that are in no list."""
+        last = np.maximum.accumulate(np.where(self.forms != b"", self.ends, 0))
+        is_first = np.arange(self.ids.size) == 0
+        return np.flatnonzero(is_first | (self.begins > np.roll(last, 1))).tolist()
+
+    def data(self, chunk: int, before: int = 0) -> memoryview:
+        """Return the data of a chunk, and `before` bytes before them."""
+        return self.source.view[int(self.begins[chunk]) - before : int(self.ends[chunk])]
+
+    def read(self, layout: Layout, chunk: int, before: int = 0) -> Fields:
+        """Read the data of a chunk, and `before` bytes before them, with a layout: FormatError."""
+        source = Source(self.source.name, self.data(chunk, before))
+        try:
+            return read(layout, source, limits=self.limits, engine=self.engine)
+        except FormatError as error:
+            raise self.damaged(chunk, f"{name_of(self.ids[chunk])}: {error.message}") from None
+
+    @property
+    def whole(self) -> Place:
+        """The place of the whole file."""
+        return Place(self.source.name)
+
+    def place(self, chunk: int) -> Place:
+        """Return the place of a chunk."""
+        offset = int(self.begins[chunk]) - HEADING
+        return Place.in_bytes(self.source, offset, f"chunks[{chunk}]")
+
+    def damaged(self, chunk: int, message: str) -> FormatError:
+        """Return the error for a chunk that is not what it should be."""
+        return FormatError(message, place=self.place(chunk), hint=_OTHER, code="aeon-riff")
+
+
+def read_chunks(
+    source: Source, form: bytes, *, limits: Limits, findings: Findings, engine: Engine
+) -> Chunks:
+    """Read the chunks of a RIFF file with a form, b"WAVE" or b"AVI ".
+
+    Bytes after the last chunk are ignored. Data without padding are a finding. Raises FormatError
+    for another file, and for one that is truncated or damaged.
+    """
+    whole = _source_of(source, form, limits, engine)
+    first: FormatError | None = None
+    for layout, part in product((_FILE, _PACKED), whole):
+        try:
+            chunks = _chunks(layout, part, limits, engine)
+        except FormatError as error:
+            first = first or error
+            continue
+        odd = np.flatnonzero((chunks.ends - chunks.begins) % 2 != 0)
+        if layout is _PACKED and odd.size:
+            findings.add(finding_at("aeon-riff-padding", chunks.place(int(odd[0]))))
+        return chunks
+    assert first is not None
+    raise first
+
+
+def _source_of(source: Source, form: bytes, limits: Limits, engine: Engine) -> list[Source]:
+    """Return the file, and the file up to the end that it says. Raises FormatError."""
+    try:
+        head = read(_HEAD, source, limits=limits, engine=engine)
+    except FormatError as error:
+        message = f"this is not a RIFF file: {error.message}"
+        raise FormatError(message, place=error.place, hint=error.hint, code="aeon-riff") from None
+    found = head.strings("form")[0] or b""
+    if found != form:
+        message = f"the file has the form {name_of(found)}, not {name_of(form)}"
+        place = Place.in_bytes(source, HEADING, "form")
+        raise FormatError(message, place=place, hint=_OTHER, code="aeon-riff")
+    end = HEADING + number_of(head, "size")
+    return [source, replace(source, content=source.view[: end + end % 2])]
+
+
+def _chunks(layout: Layout, source: Source, limits: Limits, engine: Engine) -> Chunks:
+    longer = Source(source.name, source.data + _AFTER)
+    try:
+        fields = read(layout, longer, limits=limits, engine=engine)
+    except FormatError as error:
+        raise _damaged(error, source) from None
+    starts = fields.starts["chunks"][:-1]
+    ids = _names(fields.strings("chunks.id"))[:-1]
+    sizes = np.asarray(fields["chunks.size"], np.int64)[:-1]
+    forms = np.zeros(starts.size, "S4")
+    forms[(ids == b"LIST") | (ids == b"RIFF")] = _names(fields.strings("chunks.content.form"))
+    begins = starts + HEADING
+    chunks = Chunks(source, engine, limits, ids, forms, begins, begins + sizes)
+    _check_ends(chunks, fields.starts["chunks"])
+    return chunks
+
+
+def _check_ends(chunks: Chunks, starts: Longs) -> None:
+    """Raise FormatError for a chunk beyond the end, and for a list that ends inside of a chunk.
+
+    starts: where chunks begin, the last of them at the end.
+    """
+    size = len(chunks.source.view)
+    is_list = chunks.forms != b""
+    wrong = chunks.ends > size + is_list  # the padding at the end of the file may be missing
+    fits = np.isin(chunks.ends, starts) | np.isin(chunks.ends + 1, starts)
+    inside = is_list & ~fits
+    for chunk in np.flatnonzero(wrong | inside)[:1].tolist():
+        name, end = name_of(chunks.forms[chunk] or chunks.ids[chunk]), int(chunks.ends[chunk])
+        message = f"{name} ends inside of another chunk, at byte {end}"
+        if wrong[chunk]:
+            message = f"{name} ends at byte {end}, but the file has {size}"
+        raise chunks.damaged(chunk, message)
+
+
+def _damaged(error: FormatError, source: Source) -> FormatError:
+    """Return an error of the engine with a place that is not after the end of the data."""
+    place, size = error.place or Place(source.name), len(source.view)
+    if place.span is not None and place.span.end > size:
+        place = replace(place, span=Span(min(place.span.start, size), size))
+    hint = error.hint or _OTHER
+    return FormatError(error.message, place=place, hint=hint, code="aeon-riff")
+
+
+def _names(strings: Strings) -> Names:
+    return np.ascontiguousarray(strings.data).view("S4")
+
+
+def number_of(fields: Fields, name: str) -> int:
+    """Return a number of a header."""
+    return int(np.asarray(fields[name])[0])
+
+
+def name_of(name: bytes) -> str:
+    """Return the name of a chunk, a list or a codec, safe for messages."""
+    return repr(safe(bytes(name).decode("latin-1")))

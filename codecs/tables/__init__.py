@@ -1,0 +1,1 @@
+"""Tables in tar archives (WebDataset), in TFRecord files and in MDS shards."""

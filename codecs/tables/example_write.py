@@ -1,0 +1,143 @@
+"""Write rows of columns as messages tf.train.Example, or SequenceExample where rows are nested.
+
+Maps have no order: entries are sorted by name, so that the same rows give the same bytes.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from exset.codecs.tables.examples import (
+    BYTES_LIST,
+    ENTRY,
+    FEATURE_LISTS,
+    FEATURES,
+    FLOAT_LIST,
+    INT64_LIST,
+    ITEM,
+    KEY,
+    VALUE,
+)
+from exset.codecs.tables.ropes import Rope, varints
+from exset.codecs.tables.wire import BYTES
+from exset.grammars.columns.arrays import Flags, Longs, compact, offsets_of
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, type_of
+from exset.grammars.tables.shard_findings import cannot_hold
+
+_MOST: Final = 1 << 63
+_TAGS: Final = {
+    number: bytes([number << 3 | BYTES]) for number in (BYTES_LIST, FLOAT_LIST, INT64_LIST)
+}
+
+
+def messages(columns: Mapping[str, TableColumn], rows: int) -> Strings:
+    """Return a message for each row. Raises FormatError for a column that no feature can hold."""
+    made = {
+        name.encode("utf-8", "surrogatepass"): entry(name, each) for name, each in columns.items()
+    }
+    every = np.ones(rows, np.bool_)
+    context, lists = _nothing(rows), _nothing(rows)
+    is_sequence = False
+    for _, (rope, is_list) in sorted(made.items()):
+        if is_list:
+            lists, is_sequence = lists + rope, True
+        else:
+            context = context + rope
+    message = context.within(_tag(FEATURES), every)
+    if is_sequence:
+        message = message + lists.within(_tag(FEATURE_LISTS), every)
+    return message.joined()
+
+
+def entry(name: str, column: TableColumn) -> tuple[Rope, bool]:
+    """Return the entry of a column in the map of each row, and whether it is a FeatureList.
+
+    Raises FormatError for a column that no feature can hold.
+    """
+    try:
+        key = name.encode()
+    except UnicodeEncodeError:
+        raise cannot_hold(name, "the name of a feature must be UTF-8") from None
+    present = column.present
+    if is_list := isinstance(column, Lists) and _is_nested(column.items):
+        assert isinstance(column, Lists)
+        steps = _feature(name, column.items).within(
+            _tag(ITEM), np.ones(len(column.items), np.bool_)
+        )
+        value = Rope.of(_regrouped(steps.joined(), column.offsets))
+    else:
+        value = _feature(name, column)
+    before = _tag(KEY) + varints(np.array([len(key)])).data.tobytes() + key + _tag(VALUE)
+    return value.within(before, present).within(_tag(ENTRY), present), is_list
+
+
+def _is_nested(items: TableColumn) -> bool:
+    """Return whether the items of a list are lists or records themselves."""
+    return isinstance(items, Lists) or (isinstance(items, Numbers) and bool(items.shape))
+
+
+def _feature(name: str, column: TableColumn) -> Rope:
+    """Return the message Feature of each row; none for an absent row."""
+    present = column.present
+    lengths: Longs | None = None
+    items, bounds = column, None
+    if isinstance(column, Lists):
+        items, bounds = column.items, column.offsets
+        if not items.present.all() or _is_nested(items):
+            raise cannot_hold(name, f"a feature cannot have {type_of(column)} with absent items")
+    del lengths
+    if isinstance(items, Strings):
+        kind, list_ = BYTES_LIST, Rope.of(items).within(_tag(ITEM), items.present)
+        if bounds is not None:
+            list_ = Rope.of(_regrouped(list_.joined(), bounds))
+    elif isinstance(items, Numbers):
+        kind, packed = _packed(name, items, bounds)
+        list_ = packed.within(_tag(ITEM), packed.lengths > 0)
+    else:
+        raise cannot_hold(name, f"a feature cannot hold {type_of(column)}")
+    return list_.within(_TAGS[kind], present)
+
+
+def _packed(name: str, column: Numbers, bounds: Longs | None) -> tuple[int, Rope]:
+    """Return the kind of list for numbers, and the packed numbers of each row."""
+    values = column.values
+    size = int(np.prod(column.shape))
+    if bounds is None:
+        bounds = offsets_of(compact(column.present * np.int64(size)))
+        if not column.present.all():
+            values = values[column.present]
+    values = np.ascontiguousarray(values).reshape(-1)
+    if values.dtype.kind == "f":
+        with np.errstate(over="ignore", invalid="ignore"):
+            floats = values.astype("<f4")
+        if values.dtype.itemsize == 8 and not np.array_equal(floats, values, equal_nan=True):
+            raise cannot_hold(name, "a feature has no float64, and some values are no float32")
+        data = floats.view(np.uint8)
+        return FLOAT_LIST, Rope.of(_strings(data, bounds * 4))
+    if values.dtype.kind not in "biu":
+        raise cannot_hold(name, f"a feature cannot hold {type_of(column)}")
+    if values.dtype == np.uint64 and values.max(initial=0) >= _MOST:
+        raise cannot_hold(name, "a feature has no whole numbers of 2**63 or more")
+    digits = varints(values.astype(np.int64))
+    return INT64_LIST, Rope.of(_regrouped(digits, bounds))
+
+
+def _regrouped(strings: Strings, bounds: Longs) -> Strings:
+    """Return rows that consist of several neighbouring strings each."""
+    return _strings(strings.data, strings.offsets[bounds])
+
+
+def _strings(data: "np.ndarray[tuple[int], np.dtype[np.uint8]]", offsets: Longs) -> Strings:
+    present: Flags = np.ones(offsets.size - 1, np.bool_)
+    return Strings.unchecked(data=data, offsets=offsets, present=compact(present))
+
+
+def _nothing(rows: int) -> Rope:
+    return Rope.of(_strings(np.empty(0, np.uint8), np.zeros(rows + 1, np.int64)))
+
+
+def _tag(number: int) -> bytes:
+    """Return the tag of a field that has a length."""
+    return bytes([number << 3 | BYTES])

@@ -1,0 +1,170 @@
+"""Read the messages tf.train.Example and tf.train.SequenceExample of many records at once.
+
+The numbers of their fields are declared here (feature.proto, example.proto). As Protocol Buffers
+say: of a key that comes twice the last entry counts, of two kinds of list the last one; messages
+that come twice are joined, packed and unpacked numbers may be mixed, unknown fields are skipped.
+"""
+
+from dataclasses import dataclass
+from typing import Final, cast
+
+import numpy as np
+
+from exset.codecs.tables.spans import gathered
+from exset.codecs.tables.wire import BYTES, FIXED32, VARINT, Parts, WireError, fields_of, varints
+from exset.grammars.columns.arrays import Bytes, Longs, offsets_of
+from exset.grammars.tables.columns import Numbers, first_wrong_text
+
+FEATURES: Final = 1
+"""Example.features, and SequenceExample.context."""
+FEATURE_LISTS: Final = 2
+"""SequenceExample.feature_lists."""
+ENTRY, KEY, VALUE = 1, 1, 2
+"""The entries of the maps in Features and FeatureLists, and what each has."""
+ITEM: Final = 1
+"""The values of a BytesList, FloatList or Int64List, and the features of a FeatureList."""
+NONE, BYTES_LIST, FLOAT_LIST, INT64_LIST = range(4)
+"""The kinds of a Feature."""
+
+
+class ExampleError(ValueError):
+    """Raised for a record that is no Example. record: its number."""
+
+    def __init__(self, record: int, problem: str) -> None:
+        super().__init__(problem)
+        self.record = record
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The entries of maps: the record, the name and the messages of the value of each."""
+
+    records: Longs
+    names: list[bytes]
+    codes: Longs
+    values: Parts
+
+    def chosen(self, code: int, records: int) -> Longs:
+        """Return for each record the last entry with a name; -1 for none."""
+        found = np.full(records, -1, np.int64)
+        which = np.flatnonzero(self.codes == code)
+        found[self.records[which]] = which
+        return found
+
+
+@dataclass(frozen=True)
+class Features:
+    """Features: the kind of each, and its values.
+
+    strings: where the values of all BytesLists are, in order. numbers: the values of all lists of
+    the other kinds. offsets: int64 [n + 1] for each kind, where the values of each feature begin.
+    """
+
+    kinds: Longs
+    strings: tuple[Longs, Longs]
+    numbers: dict[int, Numbers]
+    offsets: dict[int, Longs]
+
+
+def entries_of(data: Bytes, maps: Parts, records: Longs) -> Entries:
+    """Return the entries of messages with a map. records: the record of each message."""
+    entries = _fields(data, maps, records).of(ENTRY, BYTES)
+    owners = records[entries.owners]
+    inner = _fields(data, entries, owners)
+    keys, values = inner.of(KEY, BYTES), inner.of(VALUE, BYTES)
+    starts, lengths = np.zeros((2, owners.size), np.int64)
+    starts[keys.owners] = keys.starts
+    lengths[keys.owners] = keys.ends - keys.starts
+    names, codes = gathered(data, starts, lengths).distinct()
+    if (wrong := first_wrong_text(names)) is not None:
+        record = int(owners[(codes == wrong).argmax()])
+        raise ExampleError(record, "the name of a feature is not UTF-8")
+    return Entries(owners, [name or b"" for name in names.tolist()], codes, values)
+
+
+def steps_of(data: Bytes, entries: Entries) -> tuple[Parts, Longs]:
+    """Return the features in FeatureLists, numbered from 0, and the entry of each."""
+    lists = entries.values
+    steps = _fields(data, lists, entries.records[lists.owners]).of(ITEM, BYTES)
+    return steps._replace(owners=np.arange(steps.owners.size)), lists.owners[steps.owners]
+
+
+def features_of(data: Bytes, messages: Parts, count: int, records: Longs) -> Features:
+    """Return features from their messages, each with its number as owner, from 0 to `count` - 1.
+
+    records: the record of each feature.
+    """
+    lists = _fields(data, messages, records[messages.owners])
+    owners = messages.owners[lists.owners]
+    is_list = (lists.wires == BYTES) & (lists.numbers >= BYTES_LIST) & (lists.numbers <= INT64_LIST)
+    lists, owners = Parts(*(each[is_list] for each in lists)), owners[is_list]
+    kinds = np.zeros(count, np.int64)
+    kinds[owners] = lists.numbers
+    kept = _after_last_change(owners, lists.numbers, count)
+    lists, owners = Parts(*(each[kept] for each in lists)), owners[kept]
+    strings, counts = _strings(data, _of_kind(BYTES_LIST, lists, owners), records)
+    numbers: dict[int, Numbers] = {}
+    offsets = {BYTES_LIST: offsets_of(np.bincount(counts, minlength=count))}
+    for kind in (FLOAT_LIST, INT64_LIST):
+        of_kind = _of_kind(kind, lists, owners)
+        numbers[kind], owners_of, sizes = _numbers(data, kind, of_kind, records)
+        lengths = np.bincount(owners_of, sizes, minlength=count).astype(np.int64)
+        offsets[kind] = offsets_of(lengths)
+    return Features(kinds, strings, numbers, offsets)
+
+
+def _of_kind(kind: int, lists: Parts, owners: Longs) -> Parts:
+    """Return the lists of one kind, with the features as their owners."""
+    chosen = np.flatnonzero(lists.numbers == kind)
+    return Parts(*(each[chosen] for each in (owners, *lists[1:])))
+
+
+def _after_last_change(owners: Longs, kinds: Longs, count: int) -> Longs:
+    """Return the lists that count: those after the last change of kind in their feature."""
+    changed = np.flatnonzero((owners[1:] == owners[:-1]) & (kinds[1:] != kinds[:-1]))
+    last = np.full(count, -1, np.int64)
+    last[owners[changed]] = changed
+    return np.flatnonzero(np.arange(owners.size) > last[owners])
+
+
+def _strings(data: Bytes, lists: Parts, records: Longs) -> tuple[tuple[Longs, Longs], Longs]:
+    """Return where the values in BytesLists are, and the feature of each."""
+    values = _fields(data, lists, records[lists.owners]).of(ITEM, BYTES)
+    return (values.starts, values.ends - values.starts), lists.owners[values.owners]
+
+
+def _numbers(data: Bytes, kind: int, lists: Parts, records: Longs) -> tuple[Numbers, Longs, Longs]:
+    """Return the values in lists of numbers; of each run of them its feature and its length."""
+    parts = _fields(data, lists, records[lists.owners])
+    wire = FIXED32 if kind == FLOAT_LIST else VARINT
+    is_item = (parts.numbers == ITEM) & ((parts.wires == wire) | (parts.wires == BYTES))
+    starts, ends = parts.starts[is_item], parts.ends[is_item]
+    features = lists.owners[parts.owners[is_item]]
+    if kind == FLOAT_LIST:
+        sizes = ends - starts
+        if (wrong := sizes % 4 != 0).any():
+            raise ExampleError(int(records[features[wrong.argmax()]]), "a packed float is cut")
+        floats = gathered(data, starts, sizes).data.view("<f4").astype(np.float32, copy=False)
+        return Numbers.of(floats), features, sizes // 4
+    try:
+        values, counts = varints(data, starts, ends)
+    except WireError as error:
+        record = int(records[features[error.message]])
+        raise ExampleError(record, "a packed integer is damaged") from None
+    return Numbers.of(values), features, counts
+
+
+def _fields(data: Bytes, messages: Parts, records: Longs) -> Parts:
+    """Return the fields of messages. records: the record of each, for errors."""
+    try:
+        return fields_of(data, messages.starts, messages.ends)
+    except WireError as error:
+        record = int(records[error.message])
+        raise ExampleError(record, "a message in it is cut or damaged") from None
+
+
+def messages_of(data: Bytes, starts: Longs, lengths: Longs) -> tuple[Parts, Parts]:
+    """Return the messages Features, and FeatureLists, of records. Raises ExampleError."""
+    spans = Parts(starts, starts, starts, starts, starts + lengths)
+    fields = _fields(data, spans, cast(Longs, np.arange(starts.size)))
+    return fields.of(FEATURES, BYTES), fields.of(FEATURE_LISTS, BYTES)

@@ -1,0 +1,64 @@
+"""Read and write MDS shards: the bytes of each column of each sample."""
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.codecs.engine import Values, read, write
+from exset.codecs.tables.mds_layout import shard
+from exset.core.errors import FormatError
+from exset.core.kernels import Engine
+from exset.core.limits import Limits
+from exset.core.source import Source
+from exset.grammars.columns.arrays import Longs, compact
+from exset.grammars.columns.strings import Strings
+
+MOST: Final = 2**32 - 1
+"""The most bytes of a shard, as its offsets have 32 bits."""
+
+
+def read_shard(
+    source: Source, sizes: Sequence[int | None], *, limits: Limits, engine: Engine
+) -> list[Strings]:
+    """Return the data of each column. sizes: the bytes of each column, None if they vary.
+
+    Raises FormatError for a shard that is cut, or whose samples are not where it says.
+    """
+    fields = read(shard(tuple(sizes)), source, limits=limits, engine=engine)
+    rows = fields.starts["rows"]
+    ends = cast(NDArray[np.uint32], fields["ends"]).astype(np.int64)
+    after = np.append(rows[1:], fields.end)
+    if (wrong := after != ends).any():
+        row = int(wrong.argmax())
+        place = fields.place(source, "ends", row)
+        message = f"the shard says that sample {row} ends at byte {ends[row]}, not {after[row]}"
+        hint = "the file is damaged, or index.json has other columns than the shard"
+        raise FormatError(message, place=place, hint=hint, code="mds-shard")
+    return [fields.strings(f"rows.data_{i}") for i in range(len(sizes))]
+
+
+def write_shard(columns: Sequence[Strings], sizes: Sequence[int | None], config: bytes) -> bytes:
+    """Return a shard. config: a JSON value, which readers skip."""
+    lengths = row_sizes(columns, sizes)
+    begin = 4 * (2 + lengths.size) + len(config)
+    fields: dict[str, Values] = {
+        "samples": np.array([lengths.size], np.uint32),
+        "begin": np.array([begin], np.uint32),
+        "ends": (begin + np.cumsum(lengths)).astype(np.uint32),
+        "config": Strings.of([config]),
+    }
+    for i, (column, size) in enumerate(zip(columns, sizes, strict=True)):
+        if size is None:
+            fields[f"rows.size_{i}"] = column.lengths.astype(np.uint32)
+        fields[f"rows.data_{i}"] = column
+    return write(shard(tuple(sizes)), fields)
+
+
+def row_sizes(columns: Sequence[Strings], sizes: Sequence[int | None]) -> Longs:
+    """Return the bytes of each sample: int64 [n]."""
+    total = np.zeros(len(columns[0]), np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        total += column.lengths + (4 if size is None else 0)
+    return cast(Longs, compact(total))

@@ -1,0 +1,38 @@
+"""The layout of MDS shards, which depends on the columns; names as in mosaicml-streaming.
+
+Source: mosaicml-streaming, `base/format/mds/writer.py` and `reader.py`.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import construct as cs
+from construct import this
+
+from exset.codecs.engine import Layout
+
+
+@lru_cache(maxsize=16)
+def shard(sizes: tuple[int | None, ...]) -> Layout:
+    """Return the layout of a shard. sizes: the bytes of each column, None if they vary.
+
+    A sample has a size for each column whose sizes vary, then the data of all columns.
+    """
+    return Layout(
+        cs.Struct(
+            "samples" / cs.Int32ul,
+            "begin" / cs.Int32ul,  # the offset of the first sample, then those of the ends
+            cs.Check(this.begin >= this.samples * 4 + 8),
+            "ends" / cs.Array(this.samples, cs.Int32ul),
+            "config" / cs.Bytes(this.begin - this.samples * 4 - 8),
+            "rows" / cs.Array(this.samples, cs.Struct(*_fields(sizes))),
+        )
+    )
+
+
+def _fields(sizes: Sequence[int | None]) -> list[cs.Construct]:
+    varying = [f"size_{i}" / cs.Int32ul for i, size in enumerate(sizes) if size is None]
+    return varying + [
+        f"data_{i}" / cs.Bytes(this[f"size_{i}"] if size is None else size)
+        for i, size in enumerate(sizes)
+    ]

@@ -1,0 +1,14 @@
+"""Copy spans of bytes into columns, with the kernels of the engine where they are compiled."""
+
+import numpy as np
+
+from exset.codecs.engine.gather import KERNELS, Mover
+from exset.grammars.columns.arrays import Bytes, Flags, Longs, compact
+from exset.grammars.columns.strings import Strings
+
+
+def gathered(data: Bytes, starts: Longs, lengths: Longs, present: Flags | None = None) -> Strings:
+    """Return the strings at `starts` with `lengths`, which must be in the data; copied in order."""
+    compiled = KERNELS.use_compiled(int(lengths.sum()))
+    strings = Mover(compiled).strings(np.ascontiguousarray(data), starts, lengths)
+    return strings if present is None else strings.with_unchecked(present=compact(present))

@@ -1,0 +1,137 @@
+"""Read tar archives as their members: the regular files, with names and data.
+
+Damage that Python's `tarfile`, and with it webdataset, reads as the end of an archive is a
+finding.
+"""
+
+from dataclasses import dataclass
+from typing import Final, cast
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from exset.codecs.engine import Fields, Layout, read
+from exset.codecs.tables.tar_names import entry_names
+from exset.core.errors import Findings, FormatError, Place
+from exset.core.kernels import Engine
+from exset.core.limits import Limits
+from exset.core.source import Source
+from exset.grammars.columns.arrays import Bytes, Flags, Longs
+from exset.grammars.tables.shard_findings import finding_at
+
+_ARCHIVE: Final = Layout("exset.codecs.tables.tar_layout:Archive")
+_ENTRIES: Final = Layout("exset.codecs.tables.tar_layout:Entries")
+_COUNT: Final = 8  # bytes of the number of entries, which an archive does not have
+_BLOCK: Final = 512
+_SUM: Final = slice(148, 156)
+_CHUNK: Final = 1 << 14  # headers whose checksums are computed at once
+_FILES: Final = np.frombuffer(b"\x0007", np.uint8)
+
+
+@dataclass(frozen=True)
+class Members:
+    """The regular files of an archive.
+
+    names: the names, as they are in the archive. starts, lengths: int64, where their data are in
+    the source. headers: int64, the offsets of their headers.
+    """
+
+    names: list[bytes]
+    starts: Longs
+    lengths: Longs
+    headers: Longs
+
+
+def read_members(source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Members:
+    """Read the members of an archive.
+
+    Raises FormatError for data that end within a member, and for a file that is no archive.
+    """
+    data: Bytes = np.frombuffer(source.view, np.uint8)
+    fields, shift, is_ended = _fields(source, limits, engine)
+    headers = fields.starts["entries"] - shift
+    starts, lengths = fields.spans("entries.data")
+    starts, count = starts - shift, headers.size - is_ended
+    if (wrong := _first_unsound(data, headers[:count])) is not None:
+        _stop("tar-checksum", source, int(headers[wrong]), wrong, findings)
+        count = wrong
+    elif is_ended:
+        _check_end(source, data, int(headers[-1]), findings)
+    elif fields.end - shift < data.size or not count:
+        _check_cut(source, data, fields.end - shift, count, findings)
+    kinds = cast(Bytes, fields["entries.typeflag"])[:count]
+    names = entry_names(fields, kinds, data, starts, lengths)
+    files = np.flatnonzero(np.isin(kinds, _FILES))
+    named = [names[row] for row in files.tolist()]
+    return Members(named, starts[files], lengths[files], headers[files])
+
+
+def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, int, bool]:
+    """Read all entries, or those before the first that is cut.
+
+    Also return a number to subtract from offsets, and whether the last entry is an empty block.
+    """
+    try:
+        return read(_ARCHIVE, source, limits=limits, engine=engine), 0, True
+    except FormatError as error:
+        count = (error.place.index("entries") if error.place is not None else None) or 0
+    numbered = count.to_bytes(_COUNT, "big") + source.data
+    fields = read(_ENTRIES, Source(source.name, numbered), limits=limits, engine=engine)
+    return fields, _COUNT, False
+
+
+def _check_end(source: Source, data: Bytes, end: int, findings: Findings) -> None:
+    """Add a finding for bytes after the empty block that ends an archive."""
+    others = data[end:] != 0
+    if (at := int(others.argmax()) if others.size else 0) or others[:1].any():
+        place = Place.in_bytes(source, end + at)
+        findings.add(finding_at("tar-after-end", place, count=others.size - at))
+
+
+def _check_cut(source: Source, data: Bytes, end: int, count: int, findings: Findings) -> None:
+    """Add a finding, or raise FormatError, for data that end within an entry."""
+    header = data[end : end + _BLOCK]
+    if header.size < _BLOCK:
+        _stop("tar-cut", source, end, count, findings)
+    elif not _are_sound(header.reshape(1, _BLOCK)).all():
+        _stop("tar-checksum", source, end, count, findings)
+    else:
+        message = f"the data end within member {count}"
+        hint = "the file is truncated: write or download it again"
+        place = Place.in_bytes(source, end, f"entries[{count}]")
+        raise FormatError(message, place=place, hint=hint, code="tar-cut")
+
+
+def _stop(code: str, source: Source, offset: int, count: int, findings: Findings) -> None:
+    """Add a finding for damage that ends an archive; raise FormatError before the first member."""
+    place = Place.in_bytes(source, offset, f"entries[{count}]")
+    found = finding_at(code, place, count=count, size=len(source.view) - offset)
+    if not count:
+        raise FormatError.of(found)
+    findings.add(found)
+
+
+def _first_unsound(data: Bytes, headers: Longs) -> int | None:
+    """Return the first header with a wrong checksum, or None."""
+    blocks = sliding_window_view(data, _BLOCK) if headers.size else data
+    for begin in range(0, headers.size, _CHUNK):
+        unsound = ~_are_sound(blocks[headers[begin : begin + _CHUNK]])
+        if unsound.any():
+            return begin + int(unsound.argmax())
+    return None
+
+
+def _are_sound(headers: NDArray[np.uint8]) -> Flags:
+    """Return whether headers, uint8 [n, 512], have the right checksum, of signed bytes or not."""
+    field = headers[:, _SUM]
+    stored = np.zeros(len(headers), np.int64)
+    is_digit = (field >= ord("0")) & (field < ord("8"))
+    for i in range(field.shape[1]):
+        digit = field[:, i] & 7
+        stored = np.where(is_digit[:, i], stored * 8 + digit, stored)
+    rest = 8 * ord(" ") - field.sum(axis=1, dtype=np.int64)
+    signed = 8 * ord(" ") - field.view(np.int8).sum(axis=1, dtype=np.int64)
+    sums = headers.sum(axis=1, dtype=np.int64) + rest
+    other = headers.view(np.int8).sum(axis=1, dtype=np.int64) + signed
+    return cast(Flags, is_digit.any(axis=1) & ((stored == sums) | (stored == other)))

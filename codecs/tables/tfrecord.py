@@ -1,0 +1,146 @@
+"""Read and write the records of TFRecord files, with their checksums.
+
+Source: TensorFlow, `record_writer.cc` and `record_reader.cc`.
+"""
+
+from typing import Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.codecs.engine import Fields, Layout, Values, read, write
+from exset.codecs.shared.crc32c import crc32c_each
+from exset.core.errors import Findings, FormatError, Place
+from exset.core.kernels import Engine
+from exset.core.limits import Limits
+from exset.core.source import Source
+from exset.grammars.columns.arrays import Bytes, Flags, Longs
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.shard_findings import finding_at
+
+_FILE: Final = Layout("exset.codecs.tables.tfrecord_layout:File")
+_RECORDS: Final = Layout("exset.codecs.tables.tfrecord_layout:Records")
+_COUNT: Final = 8  # bytes of the number of records, which a file does not have
+_HEADER: Final = 12
+_LENGTH: Final = 8
+_END: Final = bytes(_HEADER + 4)  # the record that marks the end; see the layout
+_DELTA: Final = 0xA282EAD8
+_WORD: Final = 32
+
+
+def read_records(
+    source: Source, *, damaged: bool, limits: Limits, findings: Findings, engine: Engine
+) -> tuple[Longs, Longs]:
+    """Return where the data of each record are: starts and lengths, int64.
+
+    A file that ends within the header of a record has a finding, as TensorFlow reads that as the
+    end. Raises FormatError for other damage; with `damaged` it is a finding, and records after it
+    are read if the length of the damaged one is right.
+    """
+    fields, shift, whole = _fields(source, limits, engine)
+    starts, lengths = fields.spans("records.data")
+    starts, lengths = starts[:whole] - shift, lengths[:whole]
+    data: Bytes = np.frombuffer(source.view, np.uint8)
+    sound = _are_sound(data, starts - _HEADER, _LENGTH, _crcs(fields, "length_crc", whole))
+    end = int(starts[-1] + lengths[-1]) + 4 if whole else 0
+    if not sound.all():
+        whole = int(sound.argmin())
+        starts, lengths = starts[:whole], lengths[:whole]
+        _report(
+            "tfrecord-length",
+            source,
+            whole,
+            int(starts[-1] + lengths[-1]) + 4 if whole else 0,
+            damaged,
+            findings,
+        )
+    elif end < data.size:
+        _check_rest(source, data, whole, end, damaged, findings)
+    sound = masked(crc32c_each(data, starts, lengths)) == _crcs(fields, "data_crc", whole)
+    for record in np.flatnonzero(~sound).tolist():
+        _report("tfrecord-data", source, record, int(starts[record]), damaged, findings)
+    return starts[sound], lengths[sound]
+
+
+def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, int, int]:
+    """Read all whole records; also return a number to subtract from offsets, and their number."""
+    ended = Source(source.name, b"".join([source.view, _END]))
+    try:
+        fields = read(_FILE, ended, limits=limits, engine=engine)
+    except FormatError as error:
+        count = (error.place.index("records") if error.place is not None else None) or 0
+    else:
+        return fields, 0, int(fields.counts("records")[0]) - 1
+    try:
+        return _first(source, count, limits, engine), _COUNT, count
+    except FormatError:  # the last record has bytes of the one that marks the end
+        return _first(source, count - 1, limits, engine), _COUNT, count - 1
+
+
+def _first(source: Source, count: int, limits: Limits, engine: Engine) -> Fields:
+    """Read the first records."""
+    numbered = Source(source.name, count.to_bytes(_COUNT, "big") + source.data)
+    return read(_RECORDS, numbered, limits=limits, engine=engine)
+
+
+def _crcs(fields: Fields, name: str, count: int) -> NDArray[np.uint32]:
+    return cast(NDArray[np.uint32], fields[f"records.{name}"])[:count]
+
+
+def _check_rest(
+    source: Source, data: Bytes, record: int, at: int, damaged: bool, findings: Findings
+) -> None:
+    """Report a record that is not whole: it is cut, or its length is wrong."""
+    if data.size - at < _HEADER:
+        place = Place.in_bytes(source, at, f"records[{record}]")
+        findings.add(finding_at("tfrecord-cut", place, count=record, size=data.size - at))
+        return
+    stored = data[at + _LENGTH : at + _HEADER].view("<u4")
+    is_sound = _are_sound(data, np.array([at]), _LENGTH, stored)
+    _report(
+        "tfrecord-ends" if is_sound.all() else "tfrecord-length",
+        source,
+        record,
+        at,
+        damaged,
+        findings,
+    )
+
+
+def _report(
+    code: str, source: Source, record: int, at: int, damaged: bool, findings: Findings
+) -> None:
+    """Raise FormatError for damage, or add a finding if damaged files are to be read."""
+    place = Place.in_bytes(source, at, f"records[{record}]")
+    found = finding_at(code, place, record=record)
+    if not damaged:
+        raise FormatError.of(found)
+    findings.add(found)
+
+
+def _are_sound(data: Bytes, starts: Longs, length: int, stored: NDArray[np.uint32]) -> Flags:
+    lengths = np.full(starts.size, length, np.int64)
+    return cast(Flags, masked(crc32c_each(data, starts, lengths)) == stored)
+
+
+def masked(crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return checksums as TFRecord stores them: rotated by 15 bits, plus a constant."""
+    crcs = crcs.astype(np.uint64)
+    rotated = (crcs >> np.uint64(15) | crcs << np.uint64(_WORD - 15)) & np.uint64(2**_WORD - 1)
+    return (rotated + np.uint64(_DELTA)).astype(np.uint32)
+
+
+def records(data: Strings, *, engine: Engine = "auto") -> memoryview:
+    """Return records with the data."""
+    lengths = data.lengths
+    words = np.ascontiguousarray(lengths.astype("<i8")).view(np.uint8)
+    begins = 8 * np.arange(lengths.size, dtype=np.int64)
+    fields: dict[str, Values] = {
+        "count": np.array([len(data)], np.uint64),
+        "records.length": lengths.astype(np.uint32),
+        "records.length_high": (lengths >> _WORD).astype(np.uint32),
+        "records.length_crc": masked(crc32c_each(words, begins, np.full(begins.size, 8))),
+        "records.data": data,
+        "records.data_crc": masked(crc32c_each(data.data, data.offsets[:-1], lengths)),
+    }
+    return memoryview(write(_RECORDS, fields, engine=engine))[_COUNT:]

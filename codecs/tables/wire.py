@@ -1,0 +1,163 @@
+"""Scan messages of Protocol Buffers: kernels that find the fields of many messages at once.
+
+A field is a tag (its number and wire type), then a varint, 4 or 8 bytes, or a length with bytes.
+Source: Protocol Buffers, "Encoding".
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from exset.core.kernels import Kernels, entry_kernel, inline_kernel
+from exset.grammars.columns.arrays import Bytes, Longs
+
+KERNELS: Final = Kernels("exset.codecs.tables.wire")
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+"""The wire types of fields; groups, 3 and 4, are not supported."""
+
+_MOST_VARINT: Final = 10  # bytes
+_LAST_SHIFT: Final = 63
+_HALF: Final = 1 << 62
+
+
+class Parts(NamedTuple):
+    """Fields of messages, in order: the message, the number, the wire type, and the value.
+
+    starts, ends: where the value is; of a varint its bytes.
+    """
+
+    owners: Longs
+    numbers: Longs
+    wires: Longs
+    starts: Longs
+    ends: Longs
+
+    def of(self, number: int, wire: int) -> "Parts":
+        """Return the fields of a number and a wire type; others are unknown, and skipped."""
+        chosen = (self.numbers == number) & (self.wires == wire)
+        return Parts(*(each[chosen] for each in self))
+
+
+class WireError(ValueError):
+    """Raised for a message that is cut or no message. message: its number."""
+
+    def __init__(self, message: int) -> None:
+        super().__init__(f"message {message} is damaged")
+        self.message = message
+
+
+def fields_of(data: Bytes, starts: Longs, ends: Longs) -> Parts:
+    """Return the fields of messages. Raises WireError."""
+    run = KERNELS.choose(scan, KERNELS.use_compiled(int((ends - starts).sum())))
+    starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
+    none = np.empty(0, np.int64)
+    count, wrong = run(data, starts, ends, none, none, none, none, none)
+    if wrong >= 0:
+        raise WireError(wrong)
+    parts = Parts(*(np.empty(count, np.int64) for _ in range(5)))
+    run(data, starts, ends, *parts)
+    return parts
+
+
+def varints(data: Bytes, starts: Longs, ends: Longs) -> tuple[Longs, Longs]:
+    """Return the numbers in spans of varints, and how many each span has: int64.
+
+    Raises WireError, which names the span.
+    """
+    run = KERNELS.choose(unpack, KERNELS.use_compiled(int((ends - starts).sum())))
+    starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
+    counts = np.empty(starts.size, np.int64)
+    none = np.empty(0, np.int64)
+    total, wrong = run(data, starts, ends, counts, none)
+    if wrong >= 0:
+        raise WireError(wrong)
+    numbers = np.empty(total, np.int64)
+    run(data, starts, ends, counts, numbers)
+    return numbers, counts
+
+
+@inline_kernel
+def varint(data: Bytes, at: int, end: int) -> tuple[int, int]:
+    """Return a number, as int64, and the offset after it; -1 for the offset if it is damaged."""
+    value, shift = 0, 0
+    while at < end and shift <= _LAST_SHIFT:
+        byte = int(data[at])
+        at += 1
+        if shift == _LAST_SHIFT:
+            if byte & 1:
+                value = value - _HALF - _HALF
+        else:
+            value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
+    return 0, -1
+
+
+@entry_kernel
+def scan(
+    data: Bytes,
+    begins: Longs,
+    stops: Longs,
+    owners: Longs,
+    numbers: Longs,
+    wires: Longs,
+    starts: Longs,
+    ends: Longs,
+) -> tuple[int, int]:
+    """Find the fields of messages; return their count, and the first damaged message or -1.
+
+    Only as many fields are stored as there is room.
+    """
+    count, room = 0, len(owners)
+    for message in range(len(begins)):
+        at, stop = begins[message], stops[message]
+        while at < stop:
+            tag, at = varint(data, at, stop)
+            wire = tag & 7
+            if at < 0 or tag < 8 or tag >= 1 << 32:
+                return count, message
+            start = at
+            if wire == 0:
+                _, at = varint(data, at, stop)
+            elif wire == 1:
+                at += 8
+            elif wire == 5:
+                at += 4
+            elif wire == 2:
+                size, start = varint(data, at, stop)
+                at = -1
+                if start >= 0 and 0 <= size <= stop - start:
+                    at = start + size
+            else:
+                at = -1
+            if at < 0 or at > stop:
+                return count, message
+            if count < room:
+                owners[count] = message
+                numbers[count] = tag >> 3
+                wires[count] = wire
+                starts[count] = start
+                ends[count] = at
+            count += 1
+    return count, -1
+
+
+@entry_kernel
+def unpack(
+    data: Bytes, begins: Longs, stops: Longs, counts: Longs, numbers: Longs
+) -> tuple[int, int]:
+    """Convert spans of varints; return the count of numbers, and the first damaged span or -1."""
+    count, room = 0, len(numbers)
+    for span in range(len(begins)):
+        at, stop, before = begins[span], stops[span], count
+        while at < stop:
+            number, at = varint(data, at, stop)
+            if at < 0:
+                return count, span
+            if count < room:
+                numbers[count] = number
+            count += 1
+        counts[span] = count - before
+    return count, -1

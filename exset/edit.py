@@ -1,0 +1,134 @@
+"""Edit models between `load` and `save`: filter, sort, shuffle and rename units, map inputs.
+
+All models have `select`, which also reorders, and `concat`; a table of columns has `with_columns`.
+Models are never changed: every function returns a new one.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from exset import formats
+from exset.conditions import Condition, is_one_of, substitution
+from exset.core.limits import DEFAULT, Limits
+from exset.core.protocols import Model, Selectable
+from exset.core.text import with_article
+from exset.families.family import Family
+from exset.runtime.lens.mapping import add_noise, map_inputs, map_targets
+
+if TYPE_CHECKING:
+    from exset.grammars.columns.arrays import Flags
+
+__all__ = [
+    "add_noise",
+    "drop",
+    "keep",
+    "map_inputs",
+    "map_targets",
+    "rename",
+    "shuffle",
+    "sort",
+]
+
+M = TypeVar("M", bound=Model)
+S = TypeVar("S", bound=Selectable)
+
+
+def keep(model: S, /, *conditions: str, **values: Iterable[object]) -> S:
+    """Return a model of the units for which every condition holds.
+
+    A condition is a field, one of `=`, `!=`, `<`, `<=`, `>`, `>=`, and a value, such as
+    "events>=3"; the value for a field of text is a pattern, such as "name=v_*". A keyword argument
+    is a field with all the exact values that it may have, such as `name=["cat", "dog"]`. Fields:
+    `name`; `events` and `frequency` of examples; `file` and `id` of samples; `label` of records, or
+    the number of a column; the columns of tables. Raises ValueError, and TypeError for a model
+    without units to select, such as a schema.
+    """
+    mask = _mask(model, conditions, values, True)
+    return model.select(mask)
+
+
+def drop(model: S, /, *conditions: str, **values: Iterable[object]) -> S:
+    """Return a model without the units for which a condition holds; arguments are as for `keep`."""
+    mask = _mask(model, conditions, values, False)
+    return model.select(~mask)
+
+
+def sort(model: S, by: str, *, descending: bool = False) -> S:
+    """Sort the units by a field, as `keep` has them; text by its bytes.
+
+    Units with equal values keep their order. A sample list goes file by file: `select` keeps the
+    samples of a file together. Raises ValueError for an unknown field.
+    """
+    import numpy as np
+
+    values = _family(model).values_of(model, by)
+    if isinstance(values, np.ndarray):
+        order = np.argsort(values[::-1] if descending else values, kind="stable")
+        return model.select(len(values) - 1 - order[::-1] if descending else order)
+    texts = list(values)
+    rows = sorted(range(len(texts)), key=texts.__getitem__, reverse=descending)
+    return model.select(np.array(rows, np.int64))
+
+
+def shuffle(model: S, *, seed: int, limits: Limits = DEFAULT) -> S:
+    """Shuffle the units (NumPy's PCG64): always the same order for a seed.
+
+    In a sample list, exset shuffles the files, and the samples of each file; raises LimitError for
+    too many.
+    """
+    return cast(S, _family(model).shuffled(model, seed, limits))
+
+
+def rename(
+    model: M, names: Mapping[str, str] | Callable[[str], str], *, what: str | None = None
+) -> M:
+    """Change the names of units, or other names in a model.
+
+    `names`: new names by old names; `*` in an old name is any text, and in the new name the same
+    text; the first match counts, and a name without a match stays. Or a function that returns the
+    new name. `what`: "name" or "group" of an example set, "file" of a sample list, "name" (the
+    first field) or "label" (the last field) of a manifest, "column" of a table; by default the
+    first of these. Raises ValueError for unknown and for invalid names, and if two groups, files or
+    columns would become one.
+    """
+    change = names if callable(names) else _changed(names)
+    return cast(M, formats.family_of(model).renamed(model, change, what))
+
+
+def _family(model: Model) -> Family:
+    """Return the family of a model that can select units. Raises TypeError for another model."""
+    family = formats.family_of(model)
+    if not isinstance(model, Selectable):
+        raise TypeError(f"the {family.unit}s of {with_article(family.noun)} cannot be selected")
+    return family
+
+
+def _changed(names: Mapping[str, str]) -> Callable[[str], str]:
+    """Return a function that renames by the first old name that matches."""
+    substitutions = [substitution(old, new) for old, new in names.items()]
+
+    def change(name: str) -> str:
+        found = (substitute(name) for substitute in substitutions)
+        return next((new for new in found if new is not None), name)
+
+    return change
+
+
+def _mask(
+    model: Model,
+    conditions: Iterable[str],
+    values: Mapping[str, Iterable[object]],
+    every: bool,
+) -> "Flags":
+    """Return a mask of the units for which every condition holds, or else any."""
+    import numpy as np
+
+    _family(model)
+    mask = np.full(len(model), every)
+    for condition in conditions:
+        found = Condition.of(condition)(model)
+        mask = mask & found if every else mask | found
+    for field, exact in values.items():
+        found = is_one_of(model, field, exact)
+        mask = mask & found if every else mask | found
+    return mask

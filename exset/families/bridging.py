@@ -1,0 +1,83 @@
+"""Protocols for the functions of a family that convert its models to tables and back."""
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from exset.core.limits import Limits
+from exset.core.protocols import Level, Model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from exset.core.errors import Findings
+    from exset.grammars.tables.table import Table
+
+
+class ToTable(Protocol):
+    """A function that makes a table of a model of a family."""
+
+    def __call__(
+        self,
+        model: Any,
+        /,
+        *,
+        level: Level,
+        findings: "Findings",
+        limits: Limits,
+        **options: object,
+    ) -> "Table":
+        """Return the table, with metadata from which the inverse makes the model again.
+
+        Raises FormatError for what no table can hold at this level, and TypeError for an unknown
+        option.
+        """
+
+
+class FromTable(Protocol):
+    """A function that makes a model of a family from a table."""
+
+    def __call__(
+        self,
+        table: "Table",
+        /,
+        *,
+        findings: "Findings",
+        limits: Limits,
+        lossy: bool,
+        **options: object,
+    ) -> Model:
+        """Return the model.
+
+        The metadata, or names of columns, say what the columns are. Raises FormatError for columns
+        that a model cannot hold; with `lossy` it drops them, with a finding for each.
+        """
+
+
+class TableLayoutOf(Protocol):
+    """A function that finds the columns of the tables of a model that comes in chunks."""
+
+    def __call__(
+        self,
+        chunks: "Iterable[Any]",
+        /,
+        *,
+        level: Level,
+        findings: "Findings",
+        limits: Limits,
+        **options: object,
+    ) -> object:
+        """Return columns and options, for `TablesOf`. Raises FormatError as `ToTable` does."""
+
+
+class TablesOf(Protocol):
+    """A function that makes tables of a model that comes in chunks."""
+
+    def __call__(
+        self,
+        chunks: "Iterable[Any]",
+        layout: Any,
+        /,
+        *,
+        findings: "Findings",
+        limits: Limits,
+    ) -> "Iterator[Table]":
+        """Yield tables with the same columns, which together are the table of the model."""

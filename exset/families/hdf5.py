@@ -1,0 +1,59 @@
+"""HDF5 files as tables."""
+
+from typing import Final
+
+from exset.families.format import Format
+from exset.families.option import LOSSY, Option
+from exset.families.tables import TABLE
+
+_MAGIC: Final = b"\x89HDF\r\n\x1a\n"
+
+_FINDINGS: Final = (
+    "exset.grammars.tables:tables.findings",
+    "exset.grammars.tables:hdf5.findings",
+    "exset.grammars.lbann:hdf5.findings",
+    "exset.grammars.lbann:tables.findings",
+)
+
+FORMATS: Final[tuple[Format, ...]] = (
+    Format(
+        name="lbann_hdf5",
+        title="HDF5 with a group for each sample, for LBANN",
+        family=TABLE,
+        suffixes=(".lbann.h5",),
+        magic=_MAGIC,
+        only_by_suffix=True,
+        binary=True,
+        may_crash=True,
+        reader="exset.runtime.tables.hdf5_read:read_groups",
+        writer="exset.runtime.lbann.table_files:write",
+        companions="exset.runtime.lbann.table_files:companions",
+        options=(LOSSY,),
+        findings=_FINDINGS,
+        strategy="exset.testing.hdf5:group_tables",
+    ),
+    Format(
+        name="hdf5",
+        title="HDF5",
+        family=TABLE,
+        suffixes=(".h5", ".hdf5", ".he5", ".nc"),
+        magic=_MAGIC,
+        binary=True,
+        may_crash=True,
+        maps=True,
+        is_nested=True,
+        reader="exset.runtime.tables.hdf5_read:read",
+        writer="exset.runtime.tables.hdf5:write",
+        options=(Option("compress", "Compress the datasets by shuffle and gzip."),),
+        read_options=(
+            Option(
+                "layout",
+                "Read the datasets as columns, or each group as a row.",
+                choices=("rows", "groups"),
+                default="decided by the file",
+            ),
+        ),
+        findings=_FINDINGS,
+        strategy="exset.testing.tables:tables",
+    ),
+)

@@ -1,0 +1,107 @@
+"""Options of readers, writers and tables, declared once for Python and for the command line."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from exset.core.callers import OptionError
+from exset.core.protocols import Model, OptionValue
+
+_NAMES: Final[set[str]] = set()
+"""The names of all options."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a reader, a writer or a table, for Python and for the command line.
+
+    An option is a flag unless it has `choices`, or a `metavar` that names its value, such as
+    `FILE`. `help` is the help text of the command line: an imperative sentence. `default` says in
+    words what happens without the option. `untrusted` is the value of the unset option on a command
+    line with `--untrusted`. `parse`: a function, "module:function", that makes the value of a text.
+    `is_new_folder`: the value is a folder to write, or a `NewFolder`. `attribute`, for tests of
+    round trips, names the attribute of a model with the value of a reader's option; a bool there is
+    an index of `choices`.
+    """
+
+    name: str
+    help: str
+    choices: tuple[str, ...] = ()
+    metavar: str = ""
+    default: str = ""
+    untrusted: str = ""
+    parse: str = ""
+    is_new_folder: bool = False
+    attribute: str = ""
+
+    def __post_init__(self) -> None:
+        """Remember the name: an unset option that is declared elsewhere is ignored."""
+        _NAMES.add(self.name)
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether the option's value is a bool."""
+        return not self.choices and not self.metavar
+
+    def value_of(self, model: Model) -> OptionValue:
+        """Return the value that makes a reader give this model again; "" for the default."""
+        value: object = getattr(model, self.attribute) if self.attribute else ""
+        return self.choices[value] if isinstance(value, bool) else str(value)
+
+
+def named(options: Iterable[Option], name: str) -> Option | None:
+    """Return the option of a name; None if there is none."""
+    return next((option for option in options if option.name == name), None)
+
+
+def chosen(
+    given: Mapping[str, object], declared: tuple[Option, ...], owner: str
+) -> dict[str, object]:
+    """Return the options that are set.
+
+    `owner`: whose options they are, for messages. Raises OptionError for an option that is not
+    declared, unless it is unset and another owner has it, and for a value that is not one of the
+    choices.
+    """
+    for name, value in given.items():
+        option = named(declared, name)
+        if option is None:
+            if value or name not in _NAMES:
+                names = ", ".join(each.name for each in declared) or "none"
+                raise OptionError(f"unknown option {name!r} of {owner}; its options: {names}")
+        elif value and option.choices and value not in option.choices:
+            choices = ", ".join(option.choices)
+            raise OptionError(f"unknown {name} {value!r} of {owner}: choose one of {choices}")
+    return {name: value for name, value in given.items() if value}
+
+
+def listed(text: str) -> list[str]:
+    """Return the names in a text, which commas separate."""
+    return [each.strip() for each in text.split(",")]
+
+
+def listed_option(name: str, help: str) -> Option:
+    """Return an option whose value is a list of names."""
+    return Option(name, help, metavar="NAME,...", parse="exset.families.option:listed")
+
+
+LOSSY: Final = Option("lossy", "Drop what the target format cannot store, and report it.")
+"""The option of each writer whose format cannot store every model of its family."""
+
+BASE: Final = Option("base", "Find the files of an input in this folder.", metavar="FOLDER")
+ROOT: Final = Option(
+    "root", "Open no file of an input outside of this folder.", metavar="FOLDER", untrusted="."
+)
+"""The options of writers and of tables that read the files of a model."""
+
+CONTENTS: Final = Option("contents", "Read the files, too: their bytes become a column.")
+"""The option of tables of files."""
+
+ACCESS: Final = (
+    BASE,
+    ROOT,
+    Option("follow_links", "Follow links in HDF5 files, and links to data in other files."),
+    Option("allow_plugins", "Let HDF5 load its plugins to decompress data."),
+    Option("no_locking", "Do not lock HDF5 files (for parallel file systems)."),
+)
+"""The options of tables that read HDF5 files."""

@@ -1,0 +1,96 @@
+"""Tables for loaders that read shards: WebDataset, TFRecord and MDS."""
+
+from typing import Final
+
+from exset.families.format import Format
+from exset.families.option import LOSSY, Option
+from exset.families.tables import TABLE
+
+_FINDINGS: Final = (
+    "exset.grammars.tables:tables.findings",
+    "exset.grammars.tables:shards.findings",
+)
+
+_DAMAGED: Final = Option("damaged", "Leave out damaged records, and report them.")
+_RAW: Final = Option("raw", "Read each record as bytes, into the column `record`.")
+_SHARD_SIZE: Final = Option(
+    "shard_size", "End a shard at this size, such as 64MB.", metavar="SIZE", default="64 MiB"
+)
+_COMPRESSION: Final = Option(
+    "compression", "Compress each shard.", choices=("zstd", "gz"), default="not compressed"
+)
+
+FORMATS: Final[tuple[Format, ...]] = (
+    Format(
+        name="webdataset",
+        title="WebDataset",
+        family=TABLE,
+        suffixes=(".tar", ".tgz"),
+        options=(LOSSY,),
+        binary=True,
+        reader="exset.runtime.tables.webdataset:read",
+        writer="exset.runtime.tables.webdataset_write:write",
+        chunk_writer="exset.runtime.tables.shard_chunks:write_webdataset",
+        sidecar="exset.runtime.tables.webdataset_write:sidecar_of",
+        findings=_FINDINGS,
+        strategy="exset.testing.shards:flat_tables",
+    ),
+    Format(
+        name="tfrecord",
+        title="TFRecord of tf.train.Example",
+        family=TABLE,
+        suffixes=(".tfrecord", ".tfrecords"),
+        options=(LOSSY,),
+        read_options=(_DAMAGED, _RAW),
+        binary=True,
+        reader="exset.runtime.tables.tfrecord:read",
+        writer="exset.runtime.tables.tfrecord_write:write",
+        chunk_writer="exset.runtime.tables.shard_chunks:write_tfrecord",
+        sidecar="exset.runtime.tables.tfrecord_write:sidecar_of",
+        findings=_FINDINGS,
+        strategy="exset.testing.shards:flat_tables",
+    ),
+    Format(
+        name="mds",
+        title="MDS of mosaicml-streaming",
+        family=TABLE,
+        suffixes=(),
+        is_folder=True,
+        contains=("shard.*.mds", "shard.*.mds.*"),
+        options=(LOSSY, _SHARD_SIZE, _COMPRESSION),
+        binary=True,
+        reader="exset.runtime.tables.mds:read",
+        writer="exset.runtime.tables.mds_write:write",
+        findings=_FINDINGS,
+        strategy="exset.testing.shards:flat_tables",
+    ),
+    Format(
+        name="webdataset-shards",
+        title="WebDataset in shards",
+        family=TABLE,
+        suffixes=(),
+        is_folder=True,
+        contains=("*.tar", "*.tar.gz", "*.tgz"),
+        options=(LOSSY, _SHARD_SIZE),
+        binary=True,
+        reader="exset.runtime.tables.shards:read_webdataset",
+        writer="exset.runtime.tables.shards_write:write_webdataset",
+        findings=_FINDINGS,
+        strategy="exset.testing.shards:flat_tables",
+    ),
+    Format(
+        name="tfrecord-shards",
+        title="TFRecord in shards",
+        family=TABLE,
+        suffixes=(),
+        is_folder=True,
+        contains=("*.tfrecord", "*.tfrecords", "*.tfrecord-*-of-*", "*.tfrecord.gz"),
+        options=(LOSSY, _SHARD_SIZE),
+        read_options=(_DAMAGED, _RAW),
+        binary=True,
+        reader="exset.runtime.tables.shards:read_tfrecord",
+        writer="exset.runtime.tables.shards_write:write_tfrecord",
+        findings=_FINDINGS,
+        strategy="exset.testing.shards:flat_tables",
+    ),
+)

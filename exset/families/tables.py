@@ -1,0 +1,79 @@
+"""Tables, and the files that hold them for today's tools."""
+
+from dataclasses import replace
+from typing import Final
+
+from exset.families.family import Family
+from exset.families.format import Format
+from exset.families.option import LOSSY
+
+TABLE: Final = Family(
+    name="table",
+    noun="table",
+    kind="exset.grammars.tables.table:Table",
+    unit="row",
+    summary="exset.runtime.tables.report:report",
+    differences="exset.runtime.tables.differences:differences",
+    dataset="exset.runtime.tables.dataset:TableDataset",
+    units="exset.grammars.tables.units",
+    column="exset.runtime.tables.edits:values_of",
+    renames=(("column", "exset.runtime.tables.edits:with_columns"),),
+    has_partial_formats=True,
+)
+
+_FINDINGS: Final = ("exset.grammars.tables:tables.findings",)
+
+# A ZIP archive whose first member is an NPY file: the name follows 30 bytes.
+_NPZ_SIGNATURE: Final = r"(?s:.{30}+(?:[^.\0]*+\.(?!npy))*+[^.\0]*+(?:\.npy|\Z))"
+
+_CSV: Final = Format(
+    name="csv",
+    title="table of text, with commas",
+    family=TABLE,
+    suffixes=(".csv",),
+    recogniser="exset.parsers.tables.csv_header:is_table",
+    reader="exset.parsers.tables.csv:parse",
+    writer="exset.parsers.tables.csv_write:write",
+    sidecar="exset.parsers.tables.csv_write:sidecar_of",
+    options=(LOSSY,),
+    findings=("exset.grammars.tables:csv.findings", *_FINDINGS),
+    strategy="exset.testing.tables:texts",
+)
+
+FORMATS: Final[tuple[Format, ...]] = (
+    Format(
+        name="npz",
+        title="NumPy arrays",
+        family=TABLE,
+        suffixes=(".npz",),
+        magic=b"PK\x03\x04",
+        signature=_NPZ_SIGNATURE,
+        binary=True,
+        is_nested=True,
+        reader="exset.runtime.tables.npz:read",
+        writer="exset.runtime.tables.npz:write",
+        findings=_FINDINGS,
+        strategy="exset.testing.tables:tables",
+    ),
+    Format(
+        name="npy",
+        title="NumPy array",
+        family=TABLE,
+        suffixes=(".npy",),
+        magic=b"\x93NUMPY",
+        binary=True,
+        reader="exset.runtime.tables.npz:read_array",
+        writer="exset.runtime.tables.npz:write_array",
+        options=(LOSSY,),
+        findings=_FINDINGS,
+        strategy="exset.testing.tables:arrays",
+    ),
+    _CSV,
+    replace(
+        _CSV,
+        name="tsv",
+        title="table of text, with tabs",
+        suffixes=(".tsv",),
+        writer="exset.parsers.tables.csv_write:write_tabs",
+    ),
+)

@@ -1,0 +1,30 @@
+"""Find the files in a folder that has one folder for each class."""
+
+import os
+from collections.abc import Iterator, Sequence
+
+from exset.io.access import raise_error
+
+
+def class_folders(folder: str) -> list[str]:
+    """Return the names of the folders in a folder, sorted, without hidden ones. Raises OSError."""
+    with os.scandir(folder) as found:
+        return sorted(each.name for each in found if each.is_dir() and not _is_hidden(each.name))
+
+
+def files_below(folder: str, name: str, suffixes: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the paths of the files at any depth in the folder `name` of `folder`, sorted.
+
+    They are relative to `folder`, with slashes. `suffixes`: only files with these suffixes, in
+    lower case; by default all. Hidden files and folders are left out. Raises OSError.
+    """
+    for inside, folders, files in os.walk(os.path.join(folder, name), onerror=raise_error):
+        folders[:] = sorted(each for each in folders if not _is_hidden(each))
+        for each in sorted(files):
+            if not _is_hidden(each) and each.lower().endswith(tuple(suffixes) or ("",)):
+                path = os.path.relpath(os.path.join(inside, each), folder)
+                yield path.replace(os.sep, "/")
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".")

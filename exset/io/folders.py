@@ -1,0 +1,208 @@
+"""Folders that are one input or one output, such as a folder of shards.
+
+A reader opens files inside the folder only, whatever names it finds in them. A new folder gets its
+name when all its files are complete and on disk.
+"""
+
+import errno
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cached_property, partial
+from typing import BinaryIO, Final
+
+from exset.core import signals
+from exset.core.errors import FormatError, Place
+from exset.core.limits import DEFAULT, Limits
+from exset.core.source import Source
+from exset.core.text import safe
+from exset.io import files
+from exset.io.access import check_regular_file, is_folder, raise_error
+from exset.io.atomic_write import FULL, sync_folder, sync_name
+from exset.io.blocks import Blocks
+from exset.io.extraction import parts_of
+from exset.io.files import FilePath
+from exset.io.remote import is_remote, refusal
+
+_CHUNK: Final = 1 << 20
+_IS_FULL: Final = "the folder exists and is not empty: name a new folder, or remove this one first"
+
+
+class Folder:
+    """A folder to read, and the files in it. `name`: its path, for messages."""
+
+    def __init__(self, path: FilePath, limits: Limits = DEFAULT) -> None:
+        self.name = os.fsdecode(path)
+        self.limits = limits
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the files and folders in the folder, sorted by their bytes. OSError."""
+        return tuple(sorted(os.listdir(self.name), key=os.fsencode))
+
+    @cached_property
+    def size(self) -> int:
+        """The number of bytes of all files in the folder; links are not followed. OSError."""
+        return sum(os.lstat(self.path_of(name)).st_size for name in self.files())
+
+    def files(self, below: str = "") -> Iterator[str]:
+        """Yield the relative names of all files, at any depth, sorted by folder and by bytes.
+
+        `below`: only those in this folder in the folder. Names have slashes on every system. Hidden
+        files and folders are left out; folders that are links are not entered. Raises OSError.
+        """
+        for inside, folders, found in os.walk(self.path_of(below), onerror=raise_error):
+            folders[:] = sorted((each for each in folders if each[0] != "."), key=os.fsencode)
+            for each in sorted(found, key=os.fsencode):
+                if each[0] != ".":
+                    path = os.path.relpath(os.path.join(inside, each), self.name)
+                    yield path.replace(os.sep, "/")
+
+    def has(self, pattern: str) -> bool:
+        """Return whether a file or folder matches a pattern with `*`, `?` and `[...]`.
+
+        A pattern has a part for each folder, such as `*/*.png`; one that ends with a slash matches
+        folders only.
+        """
+        from glob import iglob
+
+        return next(iglob(pattern, root_dir=self.name), None) is not None
+
+    def path_of(self, name: str) -> str:
+        """Return the path of a file in the folder by its relative name; "" is the folder itself.
+
+        Raises FormatError for a name that leads out of the folder.
+        """
+        return os.path.join(self.name, _checked(self.name, name)) if name else self.name
+
+    def read(self, name: str, *, maps: Callable[[bytes], bool] | None = None) -> Source:
+        """Read a file in the folder, as `exset.io.files.read` does."""
+        return files.read(self._regular(name), limits=self.limits, maps=maps)
+
+    def blocks(self, name: str) -> AbstractContextManager[Blocks]:
+        """Open a file in the folder, as `exset.io.files.blocks` does."""
+        return files.blocks(self._regular(name), limits=self.limits)
+
+    def _regular(self, name: str) -> str:
+        """Return the path of a regular file: a pipe in the folder could wait forever."""
+        path = self.path_of(name)
+        check_regular_file(path)
+        return path
+
+
+class NewFolder:
+    """A folder that is being written; see `writing`. `name`: its future path, for messages."""
+
+    def __init__(self, name: str, path: str | None) -> None:
+        self.name = name
+        self.size = 0
+        """The number of bytes so far."""
+        self._path = path
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[BinaryIO]:
+        """Create a file by its relative name, and the folders in that name.
+
+        The file may be sought in. Raises FormatError for a name that leads out of the folder,
+        FileExistsError for a second file of a name, and OSError.
+        """
+        checked = _checked(self.name, name)
+        if self._path is None:
+            file: BinaryIO = io.BytesIO()
+        else:
+            path = os.path.join(self._path, checked)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            file = open(path, "xb")  # noqa: SIM115  # closed below
+        with file:
+            yield file
+            self.size += file.seek(0, os.SEEK_END)
+
+    def write(self, name: str, data: bytes | memoryview | Iterable[bytes]) -> None:
+        """Create a file with these contents, as `open` does."""
+        with self.open(name) as file:
+            if isinstance(data, bytes | memoryview):
+                file.write(data)
+            else:
+                file.writelines(data)
+
+    def make(self, name: str) -> None:
+        """Create a folder in the folder, which may stay empty. Raises FormatError, OSError."""
+        checked = _checked(self.name, name)
+        if self._path is not None:
+            os.makedirs(os.path.join(self._path, checked), exist_ok=True)
+
+    def copy(self, name: str, path: str) -> None:
+        """Create a file with the contents of another one, which must be a regular file."""
+        check_regular_file(path)
+        with open(path, "rb") as source, self.open(name) as file:
+            while chunk := source.read(_CHUNK):
+                file.write(chunk)
+
+
+@contextmanager
+def writing(path: FilePath, *, dry_run: bool = False) -> Iterator[NewFolder]:
+    """Write a new folder; it gets its name only when all its files are complete and on disk.
+
+    With `dry_run` nothing is written, and the bytes are only counted. On any failure nothing is
+    left. The folder must not exist, or be empty: raises FileExistsError for another one, OSError
+    from the system, and FormatError for `-` and for remote folders.
+    """
+    from shutil import rmtree
+
+    name = os.fsdecode(path)
+    if dry_run:
+        yield NewFolder(name, None)
+        return
+    if name == "-" or is_remote(name):
+        raise refusal(name, "a folder of files can only be written to a disk", "name a folder")
+    target = os.path.realpath(name)
+    if is_folder(target) and os.listdir(target):
+        raise FileExistsError(errno.EEXIST, _IS_FULL, name)
+    temp = os.path.join(os.path.dirname(target), f".exset-{os.urandom(8).hex()}")
+    remove = partial(rmtree, temp, ignore_errors=True)
+    with _named(name, temp), signals.cleanup_on_signal(remove):
+        os.mkdir(temp)
+        try:
+            yield NewFolder(name, temp)
+            _sync(temp)
+            if os.name == "nt":
+                with suppress(FileNotFoundError):
+                    os.rmdir(target)
+            os.rename(temp, target)
+        except BaseException:
+            remove()
+            raise
+    sync_name(name, os.path.dirname(target))
+
+
+def _sync(folder: str) -> None:
+    """Flush all files to disk: most are there by now, so that this costs less than one by one."""
+    for inside, _, names in os.walk(folder, onerror=raise_error):
+        for name in names:
+            with open(os.path.join(inside, name), "r+b") as file:
+                os.fsync(file.fileno())
+        sync_folder(inside)
+
+
+@contextmanager
+def _named(name: str, temp: str) -> Iterator[None]:
+    """Name the new folder, not the temporary one, in OSErrors, also in those of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        found = None if error.filename is None else os.fsdecode(error.filename)
+        if found is not None and found.startswith(temp):
+            raise OSError(error.errno, error.strerror, name + found[len(temp) :]) from None
+        if found is None and error.errno in FULL:
+            raise OSError(error.errno, error.strerror, name) from None
+        raise
+
+
+def _checked(folder: str, name: str) -> str:
+    """Return the relative path of a name. Raises FormatError if it leads out of the folder."""
+    try:
+        return os.path.join(*map(os.fsdecode, parts_of(os.fsencode(name))))
+    except ValueError as error:
+        message = f"{safe(name)!r} is not a file in the folder: {error}"
+        raise FormatError(message, place=Place(folder), code="file-name") from None

@@ -1,0 +1,62 @@
+"""Sidecars: files `NAME.exset.json` with what the file `NAME.SUFFIX` cannot store itself."""
+
+import os
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from typing import Final
+
+from exset.core.limits import Limits
+from exset.core.source import Source
+from exset.io import files
+from exset.io.compression import SUFFIXES
+
+SUFFIX: Final = ".exset.json"
+
+
+def name_of(path: str) -> str:
+    """Return the name of the sidecar of a file: NAME.exset.json for NAME.tar and NAME.tar.gz."""
+    bare, suffix = os.path.splitext(path)
+    if suffix in SUFFIXES:
+        bare, suffix = os.path.splitext(bare)
+    return bare + SUFFIX
+
+
+def with_metadata(source: Source, limits: Limits) -> Source:
+    """Return a source with the content of its sidecar, if it has one. Raises OSError."""
+    if not source.path or source.sidecar is not None:
+        return source
+    path = name_of(source.path)
+    if not os.path.isfile(path) or os.path.getsize(path) > limits.max_text:
+        return source
+    with suppress(FileNotFoundError), open(path, "rb") as file:
+        return replace(source, sidecar=file.read(limits.max_text))
+    return source
+
+
+def write(path: str, data: bytes, sidecar: bytes | None) -> None:
+    """Write a file on this machine and its sidecar; if this is None, remove an old sidecar.
+
+    Both get their names when both are on disk. Errors as in `exset.io.files.write`.
+    """
+    if sidecar is None:
+        files.write(path, data)
+        remove_old(path)
+        return
+    with ExitStack() as stack:
+        stack.enter_context(files.writing(path)).write(data)
+        stack.enter_context(files.writing(name_of(path))).write(sidecar)
+
+
+def remove_old(path: str) -> None:
+    """Remove the sidecar of an older file, unless another file such as NAME.tar may need it.
+
+    If that fails, readers still see that it does not belong to the new file.
+    """
+    sidecar = name_of(path)
+    if not os.path.isfile(sidecar):
+        return
+    folder, own = os.path.split(sidecar)
+    with suppress(OSError):
+        others = set(os.listdir(folder or os.curdir)) - {own, os.path.basename(path)}
+        if not any(name_of(name) == own for name in others):
+            os.unlink(sidecar)

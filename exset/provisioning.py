@@ -1,0 +1,24 @@
+"""Types of etl objects of your own, for aeon's loader.
+
+Derive a class from `CustomEtl`, and `register` it; or name it in the entry points of your package,
+in the group exset.etl.
+"""
+
+from exset.grammars.aeon.config.schema_types import REQUIRED, Constraint, Member
+from exset.grammars.aeon.config.settings import Settings
+from exset.runtime.aeon.provision.draws import Draws
+from exset.runtime.aeon.provision.etl import Context, CustomEtl
+from exset.runtime.aeon.provision.record import Record
+from exset.runtime.aeon.provision.registry import register
+
+__all__ = [
+    "REQUIRED",
+    "Constraint",
+    "Context",
+    "CustomEtl",
+    "Draws",
+    "Member",
+    "Record",
+    "Settings",
+    "register",
+]

@@ -1,0 +1,139 @@
+"""Read a file in chunks more than once, for writers that must know the whole before they write."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from exset import bridge, streaming
+from exset.core.callers import OptionError
+from exset.core.errors import Findings, FormatError, Place
+from exset.core.kernels import Engine
+from exset.core.limits import Limits
+from exset.core.protocols import Level, Model, OptionValue
+from exset.families.family import Family
+from exset.families.format import Format
+from exset.families.tables import TABLE
+from exset.io import files
+from exset.streaming import OpenFile, OpenFolder
+
+if TYPE_CHECKING:
+    from exset.grammars.tables.table import Table
+
+
+def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:
+    """Return whether a file is converted in chunks that are read more than once.
+
+    Small files are not, as they are converted faster as a whole.
+    """
+    family = file.format.family
+    if file.format.streamer is None or not (target.is_folder or target.chunk_writer is not None):
+        return False
+    if not target.can_write(family) and (family.table_chunks is None or target.family != TABLE):
+        return False
+    is_local = isinstance(file, OpenFolder) or bool(files.local_path(file.path, file.name))
+    return is_local and not file.is_pipe and not file.is_small()
+
+
+class OnceFindings:
+    """A collection that gets the findings of the first reading that comes to an end."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings: Findings | None = findings
+
+    @contextmanager
+    def of_one(self) -> Iterator[Findings]:
+        """Give a collection for one reading; an error is an end, too."""
+        found = Findings(strict=self._findings is not None and self._findings.strict)
+        try:
+            yield found
+        except FormatError:
+            self._report(found)
+            raise
+        self._report(found)
+
+    def _report(self, found: Findings) -> None:
+        if self._findings is not None:
+            self._findings.add_all(found)
+            self._findings = None
+
+
+@dataclass
+class FileChunks(Iterable[Model]):
+    """The models of the chunks of a file; each iteration reads the file again.
+
+    `findings`: those of one iteration. Raises the errors of `Format.stream`, and
+    FormatError if the file changes between the iterations.
+    """
+
+    path: str
+    format: Format
+    limits: Limits
+    options: Mapping[str, OptionValue]
+    engine: Engine
+    findings: "OnceFindings"
+    _state: tuple[int, int] | None = field(default=None, init=False)
+
+    def __iter__(self) -> Iterator[Model]:
+        opened = streaming.opened(self.path, format=self.format.name, limits=self.limits)
+        with self.findings.of_one() as findings, opened as file:
+            self._check_state(file.name)
+            yield from file.stream(findings, engine=self.engine, **self.options)
+
+    def _check_state(self, name: str) -> None:
+        """Raise FormatError if the file is not the one of the first iteration."""
+        state = _state(name)
+        self._state = self._state or state
+        if state != self._state:
+            message = "the file changed while exset converted it"
+            hint = "convert it again when no program writes it"
+            raise FormatError(message, place=Place(name), hint=hint, code="file-changed")
+
+
+def _state(name: str) -> tuple[int, int]:
+    status = os.stat(name)
+    return status.st_size, status.st_mtime_ns
+
+
+@dataclass
+class FileTables(Iterable["Table"]):
+    """The tables of the chunks of a file of any family; each iteration reads the file again.
+
+    `findings`: those of one iteration. The first iteration surveys the file before.
+    """
+
+    chunks: Iterable[Model]
+    family: Family
+    level: Level
+    limits: Limits
+    findings: Findings
+    options: Mapping[str, object]
+    _layout: object = field(default=None, init=False)
+    _once: "OnceFindings" = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._once = OnceFindings(self.findings)
+
+    def __iter__(self) -> "Iterator[Table]":
+        if self._layout is None:
+            self._layout = self._found_layout()
+        with self._once.of_one() as findings:
+            yield from bridge.tables_of(
+                self.family, self.chunks, self._layout, findings=findings, limits=self.limits
+            )
+
+    def _found_layout(self) -> object:
+        try:
+            return bridge.layout_of(
+                self.family,
+                self.chunks,
+                level=self.level,
+                findings=self.findings,
+                limits=self.limits,
+                **self.options,
+            )
+        except FormatError:
+            raise
+        except ValueError as error:
+            raise OptionError(str(error)) from error

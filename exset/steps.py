@@ -1,0 +1,153 @@
+"""The options of a conversion, for each of its steps: read, make a table, make a model, write."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self, cast
+
+from exset import bridge, formats
+from exset.core.callers import OptionError
+from exset.core.errors import Findings, FormatError, with_source_name
+from exset.core.limits import Limits
+from exset.core.protocols import Level, Model, OptionValue
+from exset.families.family import load
+from exset.families.format import Format
+from exset.families.option import Option, chosen, named
+from exset.families.tables import TABLE
+from exset.io.access import Access
+from exset.io.folders import NewFolder
+
+_FLAGS: Final = {"follow_links": "links", "allow_plugins": "plugins"}
+"""The fields of `Access` that are options of tables."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The options of each step of a conversion. A step that does not take place has none."""
+
+    read: dict[str, OptionValue]
+    to_table: dict[str, object]
+    from_table: dict[str, object]
+    write: dict[str, OptionValue]
+
+    @classmethod
+    def of(
+        cls,
+        source: Format,
+        target: Format,
+        options: Mapping[str, object],
+        reading: Mapping[str, OptionValue],
+        *,
+        is_untrusted: bool = False,
+        dry_run: bool = False,
+    ) -> Self:
+        """Give each option to all steps that have it.
+
+        `options`: of all steps; the reader gets only those that the writer does not have.
+        `reading`: of the reader and of tables. `is_untrusted`: whether unset options get the values
+        for files that nobody trusts. With `dry_run` no option writes a folder. Raises OptionError
+        for an option that no step has, and for a wrong value.
+        """
+        is_direct = target.can_write(source.family)
+        of_table = () if is_direct else source.family.table_options
+        of_model = () if is_direct or target.can_write(TABLE) else _model_options(target)
+        every = (*source.read_options, *of_table, *of_model, *target.options)
+        if is_untrusted:
+            unset = {each.name: each.untrusted for each in every if each.untrusted}
+            options = {**unset, **options}
+        given = {**options, **reading}
+        chosen(given, every, f"the conversion of {source.name} to {target.name}")
+        of_reader = {
+            name: value for name, value in options.items() if not named(target.options, name)
+        }
+        model = _parsed(of_model, options)
+        return cls(
+            cast(dict[str, OptionValue], _of(source.read_options, {**of_reader, **reading})),
+            _with_access(_parsed(of_table, given)),
+            _unwritten(of_model, model) if dry_run else model,
+            cast(dict[str, OptionValue], _of(target.options, options)),
+        )
+
+    def converted(
+        self,
+        model: Model,
+        target: Format,
+        name: str,
+        *,
+        level: Level | None,
+        findings: Findings,
+        limits: Limits,
+    ) -> Model:
+        """Return a model that the target can write, as `bridge.converted` does.
+
+        `name`: of the source, in messages. Raises OptionError for values that do not fit the model.
+        """
+        with with_source_name(name, formats.family_of(model).noun, findings=findings) as named:
+            try:
+                return bridge.converted(
+                    model,
+                    target,
+                    level=level,
+                    findings=named,
+                    limits=limits,
+                    lossy=bool(self.write.get("lossy")),
+                    making=self.to_table,
+                    taking=self.from_table,
+                )
+            except FormatError:
+                raise
+            except ValueError as error:
+                raise OptionError(str(error)) from error
+
+
+def check(target: Format, options: Mapping[str, object]) -> None:
+    """Check options before the source is known; raise OptionError for one that no source has."""
+    of_sources = {option.name for fmt in formats.all_formats() for option in fmt.read_options}
+    of_sources |= {option.name for each in formats.families() for option in each.table_options}
+    others = {name: value for name, value in options.items() if name not in of_sources}
+    declared = (*_model_options(target), *target.options)
+    chosen(others, declared, f"the format {target.name!r}")
+
+
+def _model_options(target: Format) -> tuple[Option, ...]:
+    """Return the options of the function that makes the model for a target of a table."""
+    family = bridge.made_of_tables(target)
+    return () if family is None else family.model_options
+
+
+def _of(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, object]:
+    """Return the options that are set and declared."""
+    unset = (None, False, "")
+    return {
+        name: value for name, value in given.items() if value not in unset and named(declared, name)
+    }
+
+
+def _parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, object]:
+    """Return the options that are set and declared; a text as its value."""
+    found = _of(declared, given)
+    for option in declared:
+        text = found.get(option.name)
+        if option.parse and isinstance(text, str):
+            try:
+                found[option.name] = load(option.parse)(text)  # type: ignore[operator]
+            except ValueError as error:
+                raise OptionError(f"{option.name} {error}") from None
+    return found
+
+
+def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict[str, object]:
+    """Return options with folders that count the bytes instead of those to write."""
+    folders = {each.name for each in declared if each.is_new_folder}
+    return {
+        name: NewFolder(str(value), None) if name in folders else value
+        for name, value in options.items()
+    }
+
+
+def _with_access(options: dict[str, object]) -> dict[str, object]:
+    """Return options with those of access to files as one argument."""
+    flags = {field: bool(options.pop(name, False)) for name, field in _FLAGS.items()}
+    locking = False if options.pop("no_locking", False) else None
+    root = options.pop("root", "")
+    access = Access(roots=(str(root),) if root else (), locking=locking, **flags)
+    return {**options, "access": access} if access != Access() else options

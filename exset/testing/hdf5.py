@@ -1,0 +1,11 @@
+"""Hypothesis strategies for tables in HDF5 files with a group for each row."""
+
+from hypothesis import strategies as st
+
+from exset.grammars.tables.table import Table
+from exset.testing.tables import tables
+
+
+def group_tables() -> st.SearchStrategy[Table]:
+    """Return a strategy for tables of which many have columns that such a file can hold."""
+    return st.one_of(tables(nested=False), tables())

@@ -1,0 +1,100 @@
+"""The base class of models: a model is a sequence of units, such as examples or records."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from itertools import compress, count, islice
+from typing import Generic, SupportsIndex, TypeVar, overload
+
+from exset.core.suggestions import did_you_mean
+
+Unit = TypeVar("Unit", covariant=True)
+Some = TypeVar("Some", covariant=True)
+
+
+class UnitSequence(ABC, Generic[Unit, Some]):
+    """A sequence of units: an index or a slice chooses units, in some classes also a name.
+
+    `Some` is the type of a slice: the class of the model if it has `select`, or else a tuple.
+    """
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of units."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Unit]:
+        """Yield the units in order."""
+
+    @abstractmethod
+    def _unit(self, row: int) -> Unit:
+        """Return a unit; `row` is in range."""
+
+    @abstractmethod
+    def _some(self, rows: slice) -> Some:
+        """Return the units of a slice."""
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Unit: ...
+    @overload
+    def __getitem__(self, index: slice) -> Some: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Unit | Some:
+        """Return a unit, or the units of a slice. Raises IndexError, TypeError."""
+        return self._some(index) if isinstance(index, slice) else self._unit(self._row(index))
+
+    def _row(self, index: SupportsIndex) -> int:
+        """Return the number of a unit, counted from the start. Raises IndexError, TypeError."""
+        name = type(self).__name__
+        try:
+            return range(len(self))[index]
+        except IndexError:
+            raise IndexError(f"{name}: no index {index}, there are {len(self):,}") from None
+        except TypeError:
+            kind = type(index).__name__
+            raise TypeError(f'{name}: {kind} is no index; write [0], [2:5] or ["name"]') from None
+
+
+class NamedSequence(UnitSequence[Unit, Some]):
+    """A sequence of units that have names."""
+
+    @abstractmethod
+    def unit_names(self) -> Iterator[bytes]:
+        """Yield the name of each unit, empty for a unit without a name."""
+
+    @overload
+    def __getitem__(self, index: SupportsIndex | str | bytes) -> Unit: ...
+    @overload
+    def __getitem__(self, index: slice) -> Some: ...
+    def __getitem__(self, index: SupportsIndex | str | bytes | slice) -> Unit | Some:
+        """Return a unit by its index or name, or the units of a slice.
+
+        A name is compared with all names: for many names, make a dict first. Raises IndexError,
+        TypeError, and KeyError for an unknown name or one that several units have.
+        """
+        if isinstance(index, str):
+            index = index.encode("utf-8", "surrogateescape")
+        if isinstance(index, bytes):
+            return self._unit(self._named(index))
+        return super().__getitem__(index)
+
+    def __contains__(self, item: object) -> bool:
+        """Return whether a unit has this name, or equals this unit."""
+        if isinstance(item, str):
+            item = item.encode("utf-8", "surrogateescape")
+        if isinstance(item, bytes):
+            return item in self.unit_names()
+        return any(unit == item for unit in self)
+
+    def _named(self, name: bytes) -> int:
+        """Return the number of the only unit with this name. Raises KeyError."""
+        if len(self):
+            self._unit(0)  # which raises if the model does not know its units
+        rows = list(islice(compress(count(), map(name.__eq__, self.unit_names())), 2))
+        if len(rows) == 1:
+            return rows[0]
+        shown = name.decode("utf-8", "surrogateescape")
+        if rows:
+            first, second = rows
+            raise KeyError(f"{shown!r} is the name of [{first}] and [{second}]: use an index")
+        texts = (each.decode("utf-8", "surrogateescape") for each in self.unit_names())
+        near = did_you_mean(shown, texts)
+        raise KeyError(f"no unit has the name {shown!r}{near and f': {near}'}")

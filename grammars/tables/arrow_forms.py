@@ -1,0 +1,200 @@
+"""Tables as files of Arrow data hold them, and the forms of the columns, which undo that.
+
+Older readers of Parquet do not read absent rows among lists of one length, nor lists of one length
+within others, so such rows of arrays become lists. Records without absent rows become columns with
+a dot in the name when they are read. The forms say what the columns were, as a JSON object in the
+metadata: {"columns": {"a": "float32[2]", "b": {"list": "text"}, "c": {"record": {"d": "int8"}}}}.
+"""
+
+import re
+from collections.abc import Container, Iterator, Mapping
+from math import prod
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from exset.grammars.columns.arrays import constant, same
+from exset.grammars.tables.columns import (
+    ITEM,
+    ColumnPath,
+    Lists,
+    Numbers,
+    Records,
+    TableColumn,
+    type_of,
+)
+from exset.grammars.tables.fixed import as_nested_lists, as_numbers
+from exset.grammars.tables.table import Table
+
+Form: TypeAlias = "str | dict[str, Any]"
+"""A type of numbers, `text`, `bytes`, {"list": form} or {"record": forms}, in JSON."""
+
+FORMS: Final = "columns"
+"""The member of the metadata in a file with the forms of the columns."""
+
+_TYPE: Final = re.compile(r"(\w+(?:\[\d*[a-zA-Z]+\])?)(?:\[(\d+(?:, \d+)*)\])?")
+_SHAPES: Final = 32  # the most dimensions that NumPy had before 2.0
+
+
+def to_store(table: Table, absent: Container[ColumnPath]) -> Table:
+    """Return the table that a file holds, with the forms in its metadata.
+
+    absent: the paths of the columns with absent rows in the file, of which the table may be a
+    chunk. Raises ValueError for names and dtypes that Arrow does not have.
+    """
+    columns: dict[str, TableColumn] = {}
+    taken: set[str] = set()
+    for name, column in table.columns.items():
+        check_name(name)
+        for flat in _flat_names((name,), column, absent):
+            if flat in taken:
+                raise ValueError(f"two columns would be read as {flat!r}")
+            taken.add(flat)
+        columns[name] = _stored(column, (name,), absent)
+    if not columns and table.rows:
+        raise ValueError("rows without columns")
+    forms = {name: form_of(column) for name, column in table.columns.items()}
+    return Table(columns, table.rows, {**table.metadata, FORMS: forms})
+
+
+def from_stored(table: Table, most: int) -> Table:
+    """Return the table that was stored, as far as the columns still fit their forms.
+
+    most: the bytes that a column of absent arrays may take.
+    """
+    forms = table.metadata.get(FORMS)
+    if not isinstance(forms, dict):
+        return table
+    left = dict(table.columns)
+    columns: dict[str, TableColumn] = {}
+    for name, form in forms.items():
+        found = _taken(name, form, left, table.rows, most, 0)
+        if found is not None:
+            columns[name] = found
+    metadata = {name: value for name, value in table.metadata.items() if name != FORMS}
+    return Table({**columns, **left}, table.rows, metadata)
+
+
+def form_of(column: TableColumn) -> Form:
+    """Return the form of a column."""
+    if isinstance(column, Lists):
+        return {"list": form_of(column.items)}
+    if isinstance(column, Records):
+        return {"record": {name: form_of(field) for name, field in column.fields.items()}}
+    return type_of(column)
+
+
+def check_name(name: str) -> None:
+    """Raise ValueError for a name that Arrow data cannot have."""
+    if "\0" in name:
+        raise ValueError("a name with a NUL character")
+    name.encode()
+
+
+def _flat_names(
+    path: ColumnPath, column: TableColumn, absent: Container[ColumnPath]
+) -> Iterator[str]:
+    """Yield the names of the columns that a reader makes of a column."""
+    if isinstance(column, Records) and path not in absent:
+        for key, field in column.fields.items():
+            yield from _flat_names((*path, key), field, absent)
+    else:
+        yield ".".join(path)
+
+
+def _stored(column: TableColumn, path: ColumnPath, absent: Container[ColumnPath]) -> TableColumn:
+    if isinstance(column, Numbers):
+        column = _with_unit(column)
+        if len(path) > 1 or path in absent or not prod(column.shape):
+            return as_nested_lists(column)
+    elif isinstance(column, Lists):
+        items = _stored(column.items, (*path, ITEM), absent)
+        return Lists(items, column.offsets, column.present)
+    elif isinstance(column, Records):
+        for name in column.fields:
+            check_name(name)
+        fields = {
+            name: _stored(field, (*path, name), absent) for name, field in column.fields.items()
+        }
+        return Records(fields, column.present)
+    return column
+
+
+def _with_unit(column: Numbers) -> Numbers:
+    """Return dates and durations in a unit that Parquet has. Raises ValueError."""
+    kind, values = column.values.dtype.kind, column.values
+    if kind not in "mM":
+        return column
+    unit, count = np.datetime_data(values.dtype)
+    if count == 1 and unit in ("ms", "us", "ns", "s" if kind == "m" else "D"):
+        return column
+    if unit not in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns") or (
+        kind == "m" and unit in ("Y", "M")
+    ):
+        raise ValueError(f"times with the unit {unit}")
+    new = unit if unit in ("us", "ns") else "ms"
+    changed = values.astype(f"{kind}8[{new}]")
+    if not same(changed.astype(values.dtype), values):
+        raise ValueError(f"times beyond the range of {new}")
+    return Numbers.of(changed, column.present)
+
+
+def _taken(
+    name: str, form: object, left: dict[str, TableColumn], rows: int, most: int, depth: int
+) -> TableColumn | None:
+    """Take the column of a name, or the columns of its fields; return None if there are none."""
+    if name in left:
+        return _fitted(left.pop(name), form, most)
+    if depth > _SHAPES or not isinstance(form, dict) or not isinstance(form.get("record"), dict):
+        return None
+    forms = form["record"]
+    fields = {
+        key: _taken(f"{name}.{key}", inner, left, rows, most, depth + 1)
+        for key, inner in forms.items()
+    }
+    found = {key: field for key, field in fields.items() if field is not None}
+    if len(found) == len(forms):
+        return Records(found, constant(True, rows, np.bool_))
+    left.update({f"{name}.{key}": field for key, field in found.items()})
+    return None
+
+
+def _fitted(column: TableColumn, form: object, most: int) -> TableColumn:
+    """Return a column with its form, or the column itself if it does not fit."""
+    if isinstance(form, str) and isinstance(column, Numbers | Lists):
+        numbers = _as_numbers(column, form, most)
+        return column if numbers is None else numbers
+    if not isinstance(form, dict):
+        return column
+    if isinstance(column, Lists):
+        return Lists(_fitted(column.items, form.get("list"), most), column.offsets, column.present)
+    forms = form.get("record")
+    if isinstance(column, Records) and isinstance(forms, Mapping):
+        fields = {
+            name: _fitted(field, forms.get(name), most) for name, field in column.fields.items()
+        }
+        return Records(fields, column.present)
+    return column
+
+
+def _as_numbers(column: Numbers | Lists, form: str, most: int) -> Numbers | None:
+    """Return a column of numbers of a type such as `float32[2]`; None if it is not one."""
+    found = _TYPE.fullmatch(form)
+    if found is None or form == type_of(column):
+        return None
+    shape = tuple(int(size) for size in found[2].split(", ")) if found[2] else ()
+    if len(shape) > _SHAPES or prod(shape) * len(column) * 8 > max(most, 1):
+        return None
+    numbers = as_numbers(column, shape)
+    try:
+        dtype = np.dtype(found[1])
+    except TypeError:
+        return None
+    if numbers is None or numbers.values.dtype == dtype:
+        return numbers
+    if dtype.kind not in "iumM" or (dtype.kind != numbers.values.dtype.kind and dtype.kind in "mM"):
+        return None
+    changed = numbers.values.astype(dtype)
+    if not same(changed.astype(numbers.values.dtype), numbers.values):
+        return None
+    return Numbers.of(changed, numbers.present)

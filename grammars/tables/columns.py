@@ -1,0 +1,325 @@
+"""The columns of tables, after Arrow's data model: numbers, text, bytes, lists and records.
+
+Each row is present or absent (Arrow: null), and NaN is a present number. Bytes are `Strings`. An
+absent row of numbers is 0, an absent list is empty, so equal columns are equal arrays.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Self, SupportsIndex, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.text import counted, invalid_utf8
+from exset.grammars.columns.arrays import (
+    Flags,
+    Longs,
+    as_flags,
+    bits,
+    check_column,
+    check_offsets,
+    compact,
+    concat,
+    concat_offsets,
+    constant,
+    offsets_of,
+    row_indices,
+    same,
+    take,
+)
+from exset.grammars.columns.rows import Column
+from exset.grammars.columns.strings import Strings
+
+_NOT_ASCII: Final = 0x80
+
+NUMBER_KINDS: Final = "biufmM"
+"""The kinds of dtypes of numbers: bool, integers, floats, durations and dates."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Numbers(Column[Any]):
+    """A column of numbers, or of arrays of one shape: values [n, ...], present bool [n].
+
+    values: bool, integers, floats, or dates and durations of NumPy, in native byte order; NaT is
+    absent. Raises ValueError.
+    """
+
+    values: NDArray[Any]
+    present: Flags
+
+    def __post_init__(self) -> None:
+        values = self.values
+        if not isinstance(values, np.ndarray) or not values.ndim:
+            raise ValueError("values: expected an array of one dimension or more")
+        if values.dtype.kind not in NUMBER_KINDS or values.dtype.itemsize > 8:
+            raise ValueError(f"values: {values.dtype} is not a dtype of a table")
+        if not values.dtype.isnative:
+            values = values.astype(values.dtype.newbyteorder("="))
+        if values.dtype.kind == "b":
+            values = as_flags(values)
+        check_column("present", self.present, np.bool_, len(values))
+        if values.dtype.kind in "mM" and (missing := np.isnat(values)).any():
+            object.__setattr__(self, "present", self.present & ~missing)
+        if not self.present.all() and bits(values[~self.present]).any():
+            values = values.copy()
+            values[~self.present] = np.zeros((), values.dtype)
+        object.__setattr__(self, "values", values)
+        self._freeze()
+
+    @classmethod
+    def of(cls, values: NDArray[Any], present: Flags | None = None) -> Self:
+        """Return a column of numbers, by default all present. Raises ValueError."""
+        if present is None:
+            present = constant(True, len(values), np.bool_)
+        return cls(values, compact(present))
+
+    @classmethod
+    def concat(cls, columns: Sequence[Self]) -> Self:
+        """Join the rows of one or more columns of one type."""
+        values, present = [each.values for each in columns], [each.present for each in columns]
+        return cls.unchecked(values=concat(values), present=concat(present))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def _item(self, row: int) -> object:
+        if not self.present[row]:
+            return None
+        item = self.values[row]
+        return item.item() if self.values.ndim == 1 else item
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of each row; () for single numbers."""
+        return self.values.shape[1:]
+
+    @property
+    def type(self) -> str:
+        """The type as text, such as `float32[20]`."""
+        return f"{self.values.dtype}{list(self.shape) if self.shape else ''}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Text(Strings):
+    """A column of text, stored as `Strings` that are UTF-8. Raises ValueError for other bytes."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (wrong := first_wrong_text(self)) is not None:
+            raise ValueError(f"text: row {wrong} is not UTF-8")
+
+    def _item(self, row: int) -> str | None:  # type: ignore[override]
+        found = super()._item(row)
+        return None if found is None else found.decode()
+
+    def __iter__(self) -> Iterator[str | None]:  # type: ignore[override]
+        return (None if each is None else each.decode() for each in super().__iter__())
+
+    def text(self, index: SupportsIndex) -> str | None:
+        """Return one text."""
+        return cast("str | None", self[index])
+
+
+def text_or_bytes(strings: Strings) -> Strings:
+    """Return strings as `Text` if all are UTF-8, else unchanged."""
+    if isinstance(strings, Text) or first_wrong_text(strings) is not None:
+        return strings
+    return Text.unchecked(**vars(strings))
+
+
+def first_wrong_text(strings: Strings) -> int | None:
+    """Return the first row that is not UTF-8, or None."""
+    if (at := invalid_utf8(strings.data.data)) is not None:
+        return int(np.searchsorted(strings.offsets, at, "right")) - 1
+    if strings.data.max(initial=0) < _NOT_ASCII:
+        return None
+    begins = strings.offsets[:-1][strings.lengths > 0]
+    inside = (strings.data[begins] & 0xC0) == 0x80  # a row begins within a character
+    if not inside.any():
+        return None
+    return int(np.searchsorted(strings.offsets, begins[inside.argmax()], "left")) - 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lists(Column[Any]):
+    """A column of lists: items, a column; offsets int64 [n + 1]; present bool [n].
+
+    Row i has the items offsets[i]:offsets[i + 1]. Raises ValueError.
+    """
+
+    items: "TableColumn"
+    offsets: Longs
+    present: Flags
+
+    def __post_init__(self) -> None:
+        check_offsets("offsets", self.offsets, len(self.items))
+        check_column("present", self.present, np.bool_, self.offsets.size - 1)
+        if (~self.present & (self.offsets[1:] > self.offsets[:-1])).any():
+            raise ValueError("present: an absent list has items")
+        self._freeze()
+
+    @classmethod
+    def of(cls, items: "TableColumn", lengths: Longs, present: Flags | None = None) -> Self:
+        """Return a column of lists of the given lengths, by default all present."""
+        if present is None:
+            present = constant(True, lengths.size, np.bool_)
+        return cls(items, offsets_of(compact(lengths)), compact(present))
+
+    @classmethod
+    def concat(cls, columns: Sequence[Self]) -> Self:
+        """Join the rows of one or more columns of one type."""
+        return cls.unchecked(
+            items=concat_columns([each.items for each in columns]),
+            offsets=concat_offsets([each.offsets for each in columns]),
+            present=concat([each.present for each in columns]),
+        )
+
+    def __len__(self) -> int:
+        return self.present.size
+
+    def _item(self, row: int) -> "TableColumn | None":
+        if not self.present[row]:
+            return None
+        found: TableColumn = self.items[int(self.offsets[row]) : int(self.offsets[row + 1])]
+        return found
+
+    @property
+    def lengths(self) -> Longs:
+        """The length of each list: int64 [n]."""
+        return np.diff(self.offsets)
+
+    @property
+    def type(self) -> str:
+        """The type as text, such as `list<float32>`."""
+        return f"list<{type_of(self.items)}>"
+
+    def take(self, indices: Longs) -> Self:
+        """Return the rows at the indices, int64 [k]. Raises IndexError."""
+        begins, lengths = take(self.offsets[:-1], indices), take(self.lengths, indices)
+        return self.unchecked(
+            items=self.items.take(row_indices(begins, lengths)),
+            offsets=offsets_of(lengths),
+            present=take(self.present, indices),
+        )
+
+
+class Row(dict[str, Any]):
+    """A row of a table or a record: values by their names. Equality is by value, bitwise."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Row):
+            return NotImplemented
+        return self.keys() == other.keys() and all(
+            _same_value(value, other[name]) for name, value in self.items()
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Records(Column[Any]):
+    """A column of records (Arrow: structs): fields, columns of n rows by name; present bool [n].
+
+    The fields of an absent record are absent. Raises ValueError.
+    """
+
+    fields: "dict[str, TableColumn]"
+    present: Flags
+
+    def __post_init__(self) -> None:
+        check_column("present", self.present, np.bool_)
+        for name, column in self.fields.items():
+            if len(column) != self.present.size:
+                expected = counted(self.present.size, "row")
+                raise ValueError(f"{name}: expected {expected}, not {len(column)}")
+        if not self.present.all():
+            fields = {name: masked(column, self.present) for name, column in self.fields.items()}
+            object.__setattr__(self, "fields", fields)
+        self._freeze()
+
+    @classmethod
+    def concat(cls, columns: Sequence[Self]) -> Self:
+        """Join the rows of one or more columns of one type."""
+        return cls.unchecked(
+            fields=concat_fields([each.fields for each in columns]),
+            present=concat([each.present for each in columns]),
+        )
+
+    def __len__(self) -> int:
+        return self.present.size
+
+    def _item(self, row: int) -> Row | None:
+        if not self.present[row]:
+            return None
+        return Row((name, column[row]) for name, column in self.fields.items())
+
+    @property
+    def type(self) -> str:
+        """The type as text, such as `record<group: text, values: list<float32>>`."""
+        fields = (f"{name}: {type_of(column)}" for name, column in self.fields.items())
+        return f"record<{', '.join(fields)}>"
+
+    def take(self, indices: Longs) -> Self:
+        """Return the rows at the indices, int64 [k]. Raises IndexError."""
+        return self.unchecked(
+            fields={name: column.take(indices) for name, column in self.fields.items()},
+            present=take(self.present, indices),
+        )
+
+
+def _same_value(one: object, other: object) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and same(one, other)
+    if isinstance(one, float) and isinstance(other, float):
+        return same(np.array([one]), np.array([other]))
+    return bool(one == other)
+
+
+TableColumn: TypeAlias = Numbers | Strings | Lists | Records
+"""A column of a table; `Strings` are bytes, or text if they are `Text`."""
+
+ColumnPath: TypeAlias = tuple[str, ...]
+"""The path of a column: its name, then the names of fields, and `ITEM` for the items of lists."""
+
+ITEM: Final = "[]"
+
+
+def type_of(column: TableColumn) -> str:
+    """Return the type of a column as text, such as `int32`, `float32[20]`, `text`, `list<text>`."""
+    if isinstance(column, Strings):
+        return "text" if isinstance(column, Text) else "bytes"
+    return column.type
+
+
+def masked(column: TableColumn, present: Flags) -> TableColumn:
+    """Return a column in which only rows that are present in both are present."""
+    if not (column.present & ~present).any():
+        return column
+    present = column.present & present
+    if isinstance(column, Numbers):
+        return Numbers.of(column.values, present)
+    if isinstance(column, Lists):
+        return dense_lists(column.items, column.offsets, present)
+    if isinstance(column, Records):
+        return Records(column.fields, present)
+    strings = Strings.from_spans(column.data, column.offsets[:-1], column.offsets[1:], present)
+    return Text.unchecked(**vars(strings)) if isinstance(column, Text) else strings
+
+
+def dense_lists(items: TableColumn, offsets: Longs, present: Flags) -> Lists:
+    """Return lists without the items that are below absent rows."""
+    lengths = np.where(present, np.diff(offsets), 0)
+    if lengths.sum() != offsets[-1]:
+        items = items.take(row_indices(offsets[:-1], lengths))
+    return Lists.of(items, lengths, present)
+
+
+def concat_columns(columns: "Sequence[TableColumn]") -> "TableColumn":
+    """Join the rows of one or more columns of one type."""
+    first: Any = columns[0]
+    joined: TableColumn = first.concat(columns)
+    return joined
+
+
+def concat_fields(parts: "Sequence[Mapping[str, TableColumn]]") -> "dict[str, TableColumn]":
+    """Join the columns of one or more tables, or of records, that have the same names."""
+    return {name: concat_columns([part[name] for part in parts]) for name in parts[0]}

@@ -1,0 +1,165 @@
+"""Tables as flat arrays by name, for formats that hold arrays and no nested columns.
+
+A column `x` of numbers is the array `x`. Text, bytes and lists are `x.values` and `x.offsets`,
+int64 [rows + 1]; the items of a list are flattened below `x.values`. A field of a record is
+`x.FIELD`. A column with absent rows also has `x.present`, bool. The forms of the columns, a JSON
+object, say how to make every table again.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.grammars.columns.arrays import Flags, constant
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.columns import Lists, Numbers, Records, TableColumn, Text
+from exset.grammars.tables.table import Table
+
+Array: TypeAlias = NDArray[Any]
+Form: TypeAlias = "str | dict[str, Any]"
+"""The form of a column in JSON: `numbers`, `text`, `bytes`, {"list": form}, {"record": forms}."""
+
+KEY: Final = "exset"
+"""The name of the JSON value with the metadata of a table, and with the forms of its columns."""
+
+_DEEPEST: Final = 32
+
+
+def flattened(table: Table) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Return the arrays of a table by name, and a JSON object with its metadata and its forms."""
+    arrays: dict[str, Array] = {}
+    forms = {name: _flatten(name, column, arrays) for name, column in table.columns.items()}
+    return arrays, {**table.metadata, "columns": forms, "rows": table.rows}
+
+
+def unflattened(arrays: Mapping[str, Array], stored: Mapping[str, Any]) -> Table:
+    """Return the table of `flattened`. Raises ValueError if the arrays do not fit the forms."""
+    metadata = {name: value for name, value in stored.items() if name not in ("columns", "rows")}
+    forms, rows = stored.get("columns"), stored.get("rows")
+    if not isinstance(forms, dict) or type(rows) is not int or rows < 0:
+        raise ValueError("the forms of the columns, or the number of rows, are missing")
+    columns = {name: _unflatten(name, form, arrays.__getitem__, 0) for name, form in forms.items()}
+    return Table(columns, rows, metadata)
+
+
+def _flatten(name: str, column: TableColumn, arrays: dict[str, Array]) -> Form:
+    if not column.present.all():
+        _put(arrays, f"{name}.present", column.present)
+    if isinstance(column, Numbers):
+        _put(arrays, name, column.values)
+        return "numbers"
+    if isinstance(column, Records):
+        fields = column.fields.items()
+        return {"record": {key: _flatten(f"{name}.{key}", field, arrays) for key, field in fields}}
+    _put(arrays, f"{name}.offsets", column.offsets)
+    if isinstance(column, Lists):
+        return {"list": _flatten(f"{name}.values", column.items, arrays)}
+    _put(arrays, f"{name}.values", column.data)
+    return "text" if isinstance(column, Text) else "bytes"
+
+
+def _put(arrays: dict[str, Array], name: str, array: Array) -> None:
+    """Add an array; raise ValueError if two columns would share its name."""
+    if name in arrays:
+        raise ValueError(f"two columns need an array called {name!r}: rename one of them")
+    arrays[name] = array
+
+
+def _unflatten(name: str, form: Form, get: Callable[[str], Array], depth: int) -> TableColumn:
+    if depth > _DEEPEST:
+        raise ValueError(f"{name}: the column is nested too deeply")
+    match form:
+        case "numbers":
+            values = _found(name, get)
+            return Numbers.of(values, _present(name, len(values) if values.ndim else 0, get))
+        case "text" | "bytes":
+            offsets = _found(f"{name}.offsets", get)
+            kind = Text if form == "text" else Strings
+            present = _present(name, offsets.size - 1, get)
+            return kind(_found(f"{name}.values", get), offsets, present)
+        case {"list": item}:
+            items = _unflatten(f"{name}.values", item, get, depth + 1)
+            offsets = _found(f"{name}.offsets", get)
+            return Lists(items, offsets, _present(name, offsets.size - 1, get))
+        case {"record": dict() as forms}:
+            fields = {
+                key: _unflatten(f"{name}.{key}", inner, get, depth + 1)
+                for key, inner in forms.items()
+            }
+            rows = len(next(iter(fields.values()))) if fields else 0
+            return Records(fields, _present(name, rows, get))
+    raise ValueError(f"{name}: unknown form of a column")
+
+
+def _found(name: str, get: Callable[[str], Array]) -> Array:
+    try:
+        return get(name)
+    except KeyError:
+        raise ValueError(f"the array {name!r} is missing") from None
+
+
+def _present(name: str, rows: int, get: Callable[[str], Array]) -> Flags:
+    try:
+        return get(f"{name}.present")
+    except KeyError:
+        return constant(True, max(rows, 0), np.bool_)
+
+
+def from_foreign(arrays: Mapping[str, Array | TableColumn]) -> tuple[Table, bool]:
+    """Return a table of arrays that exset did not write, and whether their lengths differ.
+
+    Arrays with the same first axis have a row for each sample. If their lengths differ, the table
+    has one row with each whole array. `x.values` with `x.offsets` is a column of lists, and an
+    array of records a column for each field. Something else than an array is a column already.
+    Raises ValueError for a dtype that tables do not have.
+    """
+    given = dict(_columns(arrays))
+    lengths = {len(column) for column in given.values() if not isinstance(column, np.generic)}
+    is_single = len(lengths) > 1 or any(isinstance(each, np.generic) for each in given.values())
+    if not is_single:
+        return Table.of(given), False
+    return Table.of({name: _as_one_row(column) for name, column in given.items()}), True
+
+
+def _columns(arrays: Mapping[str, Array | TableColumn]) -> "list[tuple[str, Any]]":
+    found: list[tuple[str, Any]] = []
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            found.append((name, array))
+            continue
+        stem, _, part = name.rpartition(".")
+        is_ragged = f"{stem}.values" in arrays and f"{stem}.offsets" in arrays
+        if part in ("values", "offsets") and stem and is_ragged:
+            if part == "values":
+                found.append((stem, _ragged(stem, array, arrays[f"{stem}.offsets"])))
+        else:
+            found += _fields(name, array)
+    return found
+
+
+def _fields(name: str, array: Array) -> "list[tuple[str, Any]]":
+    """Return an array, or the fields of an array of records, which may be records, too."""
+    if not array.dtype.names:
+        return [(name, array if array.ndim else array[()])]
+    names = array.dtype.names
+    return [each for field in names for each in _fields(f"{name}.{field}", array[field])]
+
+
+def _ragged(name: str, values: Array, offsets: Any) -> Lists:
+    try:
+        rows = np.asarray(offsets, np.int64)
+        return Lists(Numbers.of(values), rows, constant(True, rows.size - 1, np.bool_))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _as_one_row(column: Any) -> Any:
+    if isinstance(column, np.generic):
+        return np.array([column])
+    if isinstance(column, np.ndarray) and column.dtype.kind not in "US":
+        return column[np.newaxis]
+    if isinstance(column, np.ndarray):
+        return [list(column)]
+    return Lists.of(column, np.array([len(column)], np.int64))

@@ -1,0 +1,117 @@
+"""Tables as DataFrames of pandas and as Datasets of xarray."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.columns import Lists, Numbers, Records, TableColumn, Text, type_of
+from exset.grammars.tables.unit_columns import split_units
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+INDEX = ("example", "event")
+"""The columns that become the index of a DataFrame."""
+
+
+def to_pandas(columns: Mapping[str, TableColumn], rows: int) -> "pandas.DataFrame":
+    """Return a DataFrame: a column for each number of an array, `NAME:UNIT`.
+
+    Text has pandas' dtype of text, bytes, lists and records are objects. Raises ImportError.
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("to_pandas() needs pandas: pip install pandas") from None
+    series = {name: _series(column) for name, column in split_units(columns).items()}
+    frame = pandas.DataFrame(series, index=pandas.RangeIndex(rows))
+    index = [name for name in INDEX if name in series]
+    return frame.set_index(index) if index else frame
+
+
+def _series(column: TableColumn) -> Any:
+    import pandas
+
+    if isinstance(column, Text):
+        return pandas.Series(list(column), dtype="str")
+    if not isinstance(column, Numbers) or column.shape:
+        return pandas.Series([_plain(column, row) for row in range(len(column))], dtype=object)
+    values, kind = column.values, column.values.dtype.kind
+    if column.present.all():
+        return pandas.Series(values)
+    if kind in "mM":
+        return pandas.Series(np.where(column.present, values, np.array("NaT", values.dtype)))
+    if kind == "f":
+        # Only the nullable dtypes of pandas keep absent rows and NaN apart.
+        if values.dtype.itemsize < 4:
+            values = values.astype(np.float32)
+        return pandas.Series(pandas.arrays.FloatingArray(values.copy(), ~column.present))
+    if kind == "b":
+        return pandas.Series(pandas.arrays.BooleanArray(values.copy(), ~column.present))
+    return pandas.Series(pandas.arrays.IntegerArray(values.copy(), ~column.present))
+
+
+def with_nan(columns: Mapping[str, TableColumn], frame: Any) -> dict[str, TableColumn]:
+    """Return the columns of a DataFrame, in which pandas gives NaN to Arrow as absent, with NaN.
+
+    Absent rows of pandas' nullable dtypes stay absent.
+    """
+    found = dict(columns)
+    for label, dtype in frame.dtypes.items():
+        name = str(label)
+        if isinstance(dtype, np.dtype) and dtype.kind == "f" and name in found:
+            found[name] = Numbers.of(frame[label].to_numpy())
+    return found
+
+
+def is_pandas(data: object) -> bool:
+    """Return whether an object is a DataFrame of pandas, which is not imported for that."""
+    return type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "dtypes")
+
+
+def _plain(column: TableColumn, row: int) -> object:
+    """Return a row as Python lists and dicts, which pandas shows and stores well."""
+    item = column[row]
+    if isinstance(item, Numbers | Strings | Lists | Records):
+        return [_plain(item, inner) for inner in range(len(item))]
+    if isinstance(item, dict) and isinstance(column, Records):
+        return {name: _plain(field, row) for name, field in column.fields.items()}
+    return item
+
+
+def to_xarray(columns: Mapping[str, TableColumn]) -> "xarray.Dataset":
+    """Return a Dataset with the dimension `row`, and a dimension `NAME_unit` for each array.
+
+    Absent numbers are NaN, or masked by a variable `NAME.present` if they are integers. Raises
+    ImportError without xarray, ValueError for columns of lists and records.
+    """
+    for name, column in columns.items():
+        if isinstance(column, Lists | Records):
+            raise ValueError(f"{name}: xarray has no {type_of(column)}: drop the column first")
+    try:
+        import xarray
+    except ImportError:
+        raise ImportError("to_xarray() needs xarray: pip install xarray") from None
+    variables: dict[str, Any] = {}
+    for name, column in columns.items():
+        if isinstance(column, Lists | Records):
+            continue
+        if isinstance(column, Strings):
+            items = np.empty(len(column), object)
+            items[:] = list(column)
+            variables[name] = ("row", items)
+            continue
+        suffixes = [""] if len(column.shape) == 1 else [str(axis) for axis in range(9)]
+        dimensions = [f"{name}_unit{suffixes[axis]}" for axis in range(len(column.shape))]
+        values = column.values
+        if not column.present.all():
+            if values.dtype.kind == "f":
+                values = values.copy()
+                values[~column.present] = np.nan
+            else:
+                variables[f"{name}.present"] = ("row", column.present)
+        variables[name] = (("row", *dimensions), values)
+    return xarray.Dataset(variables).set_coords([name for name in INDEX if name in variables])

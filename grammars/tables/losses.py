@@ -1,0 +1,38 @@
+"""Report what a format cannot store of a table."""
+
+from dataclasses import dataclass, replace
+
+from exset.core.errors import Findings, FormatError, Place
+from exset.grammars.tables.findings import finding_at
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Reports losses before anything is written: errors, or with `lossy` findings."""
+
+    is_lossy: bool
+    findings: Findings
+
+    def report(
+        self, column: str, problem: str, row: int | None = None, hint: str | None = None
+    ) -> None:
+        """Report that a column, or the value in a row of it, cannot be stored.
+
+        problem: a sentence, such as "CSV cannot store lists". hint: what to do, by default to
+        choose another format. Raises FormatError unless lossy.
+        """
+        self._report(f"columns[{column!r}]" + ("" if row is None else f"[{row}]"), problem, hint)
+
+    def report_metadata(self, problem: str) -> None:
+        """Report that the metadata cannot be stored, as `report`."""
+        self._report("metadata", problem)
+
+    def _report(self, field: str, problem: str, hint: str | None = None) -> None:
+        place = Place("table", field=field)
+        if not self.is_lossy:
+            default = "choose another format, or drop what it cannot store"
+            hint = default if hint is None else f"{hint}; or drop it"
+            hint = f"{hint}: <--lossy or lossy=True>"
+            raise FormatError(problem, place=place, hint=hint, code="table-holds")
+        finding = finding_at("table-dropped", place, what=problem)
+        self.findings.add(finding if hint is None else replace(finding, hint=hint))

@@ -1,0 +1,33 @@
+"""The library nanoarrow, imported when used: Arrow's data in memory."""
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nanoarrow.c_array_stream import CArrayStream
+    from nanoarrow.c_schema import CSchema, CSchemaView
+
+
+def nanoarrow() -> ModuleType:
+    """Return nanoarrow. Raises ImportError, which names the extra."""
+    try:
+        return import_module("nanoarrow")
+    except ImportError:
+        raise ImportError("Arrow data needs nanoarrow: pip install 'exset[arrow]'") from None
+
+
+def stream_class() -> "type[CArrayStream]":
+    """Return the class of streams."""
+    nanoarrow()
+    from nanoarrow.c_array_stream import CArrayStream as Stream
+
+    found: type[CArrayStream] = Stream
+    return found
+
+
+def view_of(schema: "CSchema") -> "CSchemaView":
+    """Return a view of a schema, which has its parameters."""
+    from nanoarrow.c_schema import CSchemaView
+
+    return CSchemaView(schema)

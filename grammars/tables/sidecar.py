@@ -1,0 +1,172 @@
+"""The JSON value in the sidecar of a table: what its file itself cannot store.
+
+The value is the metadata, with `columns` (the type of each, in order) and `rows`. For a single
+file, `file` has its size and checksum (`bytes` and `sha256`), which show whether it was changed.
+"""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Final, Self
+
+import numpy as np
+
+from exset.core.errors import Findings, Place
+from exset.core.source import Source
+from exset.core.text import counted, safe
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.column_types import absent, as_lists, cast
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, type_of
+from exset.grammars.tables.findings import finding_at
+from exset.grammars.tables.table import Table
+
+_OWN: Final = ("columns", "rows", "file")
+_MOST_ROWS: Final = 1 << 32
+
+
+class Fingerprint:
+    """The size and the checksum of a file, which comes in chunks."""
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._hash = sha256()
+
+    def add(self, data: bytes | memoryview) -> Self:
+        """Add bytes."""
+        self._size += len(data)
+        self._hash.update(data)
+        return self
+
+    def value(self) -> dict[str, int | str]:
+        """Return the JSON value."""
+        return {"bytes": self._size, "sha256": self._hash.hexdigest()}
+
+
+def text_of(
+    table: Table, file: Mapping[str, int | str] | None = None, rows: int | None = None
+) -> bytes:
+    """Return the JSON value of a table.
+
+    file: the `Fingerprint` of its file, None for a folder. rows: by default those of the table.
+    """
+    value = {
+        **table.metadata,
+        "columns": table.types,
+        "rows": table.rows if rows is None else rows,
+    }
+    if file is not None:
+        value["file"] = dict(file)
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+
+
+def value_of(source: Source, findings: Findings) -> dict[str, Any] | None:
+    """Return the JSON value of the sidecar of a source, None if there is none.
+
+    One that is damaged, or that is of another file, has a finding, too.
+    """
+    if source.sidecar is None:
+        return None
+    try:
+        value = _parsed(source.sidecar)
+        if "file" in value and value["file"] != Fingerprint().add(source.view).value():
+            raise ValueError("the file was changed, or written again without it")
+    except ValueError as error:
+        report(source, error, findings)
+        return None
+    return value
+
+
+def report(source: Source, problem: ValueError, findings: Findings) -> None:
+    """Add the finding for a sidecar that does not fit."""
+    place = Place(source.name)
+    findings.add(finding_at("sidecar-unused", place, problem=safe(str(problem))))
+
+
+def _parsed(data: bytes) -> dict[str, Any]:
+    """Return the JSON value. Raises ValueError if it is not one of a table."""
+    try:
+        value = json.loads(data)
+    except RecursionError:
+        raise ValueError("the value is nested too deeply") from None
+    rows, columns = (
+        value.get(key) if isinstance(value, dict) else None for key in ("rows", "columns")
+    )
+    if type(rows) is not int or not 0 <= rows < _MOST_ROWS or not isinstance(columns, dict):
+        raise ValueError("the number of rows, or the types of the columns, are missing")
+    if not all(isinstance(each, str) for each in columns.values()):
+        raise ValueError("a type of a column is no text")
+    return dict(value)
+
+
+def check_rows(value: Mapping[str, Any], rows: int) -> None:
+    """Raise ValueError unless the value is of a table with this number of rows."""
+    if value["rows"] != rows:
+        raise ValueError(f"it is of {counted(value['rows'], 'row')}, but there are {rows}")
+
+
+def metadata_of(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata in the JSON value."""
+    return {name: each for name, each in value.items() if name not in _OWN}
+
+
+def restored(table: Table, source: Source, findings: Findings) -> Table:
+    """Return a table with the names, types and metadata of its sidecar, if any.
+
+    A value that does not fit its type in the sidecar gives a finding. The case of names may differ.
+    """
+    if (value := value_of(source, findings)) is None:
+        return table
+    try:
+        return _with_value(table, value)
+    except ValueError as error:
+        report(source, error, findings)
+        return table
+
+
+def _with_value(table: Table, value: Mapping[str, Any]) -> Table:
+    """Return a table with the names, types and metadata of a value. Raises ValueError."""
+    types = value["columns"]
+    check_rows(value, table.rows)
+    names = {name if name in table.columns else name.lower(): name for name in types}
+    if unknown := [name for name in table.columns if name not in names]:
+        raise ValueError(f"it does not name the column {unknown[0]!r}")
+    columns: dict[str, TableColumn] = {}
+    for found, name in names.items():
+        column = table.columns.get(found)
+        kind = types[name]
+        columns[name] = absent(kind, table.rows) if column is None else with_type(column, kind)
+    if len(columns) < len(types):
+        raise ValueError("two of its names are those of one column")
+    return Table(columns, table.rows, metadata_of(value))
+
+
+def with_type(column: TableColumn, kind: str) -> TableColumn:
+    """Return a column with a type of `columns`. Raises ValueError if its values do not fit it."""
+    if type_of(column) == kind:
+        return column
+    wanted = absent(kind, len(column))
+    if not column.present.any():
+        return wanted
+    if kind == "bytes" and isinstance(column, Text):
+        return Strings.unchecked(**vars(column))
+    made: TableColumn | None = None
+    if isinstance(wanted, Lists):
+        made = _as_lists(column, wanted.items)
+    elif isinstance(wanted, Numbers) and isinstance(column, Numbers):
+        made = cast(column, wanted.values.dtype, wanted.shape)
+    elif isinstance(wanted, Numbers) and isinstance(column, Lists) and 0 in wanted.shape:
+        made = Numbers.of(np.zeros(wanted.values.shape, wanted.values.dtype), column.present)
+    if made is None or type_of(made) != kind:
+        raise ValueError(f"a column is {type_of(column)}, not {kind}")
+    return made
+
+
+def _as_lists(column: TableColumn, wanted: TableColumn) -> Lists | None:
+    """Return a column as lists of items of a type; None if that changes a value."""
+    lists = as_lists(column)
+    items: TableColumn | None = None if lists is None else lists.items
+    if isinstance(items, Numbers) and isinstance(wanted, Numbers):
+        items = cast(items, wanted.values.dtype, wanted.shape)
+    elif isinstance(items, Text) and not isinstance(wanted, Text):
+        items = Strings.unchecked(**vars(items))
+    return None if lists is None or items is None else Lists(items, lists.offsets, lists.present)

@@ -1,0 +1,84 @@
+"""What a writer must know of a whole table before it writes the first of its chunks."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.columns import ITEM, ColumnPath, Lists, Numbers, Records, TableColumn
+from exset.grammars.tables.table import Table
+
+_OFFSET: Final = 8
+
+
+@dataclass
+class Survey:
+    """What the chunks of a table have in common, and what some of them have.
+
+    `first`: the table without rows, with the columns and the metadata. `size`: the bytes of all
+    values. `absent`: the paths of the columns that have absent rows. `totals`: the items of all
+    lists, and the bytes of all strings, by path.
+    """
+
+    first: Table
+    rows: int = 0
+    size: int = 0
+    absent: set[ColumnPath] = field(default_factory=set)
+    totals: Counter[ColumnPath] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, tables: Iterable[Table]) -> Self:
+        """Return the survey of one or more tables with the same columns."""
+        found: Self | None = None
+        for table in tables:
+            found = cls(table[:0]) if found is None else found
+            found.add(table)
+        assert found is not None, "a streamer yields at least one table"
+        return found
+
+    def add(self, table: Table) -> None:
+        """Add a chunk."""
+        self.rows += table.rows
+        for name, column in table.columns.items():
+            self._add((name,), column)
+
+    def _add(self, path: ColumnPath, column: TableColumn) -> None:
+        if not column.present.all():
+            self.absent.add(path)
+        if isinstance(column, Numbers):
+            self.size += column.values.nbytes
+        elif isinstance(column, Strings):
+            self.totals[path] += column.data.size
+            self.size += column.data.size + _OFFSET * len(column)
+        elif isinstance(column, Lists):
+            self.totals[path] += len(column.items)
+            self.size += _OFFSET * len(column)
+            self._add((*path, ITEM), column.items)
+        elif isinstance(column, Records):
+            for name, inner in column.fields.items():
+                self._add((*path, name), inner)
+
+    def rows_of(self, size: int) -> int:
+        """Return how many rows have about `size` bytes; it does not depend on the chunks."""
+        return max(1, size * max(1, self.rows) // max(1, self.size))
+
+
+def in_batches(tables: Iterable[Table], rows: int) -> Iterator[Table]:
+    """Yield the rows of tables with the same columns in tables of `rows` rows; the last has fewer.
+
+    The tables do not depend on how the rows were divided before. Without rows there is no table.
+    """
+    kept: list[Table] = []
+    missing = rows
+    for table in tables:
+        at = 0
+        while table.rows - at >= missing:
+            yield Table.concat([*kept, table[at : at + missing]])
+            at += missing
+            kept, missing = [], rows
+        if at < table.rows:
+            kept.append(table[at:] if at else table)
+            missing -= table.rows - at
+    if kept:
+        yield Table.concat(kept)

@@ -1,0 +1,93 @@
+"""Split columns of arrays into a column for each unit, `inputs.onset:0`, and join them again.
+
+CSV and pandas have single numbers only.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.grammars.tables.columns import Numbers, TableColumn
+
+_UNIT: Final = re.compile(r"(.+):(0|[1-9][0-9]{0,8})", re.DOTALL)
+
+
+def split_units(columns: Mapping[str, TableColumn]) -> dict[str, TableColumn]:
+    """Return columns in which arrays with one dimension are a column a number, `NAME:UNIT`."""
+    split: dict[str, TableColumn] = {}
+    for name, column in columns.items():
+        if isinstance(column, Numbers) and len(column.shape) == 1:
+            for unit in range(column.shape[0]):
+                split[f"{name}:{unit}"] = Numbers.of(column.values[:, unit], column.present)
+        else:
+            split[name] = column
+    return split
+
+
+def join_units(columns: Mapping[str, TableColumn]) -> dict[str, TableColumn]:
+    """Return columns in which `NAME:0` to `NAME:K` of single numbers are one column of arrays.
+
+    A row is absent if all its numbers are. Columns of which some unit is missing stay as they are,
+    and so do integers that no common type holds exactly.
+    """
+    units: dict[str, dict[int, Numbers]] = {}
+    for name, column in columns.items():
+        found = _UNIT.fullmatch(name)
+        if found and isinstance(column, Numbers) and not column.shape:
+            units.setdefault(found[1], {})[int(found[2])] = column
+    whole = {
+        name: array
+        for name, parts in units.items()
+        if sorted(parts) == list(range(len(parts))) and name not in columns
+        if (array := _joined(parts)) is not None
+    }
+    joined: dict[str, TableColumn] = {}
+    for name, column in columns.items():
+        found = _UNIT.fullmatch(name)
+        if found and found[1] in whole and int(found[2]) in units[found[1]]:
+            joined.setdefault(found[1], whole[found[1]])
+        else:
+            joined[name] = column
+    return joined
+
+
+def is_unit(name: str) -> bool:
+    """Return whether a name is that of a unit."""
+    return _UNIT.fullmatch(name) is not None
+
+
+def _joined(parts: dict[int, Numbers]) -> Numbers | None:
+    """Return the arrays of some units; an absent number of a present row is NaN.
+
+    None: the units have different types, and no common type holds all integers exactly.
+    """
+    ordered = [parts[unit] for unit in range(len(parts))]
+    dtype = _common_type(ordered)
+    present = np.any([part.present for part in ordered], axis=0)
+    if any((part.present != present).any() for part in ordered):
+        dtype = np.result_type(dtype, np.float32)
+    values = np.stack([part.values.astype(dtype) for part in ordered], axis=1)
+    for unit, part in enumerate(ordered):
+        if part.values.dtype.kind in "iu" and not _is_same(values[:, unit], part.values):
+            return None
+        if (missing := present & ~part.present).any():
+            values[missing, unit] = np.nan
+    return Numbers.of(values, present)
+
+
+def _common_type(columns: list[Numbers]) -> np.dtype[Any]:
+    """Return the type of some columns together: integers are unsigned if one is and none is < 0."""
+    dtypes = [each.values.dtype for each in columns]
+    if {dtype.kind for dtype in dtypes} == {"i", "u"}:
+        least = min((each.values.min(initial=0) for each in columns), default=0)
+        if least >= 0:
+            return np.dtype(np.uint64)
+    return np.result_type(*dtypes)
+
+
+def _is_same(values: NDArray[Any], integers: NDArray[Any]) -> bool:
+    with np.errstate(invalid="ignore"):
+        return bool((values.astype(integers.dtype) == integers).all())

@@ -1,0 +1,39 @@
+"""Split tables into rows, and join tables, for streams and writers."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from exset.grammars.tables.table import Table
+
+
+def of(model: Table, /) -> Iterable[object]:
+    """Return the rows, each as a dict."""
+    return iter(model)
+
+
+def header(model: Table, /) -> Table:
+    """Return the first rows of a table: none; they have its columns and metadata."""
+    return model[:0]
+
+
+def no_header() -> Table:
+    """Return a table without columns."""
+    return Table.of({})
+
+
+def model(units: object, header: object, /) -> Table:
+    """Return a table of one row, a dict; return a table unchanged; TypeError for anything else.
+
+    `header`: a table with the columns of the file being written, or None before the first write.
+    """
+    if isinstance(units, Table):
+        return units
+    if isinstance(units, dict):
+        columns: dict[str, Any] = {name: [value] for name, value in units.items()}
+        return Table.of(columns, header.metadata if isinstance(header, Table) else {})
+    raise TypeError(f"write takes a row (a dict) or a Table, not {type(units).__name__}")
+
+
+def joined(models: Sequence[Table], /) -> Table:
+    """Join one or more tables: return a table with all their rows in order."""
+    return models[0].concat(models)

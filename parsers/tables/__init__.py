@@ -1,0 +1,1 @@
+"""Tables as text: parsers and writers."""

@@ -1,0 +1,110 @@
+"""The cells of one column of CSV as text."""
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from exset.grammars.columns.arrays import Bytes, Flags, Longs
+from exset.grammars.tables.columns import Numbers, Text
+from exset.parsers.tables import csv_kernels as k
+
+_EMPTY: Final = b'""'
+_LEAST: Final = 1e-4
+_MOST: Final = 1e10
+"""Where `parsers.shared.shortest` begins to write exponents."""
+
+
+class Cells(NamedTuple):
+    """The cells of a column: data, uint8; ends, int64 [n], the end of each cell in `data`."""
+
+    data: Bytes
+    ends: Longs
+
+
+def text_cells(text: Text, special: tuple[bytes, ...], *, has_marks: bool) -> Cells:
+    """Return the cells of text, in quotation marks if needed, or all that are present.
+
+    special: the bytes that a cell cannot have without quotation marks.
+    """
+    flags = np.full(256, has_marks, np.bool_)
+    flags[[byte[0] for byte in special]] = True
+    rows = len(text)
+    out = np.empty(k.TEXT_ROOM * (text.data.size + rows), np.uint8)
+    ends = np.empty(rows, np.int64)
+    put = k.KERNELS.choose(k.put_text, k.KERNELS.use_compiled(out.size))
+    data, offsets, present = map(np.ascontiguousarray, (text.data, text.offsets, text.present))
+    put(data, offsets, present, flags, out, ends)
+    return Cells(out, ends)
+
+
+def number_cells(column: Numbers, delimiter: bytes, is_alone: bool) -> Cells:
+    """Return the cells of numbers, those of an array with delimiters; an absent one is empty.
+
+    is_alone: there is no other column, so that empty cells need quotation marks.
+    """
+    width = column.values[:1].size if len(column) else 1
+    values, present = column.values.reshape(-1), np.ascontiguousarray(column.present)
+    if values.dtype.kind == "m":
+        values = values.view(np.int64)
+    is_integer = values.dtype.kind in "iu" and _fits(values)
+    if (is_alone and not present.all()) or not (is_integer or values.dtype.kind == "f"):
+        return _joined([_text(value) for value in values], present, width, delimiter, is_alone)
+    if values.dtype == np.float64:
+        return _joined(_float64s(values), present, width, delimiter, is_alone)
+    out = np.empty(k.NUMBER_ROOM * len(values), np.uint8)
+    ends = np.empty(len(column), np.int64)
+    compiled = k.KERNELS.use_compiled(out.size)
+    if is_integer:
+        integers = np.ascontiguousarray(values, np.int64)
+        put_integers = k.KERNELS.choose(k.put_integers, compiled)
+        put_integers(integers, present, width, delimiter[0], out, ends)
+    else:
+        bits = np.ascontiguousarray(values, np.float32).view(np.int32)
+        put_float32s = k.KERNELS.choose(k.put_float32s, compiled)
+        put_float32s(bits, present, width, delimiter[0], out, ends)
+    return Cells(out, ends)
+
+
+def _fits(values: Any) -> bool:
+    """Return whether all integers are above -2**63 and below 2**63."""
+    if not values.size:
+        return True
+    return int(values.min()) > -(1 << 63) and int(values.max()) < 1 << 63
+
+
+def _float64s(values: Any) -> list[bytes]:
+    cells = [repr(value).encode() for value in values.tolist()]
+    sizes = np.abs(values)
+    with np.errstate(invalid="ignore"):
+        others = (sizes >= _MOST) | ((sizes < _LEAST) & (sizes > 0))
+    for row in np.flatnonzero(others).tolist():
+        cells[row] = _text(values[row])
+    return cells
+
+
+def _text(value: Any) -> bytes:
+    """Return a number as text, a real as `shortest` writes it, with a point or an exponent."""
+    kind = value.dtype.kind
+    if kind == "b":
+        return b"true" if value else b"false"
+    if kind == "M":
+        return str(np.datetime_as_string(value)).encode()
+    if kind != "f":
+        return b"%d" % int(value)
+    real = value.astype(np.float32) if value.dtype == np.float16 else value
+    if np.isfinite(real) and (abs(real) >= _MOST or 0 < abs(real) < _LEAST):
+        return np.format_float_scientific(real, trim="-", exp_digits=2).encode()
+    return str(real).encode()
+
+
+def _joined(
+    cells: list[bytes], present: Flags, width: int, delimiter: bytes, is_alone: bool
+) -> Cells:
+    """Return rows of `width` cells each, with delimiters; those of an absent row are empty."""
+    missing = [_EMPTY if is_alone else b""] * width
+    rows = [
+        delimiter.join(cells[row * width : (row + 1) * width] if has else missing)
+        for row, has in enumerate(present.tolist())
+    ]
+    ends = np.cumsum(np.array([len(row) for row in rows], np.int64))
+    return Cells(np.frombuffer(b"".join(rows), np.uint8), ends)

@@ -1,0 +1,98 @@
+"""The columns of a CSV file with the types that its sidecar says."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.column_types import absent, cast
+from exset.grammars.tables.columns import Numbers, TableColumn, Text
+from exset.grammars.tables.sidecar import check_rows, metadata_of
+from exset.grammars.tables.table import Table
+
+_TIE: Final = 1 << 28
+_TAIL: Final = (1 << 29) - 1  # the bits that rounding to binary32 drops
+
+
+def typed(columns: Mapping[str, TableColumn], rows: int, value: Mapping[str, Any]) -> Table:
+    """Return a table of the columns with the types and the metadata in the value of a sidecar.
+
+    columns: as CSV has them, a column for each number of an array. Raises ValueError if they do not
+    fit the value.
+    """
+    check_rows(value, rows)
+    left = dict(columns)
+    made: dict[str, TableColumn] = {}
+    for name, kind in value["columns"].items():
+        wanted = absent(kind, rows)
+        if isinstance(wanted, Numbers) and len(wanted.shape) == 1:
+            names = [f"{name}:{unit}" for unit in range(wanted.shape[0])]
+            made[name] = _stacked([_typed(each, left, wanted, kind) for each in names])
+        else:
+            made[name] = _typed(name, left, wanted, kind)
+    if left:
+        raise ValueError(f"it does not name the column {next(iter(left))!r}")
+    return Table(made, rows, metadata_of(value))
+
+
+def _typed(name: str, left: dict[str, TableColumn], wanted: TableColumn, kind: str) -> Any:
+    """Take a column, and return it with the type of another one, of single numbers if of arrays."""
+    if name not in left:
+        raise ValueError(f"there is no column {name!r}")
+    column = left.pop(name)
+    made: TableColumn | None = None
+    if isinstance(wanted, Numbers):
+        made = _numbers(column, wanted.values.dtype)
+    elif isinstance(wanted, Strings) and isinstance(column, Text):
+        made = type(wanted).unchecked(**vars(column))
+    if made is None:
+        raise ValueError(f"the column {name!r} is not {kind}")
+    return made
+
+
+def _stacked(units: list[Numbers]) -> Numbers:
+    """Return the arrays of columns of single numbers; a row is absent if all its numbers are."""
+    if not units:
+        raise ValueError("CSV has no empty arrays")
+    values = np.stack([each.values for each in units], axis=1)
+    return Numbers.of(values, np.any([each.present for each in units], axis=0))
+
+
+def _numbers(column: TableColumn, dtype: np.dtype[Any]) -> Numbers | None:
+    """Return a column as numbers of a dtype, or None if these would be others."""
+    if isinstance(column, Numbers):
+        if dtype.kind == "M":  # a year
+            return Numbers.of(column.values.astype(np.str_).astype(dtype), column.present)
+        if dtype.kind == "m" and column.values.dtype == np.int64:
+            return Numbers.of(column.values.view(dtype), column.present)
+        if dtype.kind == "f" and column.values.dtype == np.float64:
+            return Numbers.of(_reals(column.values, dtype), column.present)
+        return cast(column, dtype, ())
+    if not isinstance(column, Text):
+        return None
+    texts, present = np.array([each or "" for each in column], np.str_), column.lengths > 0
+    if not present.any():
+        return Numbers.of(np.zeros(len(column), dtype), present)
+    if dtype.kind == "M":
+        return Numbers.of(texts.astype(dtype), present)
+    if dtype.kind != "b" or not np.isin(texts[present], ("true", "false")).all():
+        return None
+    return Numbers.of(texts == "true", present)
+
+
+def _reals(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return reals, read from the shortest decimals of numbers of a dtype, as that dtype.
+
+    A decimal near the middle of two numbers may have become the middle itself: then the number
+    is the one with this decimal.
+    """
+    with np.errstate(over="ignore"):
+        made = values.astype(dtype)
+    if dtype == np.float32:
+        for row in np.flatnonzero(values.view(np.int64) & _TAIL == _TIE):
+            near = made[row]
+            sides = np.nextafter(near, np.array([-np.inf, np.inf], np.float32))
+            made[row] = next((each for each in sides if float(str(each)) == values[row]), near)
+    return made

@@ -1,0 +1,184 @@
+"""Parse and write MXNet's lists of images (.lst), as im2rec reads them.
+
+MXNet 1.9: tools/im2rec.py. A line that im2rec skips is skipped, with a finding.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from exset.core.errors import Findings
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.core.source import Source
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, text_or_bytes
+from exset.grammars.tables.labels import INDEX, LABEL, PATH, labels_of
+from exset.grammars.tables.listed_files import ListedFiles
+from exset.grammars.tables.losses import Losses
+from exset.grammars.tables.table import Table
+from exset.parsers.engine.errors import shown
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.recovery import Records
+from exset.parsers.shared.numerals import reals
+from exset.parsers.tables.list_tokens import ListTokens
+
+GRAMMAR: Final = Grammar(
+    file="lst.lark",
+    start="lst",
+    steps=("record",),
+    words=MappingProxyType({"FIELD": "a field", "TAB": "a tab", "LINE": "the end of the line"}),
+    records=Records((0,), begin=b"\n"),
+)
+_WORDS: Final = {b"-": b"nan", b"1e999": b"inf", b"-1e999": b"-inf"}
+_LEAST: Final = 3
+_EXACT: Final = 2.0**53
+_INTEGER: Final = re.compile(rb"[-+]?+[0-9]++(?:_[0-9]++)*+")
+_LONGEST: Final = 30
+
+
+def parse(
+    source: Source,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Table:
+    """Return the table of a list: `index`, int64, `label` and `path`.
+
+    label: int64 if all are single whole numbers, else float32, in a row or in a list for each file.
+    Raises FormatError for a NUL, which no path has.
+    """
+    [stream] = GRAMMAR.parse(source, engine, hint=lambda _: "write: index, tab, label, tab, path")
+    words = ListTokens(GRAMMAR, source, stream, compiled=False, findings=findings)
+    indices: list[int] = []
+    labels: list[list[float]] = []
+    paths: list[int] = []
+    skipped: dict[int, str] = {}
+    for end, fields, has_gap in _lines(words):
+        entry = _numbers([words.raw(field) for field in fields[:-1]], has_gap)
+        if isinstance(entry, str):
+            skipped[fields[0] if fields else end] = entry
+            continue
+        index, values = entry
+        indices.append(index)
+        labels.append(values)
+        paths.append(fields[-1])
+    tokens = np.array([*skipped], np.int64)
+    words.report("list-skipped", tokens, lambda token: {"why": skipped[token]})
+    columns: dict[str, TableColumn] = {
+        INDEX: Numbers.of(np.array(indices, np.int64)),
+        LABEL: _label_column(labels),
+        PATH: text_or_bytes(words.strings(np.array(paths, np.int64))),
+    }
+    return Table(columns, len(paths), {"files": [PATH]})
+
+
+def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
+    """Return the list of the files and labels in a table, numbered from 0 without `index`.
+
+    A file may have several labels: see `ListedFiles.of`. Raises FormatError for a path that im2rec
+    would change.
+    """
+    found = Findings() if findings is None else findings
+    losses = Losses(lossy, found)
+    texts = _several(table)
+    bare = table if texts is None else table.with_columns(**{LABEL: np.zeros(table.rows, np.int64)})
+    listed = ListedFiles.of(bare, losses, "an MXNet list", (INDEX,))
+    listed.report_classes(found.add)
+    numbers = table.columns.get(INDEX)
+    known = None if numbers is None else labels_of(numbers)
+    index = np.arange(table.rows) if known is None else known
+    lines = []
+    files = zip(listed.rows.tolist(), listed.path, listed.label.tolist(), strict=True)
+    for row, path, label in files:
+        name = path or b""
+        if not name or name.strip() != name or {*name} & {*b"\t\r\n"}:
+            losses.report(PATH, "a path cannot be empty, nor have tabs or blanks around it", row)
+            continue
+        if abs(label) > _EXACT:
+            losses.report(LABEL, "the label has more than 53 bits", row)
+            continue
+        written = b"%d" % label if texts is None else texts[row]
+        lines.append(b"%d\t%b\t%b\n" % (index[row], written, name))
+    return b"".join(lines)
+
+
+def _several(table: Table) -> list[bytes] | None:
+    """Return the labels of each file as text; None if each has a single whole number, or text."""
+    column = table.columns.get(LABEL)
+    items = column.items if isinstance(column, Lists) else column
+    if not isinstance(items, Numbers) or not items.present.all() or len(items.shape) > 1:
+        return None
+    if isinstance(column, Numbers) and labels_of(column) is not None:
+        return None
+    values = items.values.astype(np.float32).reshape(-1)
+    texts = [_WORDS.get(text, text) for text in reals(values)]
+    width = items.shape[0] if items.shape else 1
+    offsets = (
+        column.offsets.tolist() if isinstance(column, Lists) else range(0, len(texts) + 1, width)
+    )
+    return [b"\t".join(texts[begin:end]) for begin, end in pairwise(offsets)]
+
+
+def _lines(words: ListTokens) -> Iterator[tuple[int, list[int], bool]]:
+    """Yield the token that ends each line, its fields, and whether one between them is empty."""
+    is_line, is_tab = words.is_a("LINE").tolist(), words.is_a("TAB").tolist()
+    fields: list[int] = []
+    has_gap, tabs = False, 0
+    for token in range(1, len(words)):
+        if is_tab[token]:
+            tabs += 1
+        elif not is_line[token]:
+            has_gap |= bool(fields) and tabs > 1
+            fields.append(token)
+            tabs = 0
+        elif fields or words.ends[token] > words.starts[token]:  # else the end of the text
+            yield token, fields, has_gap
+            fields, has_gap, tabs = [], False, 0
+
+
+def _numbers(raw: list[bytes], has_gap: bool) -> tuple[int, list[float]] | str:
+    """Return the index and the labels of a line; or the reason why im2rec skips it.
+
+    raw: the fields before the path.
+    """
+    if len(raw) + 1 < _LEAST:
+        return "it has fewer than three fields"
+    if has_gap:
+        return "a label is empty"
+    first, *others = raw
+    if not _INTEGER.fullmatch(first) or len(first) > _LONGEST or not _is_64(first):
+        return f"the first field, {shown(first)}, is not a whole number"
+    labels = [_float(each) for each in others]
+    if None in labels:
+        return f"the label {shown(others[labels.index(None)])} is not a number"
+    return int(first), [label for label in labels if label is not None]
+
+
+def _is_64(text: bytes) -> bool:
+    return -(1 << 63) <= int(text) < 1 << 63
+
+
+def _float(text: bytes) -> float | None:
+    """Return a number as Python's float reads it, or None."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _label_column(labels: list[list[float]]) -> Numbers | Lists:
+    lengths = np.array([len(each) for each in labels], np.int64)
+    values = np.array([value for each in labels for value in each], np.float64)
+    with np.errstate(over="ignore"):
+        singles = values.astype(np.float32)
+    if (lengths == 1).all():
+        is_whole = bool((np.abs(values) < _EXACT).all()) and bool((values % 1 == 0).all())
+        return Numbers.of(values.astype(np.int64) if is_whole else singles)
+    if (lengths == lengths[0]).all():
+        return Numbers.of(singles.reshape(len(labels), -1))
+    return Lists.of(Numbers.of(singles), lengths)

@@ -1,0 +1,149 @@
+"""The crop box of a picture, in binary32 as aeon computes it. Rules A2 to A8."""
+
+import math
+from typing import Final, NamedTuple, SupportsFloat
+
+import numpy as np
+
+Single = np.float32
+
+
+class Size(NamedTuple):
+    """A width and a height, in pixels."""
+
+    width: int
+    height: int
+
+    def divided(self, factor: int) -> "Size":
+        """Return the size divided by a factor, rounded up."""
+        return Size(-(-self.width // factor), -(-self.height // factor))
+
+    def fits_into(self, other: "Size") -> bool:
+        """Return whether neither side is longer than that of another size."""
+        return self.width <= other.width and self.height <= other.height
+
+
+class Box(NamedTuple):
+    """A box of whole pixels: its left upper corner and its size."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def size(self) -> Size:
+        """The width and the height."""
+        return Size(self.width, self.height)
+
+    def is_inside(self, size: Size) -> bool:
+        """Return whether the box has pixels, and all are in a picture of this size."""
+        is_past = self.x + self.width > size.width or self.y + self.height > size.height
+        return not is_past and min(self.x, self.y) >= 0 and min(self.width, self.height) > 0
+
+    def scaled(self, before: Size, after: Size) -> "Box":
+        """Return the same part of a picture in another size, with at least one pixel."""
+        x, y = after.width / before.width, after.height / before.height
+        size = max(half_even(self.width * x), 1), max(half_even(self.height * y), 1)
+        return Box(half_even(self.x * x), half_even(self.y * y), *size)
+
+    def clamped(self, size: Size) -> "Box":
+        """Return a box of one pixel or more, moved and cut so that it is inside a picture (A22)."""
+        width, height = min(max(self.width, 1), size.width), min(max(self.height, 1), size.height)
+        x = min(max(self.x, 0), size.width - width)
+        return Box(x, min(max(self.y, 0), size.height - height), width, height)
+
+
+class Extent(NamedTuple):
+    """A width and a height in binary32."""
+
+    width: Single
+    height: Single
+
+    def times(self, factor: Single) -> "Extent":
+        """Return the extent times a factor."""
+        return Extent(self.width * factor, self.height * factor)
+
+
+_ONE: Final = Single(1)
+
+
+_NO_INTEGER: Final = -(1 << 31)
+"""The integer that a processor makes of a number that is infinite or NaN."""
+
+
+def half_even(number: SupportsFloat) -> int:
+    """Round to the nearest integer, and halves to the even one."""
+    real = float(number)
+    return round(real) if math.isfinite(real) else _NO_INTEGER
+
+
+def truncated(number: SupportsFloat) -> int:
+    """Round towards zero."""
+    real = float(number)
+    return int(real) if math.isfinite(real) else _NO_INTEGER
+
+
+def half_away(number: SupportsFloat) -> int:
+    """Round to the nearest integer, and halves away from zero."""
+    return int(math.copysign(math.floor(abs(float(number)) + 0.5), float(number)))
+
+
+def extent_of(size: Size) -> Extent:
+    """Return a size in binary32."""
+    return Extent(Single(size.width), Single(size.height))
+
+
+def fitting_scale(inside: Extent, size: Size) -> Single:
+    """Return the factor that fits a picture into a size (A7)."""
+    scale = Single(size.width) / inside.width
+    if inside.height * scale > size.height:
+        scale = Single(size.height) / inside.height
+    return scale
+
+
+def scaled(size: Size, factor: Single) -> Size:
+    """Return a size times a factor, rounded (A7, R2)."""
+    extent = extent_of(size).times(factor)
+    return Size(half_even(extent.width), half_even(extent.height))
+
+
+def short_sized(size: Size, short: int) -> Size:
+    """Return the size of a picture whose shorter side is made `short` pixels long (A8)."""
+    factor = Single(short) / Single(min(size))
+    extent = extent_of(size).times(factor)
+    return Size(half_away(extent.width), half_away(extent.height))
+
+
+def proportional(inside: Extent, shape: Extent) -> Extent:
+    """Return the largest box of a shape in a picture (A2)."""
+    box = shape.times(inside.width / shape.width)
+    if box.height > inside.height:
+        box = box.times(inside.height / box.height)
+    return box
+
+
+def with_share(inside: Extent, box: Extent, share: Single) -> Extent:
+    """Return a box shrunk to a share of the picture's area (A5, `seed`)."""
+    ratio = box.width * box.height / (inside.width * inside.height)
+    return box.times(np.sqrt(share / ratio)) if ratio > share else box
+
+
+def area_bound(inside: Extent, distortion: Single) -> Single:
+    """Return the largest share of the area that a distorted box can have (A5, `head`)."""
+    square = distortion * distortion
+    wide, high = inside.width / inside.height / square, inside.height / inside.width * square
+    return min(wide, high)
+
+
+def area_box(inside: Extent, distortion: Single, share: Single) -> Extent:
+    """Return the box with a share of the picture's area (A5, `head`)."""
+    side = np.sqrt(inside.width * inside.height * share)
+    return Extent(distortion * side, _ONE / distortion * side)
+
+
+def placed(inside: Extent, box: Extent, x: Single, y: Single, is_seed: bool) -> Box:
+    """Return a box in whole pixels, at offsets from 0 to 1 (A2): `seed` rounds the position."""
+    left, upper = (inside.width - box.width) * x, (inside.height - box.height) * y
+    whole = half_even if is_seed else truncated
+    return Box(whole(left), whole(upper), half_even(box.width), half_even(box.height))

@@ -1,0 +1,112 @@
+"""Decode pictures to arrays of 8 bits, or masks to 8 or 16 bits. Rules I1, I2 and K1."""
+
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.errors import FormatError, LimitError
+from exset.core.limits import Limits, limit_hint
+from exset.runtime.aeon.provision.crop import Size
+from exset.runtime.aeon.provision.opencv import opencv, simplejpeg
+from exset.runtime.aeon.provision.palette import with_grey_palette
+
+Pixels: TypeAlias = NDArray[Any]
+"""A picture, uint8 [height, width, 3] in the order blue, green, red, or [height, width] if grey;
+a mask, uint8 or uint16 [height, width]."""
+
+_JPEG: Final = b"\xff\xd8"
+_EXIF: Final = b"Exif\0\0"
+_SCAN: Final = b"\xda"
+_SPACES: Final = {3: "BGR", 1: "GRAY"}
+
+
+def picture(data: bytes, channels: int, limits: Limits, factor: int = 1) -> Pixels:
+    """Decode a picture to 3 channels or 1. Raises FormatError and LimitError.
+
+    factor: 2, 4 or 8 for a JPEG whose sides are divided by it, if `jpeg_size` knows the size.
+    """
+    size = jpeg_size(data)
+    found = None if size is None else _jpeg(data, channels, size, factor, limits)
+    if found is None:
+        cv2 = opencv()
+        found = _any(data, cv2.IMREAD_COLOR if channels == 3 else cv2.IMREAD_GRAYSCALE, limits)
+    return found
+
+
+def luma(data: bytes, limits: Limits) -> Pixels:
+    """Decode a picture to one channel of its own depth, colours to their luma, as aeon does."""
+    return _any(data, opencv().IMREAD_ANYDEPTH, limits)
+
+
+def mask(data: bytes, limits: Limits) -> Pixels:
+    """Decode a mask: the indices of a PNG with a palette, or a grey picture (K1).
+
+    Raises FormatError for pictures with colours, which are not indices, and LimitError.
+    """
+    cv2 = opencv()
+    flags = cv2.IMREAD_ANYDEPTH | cv2.IMREAD_ANYCOLOR
+    pixels = _any(with_grey_palette(data) or data, flags, limits)
+    if pixels.ndim == 2:
+        return pixels
+    first = pixels[:, :, 0]
+    if not (pixels == first[:, :, None]).all():
+        hint = "save the mask as a PNG with a palette, or as a grey picture"
+        raise FormatError("the mask has colours, and not the numbers of classes", hint=hint)
+    return first
+
+
+def jpeg_size(data: bytes) -> Size | None:
+    """Return the size of a JPEG that simplejpeg decodes as OpenCV does; None for other files.
+
+    OpenCV turns pictures as their Exif data say, converts CMYK, and decides about damaged files.
+    """
+    if not data.startswith(_JPEG) or _has_exif(data):
+        return None
+    try:
+        height, width, space, _ = simplejpeg().decode_jpeg_header(data)
+    except ValueError:
+        return None
+    return Size(width, height) if space in ("YCbCr", "Gray") else None
+
+
+def _jpeg(data: bytes, channels: int, size: Size, factor: int, limits: Limits) -> Pixels | None:
+    """Decode a JPEG as OpenCV does, but faster; None for a damaged file."""
+    width, height = size.divided(factor)
+    _check(height * width * channels, limits)
+    least = {} if factor == 1 else {"min_height": height, "min_width": width, "min_factor": factor}
+    try:
+        pixels: Pixels = simplejpeg().decode_jpeg(data, _SPACES[channels], **least)
+    except ValueError:
+        return None
+    return pixels if channels == 3 else pixels[:, :, 0]
+
+
+def _has_exif(data: bytes) -> bool:
+    """Return whether the segments before the scan of a JPEG have Exif data."""
+    at = 2
+    while data[at : at + 1] == b"\xff" and data[at + 1 : at + 2] != _SCAN:
+        if data[at + 4 : at + 10] == _EXIF:
+            return True
+        at += 2 + int.from_bytes(data[at + 2 : at + 4])
+    return False
+
+
+def _any(data: bytes, flags: int, limits: Limits) -> Pixels:
+    cv2 = opencv()
+    try:
+        pixels: Pixels | None = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
+    except cv2.error as error:
+        raise FormatError(f"OpenCV cannot decode the picture: {error.err}") from None
+    if pixels is None:
+        raise FormatError("it is not a picture that OpenCV can decode")
+    _check(pixels.nbytes, limits)
+    if pixels.dtype not in (np.uint8, np.uint16):
+        raise FormatError(f"its pixels are {pixels.dtype}: aeon needs 8 or 16 bits")
+    return pixels
+
+
+def _check(size: int, limits: Limits) -> None:
+    if size > limits.max_array:
+        message = f"the picture has {size:,} bytes, the limit is {limits.max_array:,}"
+        raise LimitError(message, hint=limit_hint("max_array"))

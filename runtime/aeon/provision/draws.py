@@ -1,0 +1,93 @@
+"""Random draws of a record, as aeon makes them: minstd_rand0, and distributions of libstdc++.
+
+All reals are binary32. Rules D1 and D8 to D13.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final, SupportsFloat
+
+import numpy as np
+
+from exset.grammars.columns.arrays import Longs
+from exset.runtime.aeon.libstdcxx import MINSTD, draw, generator, shuffle, uniform
+
+_HIGHEST: Final = 2147483646
+"""The number of different draws, and the highest one."""
+_RANGE: Final = np.float32(2147483648)  # the number above, as a binary32
+_BELOW_ONE: Final = np.nextafter(np.float32(1), np.float32(0))
+_ONE: Final = np.float32(1)
+_TWO: Final = np.float32(2)
+
+
+@dataclass
+class Kept:
+    """The value that a normal distribution keeps for its next call."""
+
+    value: np.float32 | None = None
+
+    @classmethod
+    def of(cls, value: float | None) -> "Kept":
+        """Return a kept value that `to_float` gave."""
+        return cls(None if value is None else np.float32(value))
+
+    def to_float(self) -> float | None:
+        """Return the value for JSON, exactly."""
+        return None if self.value is None else float(self.value)
+
+
+class Draws:
+    """A generator and the distributions that use it.
+
+    A distribution takes its draws even if it has only one value.
+    """
+
+    def __init__(self, seed: int, kept: Kept | None = None) -> None:
+        """Take a seed of 32 bits. kept: the value that a normal distribution has kept."""
+        self._generator = generator(MINSTD, seed)
+        self.kept = Kept() if kept is None else kept
+
+    @property
+    def state(self) -> int:
+        """The state of the generator, which is its last draw; it is the seed of an equal one."""
+        return int(self._generator[1])
+
+    def next(self) -> int:
+        """Return the next draw, from 1 to 2147483646."""
+        return draw(self._generator)
+
+    def real(self, low: SupportsFloat = 0, high: SupportsFloat = 1) -> np.float32:
+        """Draw a real from `low` up to `high`, which are binary32 (D8)."""
+        fraction = np.float32(self.next() - 1) / _RANGE
+        if fraction >= _ONE:
+            fraction = _BELOW_ONE
+        least = np.float32(float(low))
+        return fraction * (np.float32(float(high)) - least) + least
+
+    def coin(self, probability: float) -> bool:
+        """Draw whether something with this probability happens (D9)."""
+        low, high = float(self.next() - 1), float(self.next() - 1)
+        real = (low + high * float(_HIGHEST)) / (float(_HIGHEST) * float(_HIGHEST))
+        return min(real, 1 - 2.0**-53) < probability
+
+    def integer(self, low: int, high: int) -> int:
+        """Draw an integer from `low` to `high`, both included (D10, D11)."""
+        return low + uniform(self._generator, high - low)
+
+    def normal(self, mean: float, deviation: float) -> np.float32:
+        """Draw from a normal distribution, by the polar method (D12)."""
+        value, self.kept.value = self.kept.value, None
+        while value is None:
+            x = _TWO * self.real() - _ONE
+            y = _TWO * self.real() - _ONE
+            square = x * x + y * y
+            if 0 < square <= 1:
+                # The binary32 of a binary64 logarithm is that of C's logf; numpy.log's can differ.
+                log = np.float32(math.log(square))
+                factor = np.sqrt(np.float32(-2) * log / square)
+                self.kept.value, value = x * factor, y * factor
+        return value * np.float32(deviation) + np.float32(mean)
+
+    def shuffle(self, order: Longs) -> None:
+        """Shuffle an array in place (D13)."""
+        shuffle(self._generator, order)

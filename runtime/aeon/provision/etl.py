@@ -1,0 +1,103 @@
+"""The protocol of an etl type: it turns the element of a record into the arrays of a batch."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from numpy.typing import NDArray
+
+from exset.core.errors import FormatError, Place
+from exset.core.limits import DEFAULT, Limits
+from exset.core.text import safe
+from exset.grammars.aeon.config.model import LoaderConfig
+from exset.grammars.aeon.config.outputs import Output, Shapes, element_outputs
+from exset.grammars.aeon.config.schema_types import Member
+from exset.grammars.aeon.config.settings import Settings
+from exset.grammars.aeon.manifest import joined
+from exset.grammars.aeon.manifest_findings import finding_at
+from exset.io.access import DEFAULT_ACCESS, Access, is_inside
+from exset.runtime.aeon.manifest_files import path_of
+from exset.runtime.aeon.provision.record import Record
+
+Slot: TypeAlias = NDArray[Any]
+"""The part of a batch's array that belongs to one record: contiguous, and filled with 0."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an etl object needs to know beyond its own members.
+
+    compat: whether to give aeon's own values, including its defects. base: the current folder of
+    aeon, for the files that the configuration names; `access` and `limits` are for these files.
+    scaled_decoding: whether to decode large JPEGs in a smaller size.
+    """
+
+    config: LoaderConfig
+    compat: bool = False
+    base: str = ""
+    access: Access = DEFAULT_ACCESS
+    limits: Limits = DEFAULT
+    scaled_decoding: bool = False
+
+    @property
+    def is_seed(self) -> bool:
+        """Whether the configuration is for aeon of April 2017 (dialect `seed`)."""
+        return self.config.dialect == "seed"
+
+    def path(self, value: str) -> str:
+        """Return the path of a file that the configuration names. Raises FormatError if outside.
+
+        The roots of `access` must contain it.
+        """
+        path = os.fsdecode(path_of(joined(os.fsencode(self.base), os.fsencode(value))))
+        if not is_inside(path, self.access.roots):
+            outside = finding_at("aeon-file-outside", Place(path), path=safe(path))
+            raise FormatError.of(outside)
+        return path
+
+    def augmentation(self, kind: str) -> Settings:
+        """Return the augmentation of a type, `"image"` or `"audio"`; else all defaults (A20)."""
+        for first in self.config.augmentation[:1]:
+            if first.type == kind:
+                return first
+        return Settings(f"augmentation {kind}", self.config.dialect, {})
+
+
+class Etl(ABC):
+    """An etl object of a configuration. It keeps no state: threads use it at the same time."""
+
+    def __init__(self, settings: Settings, number: int, context: Context) -> None:
+        """Take the etl object `etl[number]` of a configuration that has been checked.
+
+        Raises FormatError for members with which no element can be provided.
+        """
+        self.settings = settings
+        self.number = number
+        self.context = context
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """The arrays of a record, in order; with `compat` those of `LoaderConfig.outputs`."""
+        return tuple(element_outputs(self.settings, meant=not self.context.compat))
+
+    @abstractmethod
+    def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
+        """Write the arrays of an element, which is not empty, into `slots`, one for each output.
+
+        Raises FormatError with the reason, as in `not a picture that OpenCV can decode`; the loader
+        adds the record, the element and the file.
+        """
+
+
+class CustomEtl(Etl):
+    """An etl type of your own, for `exset.provisioning.register`."""
+
+    members: ClassVar[Sequence[Member]] = ()
+    """The members of an etl object, next to `type` and `name`."""
+
+    @staticmethod
+    @abstractmethod
+    def shapes(settings: Settings) -> Shapes:
+        """Yield name, shape, C++ type (`"float"`) and names of the axes, or (), of each array."""

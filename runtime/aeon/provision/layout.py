@@ -1,0 +1,108 @@
+"""Write a picture into its slot: type, order of channels, place. Rules I3 to I8 and K3."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.errors import FormatError
+from exset.grammars.aeon.config.settings import Settings
+from exset.runtime.aeon.provision.crop import Size
+from exset.runtime.aeon.provision.decode import Pixels
+from exset.runtime.aeon.provision.etl import Slot
+from exset.runtime.aeon.provision.opencv import opencv
+
+Table: TypeAlias = NDArray[Any]
+"""The value for each byte of each channel of the output, [channels, 256]."""
+
+DTYPES: Final = {
+    **{f"{name}_t": name for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32")},
+    "char": "int8",
+    "float": "float32",
+    "double": "float64",
+}
+"""The dtypes of NumPy of the C++ types of outputs."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The form of the pictures of an etl object.
+
+    rgb: whether red comes first. keeps_aspect: whether pictures may be smaller than the slot.
+    """
+
+    size: Size
+    channels: int
+    channel_major: bool
+    rgb: bool
+    keeps_aspect: bool
+    compat: bool
+
+    @property
+    def writes_bytes(self) -> bool:
+        """Whether only bytes are written, whatever the type of the slot."""
+        return self.compat and self.keeps_aspect
+
+    @classmethod
+    def of(cls, settings: Settings, keeps_aspect: bool, compat: bool) -> "Layout":
+        """Return the layout of an etl object with the members of an image."""
+        return cls(
+            Size(settings.number("width"), settings.number("height")),
+            settings.number("channels"),
+            bool(settings["channel_major"]),
+            "bgr_to_rgb" in settings.members and bool(settings["bgr_to_rgb"]),
+            keeps_aspect,
+            compat,
+        )
+
+    def write(self, pixels: Pixels, slot: Slot, table: Table | None = None) -> None:
+        """Write a picture into the upper left corner of a slot that is filled with 0.
+
+        table: the values of the output, for bytes. With `compat`, aeon's mistakes: bytes in slots
+        of wider numbers (I7), and pictures at the start of the slot's memory (I8). Raises
+        FormatError for a picture that is too large.
+        """
+        height, width = pixels.shape[:2]
+        shape = (height, width) if self.channel_major else (height, width, self.channels)
+        if self.writes_bytes and slot.dtype.itemsize > 1:
+            slot = slot.reshape(-1).view(np.uint8)[: slot.size].reshape(slot.shape)
+        elif self.compat and not self.keeps_aspect and (width, height) != self.size:
+            count = pixels.size
+            if count <= slot.size:
+                packed = (self.channels, *shape) if self.channel_major else shape
+                slot = slot.reshape(-1)[:count].reshape(packed)
+        planes = slot if self.channel_major else np.moveaxis(slot, -1, 0)
+        if height > planes.shape[1] or width > planes.shape[2]:
+            message = f"the picture has {width}x{height} pixels after its changes, but the output"
+            raise FormatError(f"{message} has {self.size.width}x{self.size.height}")
+        kinds = np.iinfo(slot.dtype) if slot.dtype.kind in "iu" else None
+        if kinds is not None and np.iinfo(pixels.dtype).max > kinds.max:
+            pixels = np.minimum(pixels, kinds.max)
+        channels = pixels[:, :, None] if pixels.ndim == 2 else pixels
+        for number in range(self.channels):
+            channel = self.channels - 1 - number if self.rgb else number
+            plane = planes[number, :height, :width]
+            if table is not None:
+                plane[...] = table[number][channels[:, :, channel]]
+            elif plane.flags.c_contiguous and plane.dtype == pixels.dtype:  # OpenCV is faster
+                opencv().extractChannel(channels, channel, plane)
+            else:
+                plane[...] = channels[:, :, channel]
+
+
+def standardized(means: Sequence[float], deviations: Sequence[float], dtype: str) -> Table:
+    """Return the table for `mean` and `stddev`; each step is rounded to a dtype (I6)."""
+    values = _rounded(np.arange(256) * (1 / 255), dtype)
+    rows = []
+    for mean, deviation in zip(_rounded(np.array(means), dtype), deviations, strict=True):
+        row = _rounded(values - mean, dtype)
+        rows.append(_rounded(row * (1 / deviation), dtype) if deviation else row)
+    return np.stack(rows).astype(dtype)
+
+
+def _rounded(values: NDArray[np.floating], dtype: str) -> NDArray[np.float64]:
+    """Round binary64 to the values of a dtype."""
+    rounded = np.rint(values).clip(0, 255) if dtype == "uint8" else values
+    return rounded.astype(dtype).astype(np.float64)

@@ -1,0 +1,87 @@
+"""Noises that aeon adds to sounds: the clips that an index file names, and how they are mixed.
+
+Rules W3 and D17; source: noise_clips.cpp of aeon.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from exset.codecs.aeon import wave
+from exset.core.errors import FormatError, Place
+from exset.core.source import Source
+from exset.grammars.aeon.config.settings import Settings
+from exset.io import files
+from exset.io.access import is_inside
+from exset.runtime.aeon.provision.draws import Draws
+from exset.runtime.aeon.provision.etl import Context
+from exset.runtime.aeon.provision.spectrogram import Samples
+
+_HIGHEST = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What was drawn for a sound.
+
+    add: whether to add noise. clip: a number of 32 bits, which chooses the clip. level: a factor.
+    offset: where in the clip the noise begins, from 0 to 1. stretch: the factor of time.
+    """
+
+    add: bool
+    clip: int
+    level: np.float32
+    offset: np.float32
+    stretch: np.float32
+
+    @classmethod
+    def drawn(cls, draws: Draws, augmentation: Settings) -> "Parameters":
+        """Draw the parameters of a sound, always with equally many draws."""
+        return cls(
+            draws.coin(augmentation.real("add_noise_probability")),
+            draws.integer(0, _HIGHEST),
+            draws.real(*augmentation.pair("noise_level")),
+            draws.real(0, 1),
+            draws.real(*augmentation.pair("time_scale_fraction")),
+        )
+
+
+def load_clips(settings: Settings, context: Context) -> tuple[Samples, ...]:
+    """Read the clips that the index file of an etl object names, as words.
+
+    Raises FormatError for an index without paths, a file outside of the roots, and a clip that is
+    no sound; OSError for a file that cannot be read.
+    """
+    index, root = str(settings["noise_index_file"]), str(settings["noise_root"])
+    if not index:
+        return ()
+    names = _read(os.path.join(context.base, index), context).data.split()
+    paths = [os.path.join(context.base, root, os.fsdecode(name)) for name in names]
+    if not paths:
+        message = "the noise_index_file names no files"
+        raise FormatError(message, place=Place(index), code="aeon-sound")
+    sources = (_read(path, context) for path in paths)
+    return tuple(wave.decode(source, limits=context.limits).samples for source in sources)
+
+
+def with_noise(samples: Samples, clips: Sequence[Samples], drawn: Parameters) -> Samples:
+    """Return a sound with the drawn noise added; a short clip is repeated."""
+    if not (drawn.add and clips):
+        return samples
+    clip = clips[drawn.clip % len(clips)]
+    if not clip.size:
+        return samples
+    begin = int(np.float32(clip.size) * drawn.offset)
+    noise = clip[(begin + np.arange(samples.size)) % clip.size]
+    mixed = np.rint(samples + drawn.level * noise.astype(np.float32))
+    limits = np.iinfo(np.int16)
+    return mixed.clip(limits.min, limits.max).astype(np.int16)
+
+
+def _read(path: str, context: Context) -> Source:
+    if not is_inside(path, context.access.roots):
+        message = "the file of a noise is outside of the roots"
+        raise FormatError(message, place=Place(path), code="aeon-file-outside")
+    return files.read(path, limits=context.limits)

@@ -1,0 +1,158 @@
+"""The etl types of numbers: `label`, one integer of a record, and `blob`, bytes as they are.
+
+Rules J4, J5 and T1; source: etl_label.hpp and etl_blob.hpp of aeon.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final, cast
+
+import numpy as np
+
+from exset.core.errors import FormatError
+from exset.core.text import counted
+from exset.grammars.aeon.config.numbers import integer
+from exset.grammars.aeon.config.settings import Settings
+from exset.grammars.columns.arrays import Bytes, Flags, Ints, Longs, row_indices
+from exset.runtime.aeon.provision.columns import ColumnEtl, rows_of, spans_of
+from exset.runtime.aeon.provision.etl import Context, Slot
+from exset.runtime.aeon.provision.record import Record
+from exset.runtime.aeon.record_dataset import Column
+
+_STOI: Final = re.compile(rb"[ \t\n\v\f\r]*([+-]?[0-9]+)")
+_LONGEST: Final = 20
+"""The digits of a number that may be in the range of 32 bits, with some zeros before it."""
+_FEW: Final = 12
+"""The bytes of a number that `_integers` reads."""
+_LEAST, _MOST = -(2**31), 2**31 - 1
+_WORD: Final = 4
+
+
+def label_of(element: bytes, *, binary: bool) -> int:
+    """Return the integer of a label: four bytes, or text as `stoi` of C++ reads it. FormatError."""
+    if binary:
+        if len(element) != _WORD:
+            has = counted(len(element), "byte")
+            raise FormatError(f"it has {has}, but a binary label needs four")
+        return int.from_bytes(element, "little", signed=True)
+    number = _STOI.match(element)
+    if number is None:
+        raise FormatError("it does not begin with an integer")
+    if len(number[1]) > _LONGEST or integer(int(number[1]), "int32") != int(number[1]):
+        raise FormatError("its number needs more than 32 bits")
+    return int(number[1])
+
+
+class Label(ColumnEtl):
+    """A label. By default its value is converted to the output type; aeon copies its bits.
+
+    A number of 32 bits keeps its bits: -1 becomes 4294967295 in uint32_t, as in aeon.
+    """
+
+    def __init__(self, settings: Settings, number: int, context: Context) -> None:
+        """Take an etl object. FormatError if aeon copies more bytes than a label has."""
+        super().__init__(settings, number, context)
+        self._is_binary = bool(settings["binary"])
+        if context.compat and settings["output_type"] == "double":
+            message = f"etl[{number}]: aeon fills labels of the output type double from undefined"
+            hint = "use int32_t, or leave out compat"
+            raise FormatError(f"{message} memory", hint=hint, code="aeon-later")
+
+    def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
+        """Write a label. FormatError for no number, and for one that the output cannot hold."""
+        number = label_of(element, binary=self._is_binary)
+        if not self._store(np.array([number], np.int32), slots[0][None])[0]:
+            raise FormatError(f"its number {number} does not fit into {slots[0].dtype}")
+
+    def provide_many(self, column: Column, slots: Sequence[Slot]) -> Longs:
+        """Write labels, and return the rows left out."""
+        [slot] = slots
+        if self._is_binary and not isinstance(column, tuple):
+            numbers, done = column.view(np.int32), np.ones(column.size, np.bool_)
+        else:
+            read = _words if self._is_binary else _integers
+            numbers, done = read(*spans_of(column))
+        done &= self._store(numbers, slot)
+        return cast(Longs, np.flatnonzero(~done))
+
+    def _store(self, numbers: Ints, slot: Slot) -> Flags:
+        """Write numbers into an array [n, 1]; return which of them fit."""
+        fits = np.ones(numbers.size, np.bool_)
+        size = slot.dtype.itemsize
+        if self.context.compat or (size == _WORD and slot.dtype.kind in "iu"):
+            low = numbers.astype("<i4", copy=False).view(np.uint8).reshape(-1, _WORD)[:, :size]
+            rows_of(slot)[...] = low
+        elif slot.dtype.kind == "f":
+            slot[:, 0] = numbers
+        else:
+            bounds = np.iinfo(slot.dtype)
+            fits = (numbers >= bounds.min) & (numbers <= bounds.max)
+            slot[fits, 0] = numbers[fits]
+        return fits
+
+
+class Blob(ColumnEtl):
+    """Bytes that are copied as they are; a slot that is longer than its element ends with 0."""
+
+    def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
+        """Write a blob. FormatError if it is longer than its slot, into which aeon squeezes it."""
+        raw = rows_of(slots[0][None])[0]
+        if len(element) > raw.size and not self.context.compat:
+            message = f"it has {counted(len(element), 'byte')}, but the output {raw.size:,}"
+            raise FormatError(message)
+        size = min(len(element), raw.size)
+        raw[:size] = np.frombuffer(element, np.uint8, size)
+
+    def provide_many(self, column: Column, slots: Sequence[Slot]) -> Longs:
+        """Write blobs, and return the rows left out."""
+        raw = rows_of(slots[0])
+        data, offsets = spans_of(column)
+        lengths = np.diff(offsets)
+        size = raw.shape[1]
+        if lengths.size and (lengths == size).all():
+            raw[...] = data[offsets[0] : offsets[-1]].reshape(-1, size)
+            return cast(Longs, np.empty(0, np.int64))
+        left = lengths == 0
+        kept = np.minimum(lengths, size)
+        if not self.context.compat:
+            left |= lengths > size
+            kept = np.where(left, 0, lengths)
+        begins = size * np.arange(lengths.size)
+        raw.reshape(-1)[row_indices(begins, kept)] = data[row_indices(offsets[:-1], kept)]
+        return cast(Longs, np.flatnonzero(left))
+
+
+def _words(data: Bytes, offsets: Longs) -> tuple[Ints, Flags]:
+    """Return the numbers in elements of four bytes, and which elements have four."""
+    done = np.diff(offsets) == _WORD
+    numbers = np.zeros(done.size, np.int32)
+    found = data[offsets[:-1][done][:, None] + np.arange(_WORD)]
+    numbers[done] = found.view("<i4").reshape(-1)
+    return numbers, done
+
+
+def _integers(data: Bytes, offsets: Longs) -> tuple[Ints, Flags]:
+    """Return the integers with which short texts begin, and which texts have been read.
+
+    Texts with blanks before the number are not read.
+    """
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    values = np.zeros(lengths.size, np.int64)
+    digits = np.zeros(lengths.size, np.int64)
+    is_negative = np.zeros(lengths.size, np.bool_)
+    goes_on = lengths > 0
+    for at in range(min(int(lengths.max(initial=0)), _FEW)):
+        goes_on = goes_on & (lengths > at)
+        byte = data.take(np.where(goes_on, starts + at, 0), mode="clip") if data.size else data
+        digit = byte - np.uint8(ord("0"))
+        is_digit = goes_on & (digit < 10)
+        values = np.where(is_digit, 10 * values + digit, values)
+        digits += is_digit
+        if at == 0:
+            is_negative = goes_on & (byte == ord("-"))
+            goes_on = is_digit | is_negative | (goes_on & (byte == ord("+")))
+        else:
+            goes_on = is_digit
+    values = np.where(is_negative, -values, values)
+    done = (digits > 0) & ~(goes_on & (lengths > _FEW)) & (values >= _LEAST) & (values <= _MOST)
+    return values.astype(np.int32), done

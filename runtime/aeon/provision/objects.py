@@ -1,0 +1,67 @@
+"""The objects of an annotation as columns: boxes, classes and flags. Rules B1 and J9."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.errors import FormatError
+from exset.core.limits import Limits
+from exset.core.source import Source
+from exset.core.text import safe
+from exset.grammars.aeon.config.settings import Settings
+from exset.runtime.aeon import annotations
+from exset.runtime.aeon.provision.crop import Size
+
+Boxes = NDArray[np.float32]
+"""Boxes, float32 [boxes, 4]: xmin, ymin, xmax, ymax. A box includes the pixels at its edges."""
+
+_EDGES = ("xmin", "ymin", "xmax", "ymax")
+
+
+@dataclass(frozen=True)
+class Objects:
+    """The objects of a picture.
+
+    size: that of the picture. boxes: float32 [objects, 4]. classes: int32 [objects], indices in
+    class_names. difficult: int32 [objects], 0 or 1.
+    """
+
+    size: Size
+    boxes: Boxes
+    classes: NDArray[np.int32]
+    difficult: NDArray[np.int32]
+
+
+def class_indices(settings: Settings) -> dict[str, int]:
+    """Return the index of each class of an etl object; of equal names, that of the last."""
+    names = settings["class_names"]
+    return {str(name): i for i, name in enumerate(names)} if isinstance(names, tuple) else {}
+
+
+def read_objects(element: bytes, classes: Mapping[str, int], limits: Limits) -> Objects:
+    """Read an annotation. Raises FormatError for a member that aeon misses, and LimitError."""
+    tree = annotations.read(Source("annotation", element), limits)
+    if (why := annotations.problem(tree)) is not None or not isinstance(tree, dict):
+        raise FormatError(f"aeon cannot use the annotation: {why}")
+    size, found = tree["size"], tree["object"]
+    edges = [[each["bndbox"][edge] for edge in _EDGES] for each in found]
+    try:
+        with np.errstate(over="ignore"):
+            boxes = np.array(edges, np.float64).reshape(-1, 4).astype(np.float32)
+        sides = float(size["width"]), float(size["height"])
+    except OverflowError:
+        boxes, sides = np.full((1, 4), np.inf, np.float32), (0.0, 0.0)
+    for each in found:
+        if each["name"] not in classes:
+            hint = "class_names has the names of all classes"
+            raise FormatError(f"the class {safe(each['name'])!r} is unknown", hint=hint)
+    if not np.isfinite(boxes).all() or not all(1 <= side < 1 << 31 for side in sides):
+        raise FormatError("a number of the annotation is out of range")
+    return Objects(
+        Size(int(sides[0]), int(sides[1])),
+        boxes,
+        np.array([classes[each["name"]] for each in found], np.int32),
+        np.array([each.get("difficult", False) for each in found], np.int32),
+    )

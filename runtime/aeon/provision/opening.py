@@ -1,0 +1,188 @@
+"""Open what a configuration names, and choose draws and order: aeon's own, or those it meant."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, cast
+
+from exset.core.errors import Findings, FormatError, warn, with_source_name
+from exset.core.limits import Limits
+from exset.core.source import Source
+from exset.core.text import safe
+from exset.grammars.aeon.config.model import LoaderConfig
+from exset.io.access import Access
+from exset.io.files import FilePath
+from exset.parsers.aeon.config import parse
+from exset.runtime.aeon.provision.etl import Context
+from exset.runtime.aeon.provision.order import AeonOrder, Division, KeyedOrder, Order
+from exset.runtime.aeon.provision.provider import Provider, Request
+from exset.runtime.aeon.provision.records import open_records
+from exset.runtime.aeon.provision.registry import register_plugins
+from exset.runtime.aeon.provision.streams import DrawSource, Keyed, Sequences, Slots
+
+Compat: TypeAlias = Literal["aeon"] | None
+Given: TypeAlias = LoaderConfig | Mapping[str, object] | FilePath
+"""A configuration: a model, a dict, JSON, or the path of a JSON file."""
+
+_WORD: Final = 1 << 32
+_NO_EFFECT: Final = "aeon-ignored"
+"""An unknown member of an augmentation."""
+_MOST_CORES: Final = 4096
+
+
+@dataclass(frozen=True)
+class Options:
+    """Arguments of the loader; see `DataLoader`."""
+
+    version: str | None
+    compat: Compat
+    threads: int | None
+    tolerant: bool
+    base: str
+    access: Access
+    limits: Limits
+    scaled_decoding: bool = False
+
+
+@dataclass
+class Opened:
+    """A configuration with its records, their order and their draws, and what provides them."""
+
+    config: LoaderConfig
+    provider: Provider
+    order: Order
+    draws: DrawSource
+    division: Division
+
+    def request(self, row: int, epoch: int) -> Request:
+        """Return the request for a record, with its draws."""
+        index = self.provider.records.index(row)
+        return Request(row, epoch, self.draws.streams(index, epoch))
+
+    def with_seed(self, seed: int) -> "Opened":
+        """Return the same with another seed of the draws and the order."""
+        context, records = self.provider.context, len(self.provider.records)
+        return _ordered(context, self.provider, records, seed)
+
+
+def open_loader(given: Given, options: Options, findings: Findings | None) -> Opened:
+    """Open the files of a configuration, and build its cache; see `DataLoader` for errors."""
+    if options.compat not in (None, "aeon"):
+        raise ValueError(f"compat must be 'aeon' or None, not {options.compat!r}")
+    if options.compat and options.scaled_decoding:
+        raise ValueError("scaled_decoding changes values, and compat='aeon' must not")
+    if options.threads is not None and options.threads < 1:
+        raise ValueError(f"threads must be at least 1, not {options.threads}")
+    register_plugins()
+    found = Findings() if findings is None else findings
+    source = _source(given)
+    name = "<dict>" if source is None else source.name
+    with with_source_name(name, findings=found) as named:
+        config = _config(given, source, options, named)
+        _check(config, found, options.compat)
+        context = Context(
+            config,
+            options.compat is not None,
+            options.base,
+            options.access,
+            options.limits,
+            options.scaled_decoding,
+        )
+        seed = _seed(config)
+        records = open_records(context, seed, named, tolerant=options.tolerant)
+        threads = 1 if context.compat else options.threads or _threads(config)
+        opened = _ordered(context, Provider(context, records, threads), len(records), seed)
+    if findings is None:
+        warn(found)
+    return opened
+
+
+def _source(given: Given) -> Source | None:
+    """Return the text of a configuration, None for an object of Python. Raises OSError."""
+    if isinstance(given, LoaderConfig | Mapping):
+        return None
+    text = os.fsencode(given)
+    if text.lstrip().startswith(b"{"):
+        return Source("<text>", text)
+    with open(given, "rb") as file:
+        return Source(os.fsdecode(given), file.read())
+
+
+def _config(
+    given: Given, source: Source | None, options: Options, findings: Findings
+) -> LoaderConfig:
+    """Read a configuration. Raises FormatError and LimitError."""
+    limits, version = options.limits, options.version
+    if source is not None:
+        return parse(source, limits=limits, findings=findings, dialect=version)
+    if isinstance(given, LoaderConfig):
+        return given if version is None else given.translated(version, findings=findings)
+    assert isinstance(given, Mapping)
+    return LoaderConfig.from_dict(given, dialect=version, limits=limits, findings=findings)
+
+
+def _check(config: LoaderConfig, findings: Findings, compat: Compat) -> None:
+    """Check what aeon checks later than the configuration, or never. Raises FormatError."""
+    members = config.settings
+    if config.batch_size <= 0:
+        message = f"batch_size must be 1 or more, not {config.batch_size}"
+        raise FormatError(message, code="aeon-loader")
+    if "node_count" in members.members and members.number("node_count") > 1:
+        node, count = members.number("node_id"), members.number("node_count")
+        if node >= count:
+            message = f"node_id is {node}, but node_count {count}: ids begin at 0"
+            raise FormatError(message, code="aeon-loader")
+    for finding in findings if compat is None else ():
+        if finding.code == _NO_EFFECT:
+            raise FormatError.of(finding)
+
+
+def _ordered(context: Context, provider: Provider, records: int, seed: int) -> Opened:
+    config = context.config
+    division = Division(config, records, seed)
+    if not context.compat:
+        return Opened(config, provider, KeyedOrder(division), Keyed(seed), division)
+    order = AeonOrder(division)
+    if context.is_seed:
+        if division.shuffles and config["cache_directory"]:
+            message = "compat cannot reproduce the order in which aeon shuffles cached blocks"
+            hint = "leave out cache_directory, shuffle_enable or compat"
+            raise FormatError(message, hint=hint, code="aeon-loader")
+        return Opened(config, provider, order, Sequences(), division)
+    of_node = (seed + config.settings.number("node_id")) % _WORD
+    cores = len(_cores(str(config["cpu_list"]))) or 1
+    return Opened(config, provider, order, Slots(of_node, config.batch_size, cores), division)
+
+
+def _seed(config: LoaderConfig) -> int:
+    """Return the seed, which aeon's last version chooses itself for 0."""
+    seed = config.settings.number("random_seed") % _WORD
+    if seed or config.dialect == "seed":
+        return seed
+    return 1 if config.settings.number("node_count") > 1 else 1 + secrets.randbelow(_WORD - 1)
+
+
+def _threads(config: LoaderConfig) -> int:
+    """Return the number of threads that a configuration wants, by default one for each core."""
+    members = config.settings.members
+    if "single_thread" in members and config["single_thread"]:
+        return 1
+    listed = _cores(str(config["cpu_list"])) if "cpu_list" in members else []
+    available = os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count()
+    return len(listed) or cast("int | None", available) or 1
+
+
+def _cores(listed: str) -> list[int]:
+    """Return the cores of a list such as `0-3,8`. Raises FormatError."""
+    found: list[int] = []
+    for part in filter(None, listed.split(",")):
+        first, dash, last = part.partition("-")
+        try:
+            cores = range(int(first), int(last if dash else first) + 1)
+            found += cores[:_MOST_CORES]
+        except ValueError:
+            hint = "write cores such as 0-3,8"
+            message = f"cpu_list has {safe(part)!r}, which is no core"
+            raise FormatError(message, hint=hint, code="aeon-loader") from None
+    return found

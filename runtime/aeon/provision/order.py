@@ -1,0 +1,143 @@
+"""The order of the records in each epoch, and their division between nodes. Rules L2, M24, M26."""
+
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from exset.grammars.aeon.config.model import LoaderConfig
+from exset.grammars.columns.arrays import Longs
+from exset.runtime.aeon.libstdcxx import KERNELS, MINSTD, generator, shuffle
+from exset.runtime.aeon.selection import BLOCK_SIZE, blocks, node_rows
+from exset.runtime.training.generator import number, ordered
+
+_BLOCKS, _RECORDS = range(2)
+"""The purposes of keys."""
+
+
+class Order(Protocol):
+    """The records of each epoch, as indices of the records that the configuration selects."""
+
+    def rows(self, epoch: int) -> Longs:
+        """Return the records of an epoch in order."""
+
+
+class Division:
+    """The members of a configuration that divide records: blocks, shuffles, nodes."""
+
+    def __init__(self, config: LoaderConfig, records: int, seed: int) -> None:
+        """Take the number of selected records, and the seed, which is not 0."""
+        self.records, self.seed = records, seed
+        self.is_seed = config.dialect == "seed"
+        self.shuffles_list = bool(config["shuffle_manifest"])
+        self.shuffles = bool(config["shuffle_enable"])
+        self._block_size = BLOCK_SIZE if self.is_seed else config.block_size
+        self._batch_size = config.batch_size
+        self._node = 0 if self.is_seed else config.settings.number("node_id")
+        self._nodes = 0 if self.is_seed else config.settings.number("node_count")
+
+    @property
+    def has_nodes(self) -> bool:
+        """Whether the records are divided between nodes."""
+        return self._nodes > 1
+
+    @cached_property
+    def count(self) -> int:
+        """The number of records in an epoch, of this node alone."""
+        return len(self.of_node(np.arange(self.records)))
+
+    def blocks(self, records: int) -> list[range]:
+        """Return the blocks of a number of records (M24)."""
+        return blocks(records, self._block_size)
+
+    def of_node(self, rows: Longs) -> Longs:
+        """Return the records of this node, of a list of all (M26)."""
+        if not self.has_nodes:
+            return rows
+        return rows[node_rows(len(rows), self._node, self._nodes, self._batch_size)]
+
+
+class KeyedOrder:
+    """An order that depends on seed and epoch alone; nodes take turns at its batches.
+
+    The order of blocks changes from the second epoch on if the manifest or the epochs are shuffled,
+    the order of records in the blocks in each epoch if the epochs are.
+    """
+
+    def __init__(self, division: Division) -> None:
+        self._division = division
+        self._blocks = division.blocks(division.records)
+        self._last: tuple[int, Longs] | None = None
+
+    def rows(self, epoch: int) -> Longs:
+        """Return the records of an epoch; those of the last epoch asked for are kept."""
+        if self._last is None or self._last[0] != epoch:
+            self._last = epoch, self._made(epoch)
+        return self._last[1]
+
+    def _made(self, epoch: int) -> Longs:
+        its = self._division
+        key = number(its.seed, epoch)
+        sequence = np.arange(len(self._blocks))
+        if epoch and (its.shuffles or its.shuffles_list):
+            sequence = ordered(sequence, number(key, _BLOCKS))
+        parts = []
+        for block in sequence.tolist():
+            part = np.arange(len(self._blocks[block]))
+            if its.shuffles:
+                part = ordered(part, number(number(key, _RECORDS), block))
+            parts.append(self._blocks[block].start + part)
+        return its.of_node(np.concatenate(parts))
+
+
+class AeonOrder:
+    """aeon's own order: shuffles in place that go on from epoch to epoch (L2).
+
+    aeon of April 2017 never shuffles without a cache.
+    """
+
+    def __init__(self, division: Division) -> None:
+        self._division = division
+        self._restart()
+
+    def rows(self, epoch: int) -> Longs:
+        """Return the records of an epoch; an earlier epoch than the last one begins anew."""
+        if epoch < self._epoch:
+            self._restart()
+        while self._epoch < epoch:
+            self._epoch += 1
+            self._rows = self._pass()
+        return self._rows
+
+    def _restart(self) -> None:
+        its = self._division
+        self._epoch, self._rows = -1, np.arange(0)
+        self._list = np.arange(its.records)
+        self._blocks = its.blocks(len(its.of_node(self._list)))
+        self._sequence = np.arange(len(self._blocks))
+        self._of_list, self._of_records = (generator(MINSTD, its.seed) for _ in range(2))
+        if its.shuffles_list and not its.is_seed:
+            _shuffle(self._of_list, np.arange(its.records))  # as the selection did
+
+    def _pass(self) -> Longs:
+        """Return the records of the next epoch."""
+        its = self._division
+        if self._epoch and its.shuffles_list and not its.is_seed:
+            _shuffle(self._of_list, self._sequence)
+            if its.has_nodes:
+                _shuffle(self._of_list, self._list)
+                self._sequence = np.arange(len(self._blocks))
+        rows, parts = its.of_node(self._list), []
+        for block in self._sequence.tolist():
+            part = rows[self._blocks[block].start : self._blocks[block].stop]
+            if its.shuffles and not its.is_seed:
+                order = np.arange(len(part))
+                _shuffle(self._of_records, order)
+                part = part[order]
+            parts.append(part)
+        return np.concatenate(parts)
+
+
+def _shuffle(state: Longs, order: Longs) -> None:
+    run = KERNELS.choose(shuffle, KERNELS.use_compiled(len(order)))
+    run(state, order)

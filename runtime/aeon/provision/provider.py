@@ -1,0 +1,174 @@
+"""Provide records: decode their elements in threads, into new arrays."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.errors import FormatError, LimitError, Place
+from exset.core.limits import limit_hint
+from exset.core.text import counted
+from exset.grammars.aeon.config.findings import finding_at
+from exset.grammars.aeon.config.outputs import Output
+from exset.grammars.columns.arrays import Longs
+from exset.runtime.aeon.provision.etl import Context, Etl
+from exset.runtime.aeon.provision.layout import DTYPES
+from exset.runtime.aeon.provision.record import Record, Streams
+from exset.runtime.aeon.provision.records import Records
+from exset.runtime.aeon.provision.registry import etl_class
+from exset.runtime.aeon.provision.tables import Tables
+
+Arrays: TypeAlias = dict[str, NDArray[Any]]
+"""The arrays of a batch, by name."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A record to provide: its index among the selected ones, its epoch, and its draws."""
+
+    row: int
+    epoch: int
+    streams: Streams
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Records to provide, in order. rows: int64; request: makes the request of one by its index."""
+
+    rows: Longs
+    request: Callable[[int], Request]
+
+    def __len__(self) -> int:
+        return self.rows.size
+
+
+class Provider:
+    """Provides the records of a configuration.
+
+    outputs: the arrays of a batch, in the order of the version of aeon.
+    """
+
+    def __init__(self, context: Context, records: Records, threads: int) -> None:
+        """Take the records, and the number of threads that decode them.
+
+        Raises FormatError for etl objects that cannot work, for outputs of the same name, and for
+        more etl objects than columns; ImportError without a library that an etl object needs.
+        """
+        self.context, self.records = context, records
+        self._threads: Final = threads
+        self._pool: ThreadPoolExecutor | None = None
+        etl, columns = context.config.etl, len(records.manifest.types)
+        if len(etl) > columns:
+            has = counted(columns, "column")
+            message = f"there are {len(etl)} etl objects, but the manifest has {has}"
+            raise FormatError(message, place=Place(records.name), code="aeon-too-few-columns")
+        self.etl: tuple[Etl, ...] = tuple(
+            etl_class(each.type)(each, number, context) for number, each in enumerate(etl)
+        )
+        self._names = [[output.name for output in each.outputs] for each in self.etl]
+        self._tables = Tables(self.etl, records.elements, len(records))
+        found = [output for each in self.etl for output in each.outputs]
+        names = [output.name for output in found]
+        for name in names:
+            if names.count(name) > 1:
+                hint = 'give each etl object a "name"'
+                message = f"two outputs have the name {name!r}"
+                raise FormatError(message, hint=hint, code="aeon-loader")
+        if context.is_seed:
+            found.sort(key=lambda output: output.name.encode())
+        self.outputs: tuple[Output, ...] = tuple(found)
+
+    def arrays(self, count: int) -> Arrays:
+        """Return arrays for a number of records, filled with 0. Raises LimitError."""
+        sizes = (prod(each.shape) * np.dtype(DTYPES[each.dtype]).itemsize for each in self.outputs)
+        size, most = count * sum(sizes), self.context.limits.max_array
+        if size > most:
+            message = f"a batch has {size:,} bytes, the limit is {most:,}"
+            raise LimitError(message, hint=limit_hint("max_array"))
+        return {
+            each.name: np.zeros((count, *each.shape), DTYPES[each.dtype]) for each in self.outputs
+        }
+
+    def provide(self, requests: Requests, arrays: Arrays, start: int = 0) -> dict[int, FormatError]:
+        """Write records into the rows of arrays from `start` on; return the errors by row.
+
+        The rows of records with errors are filled with 0.
+        """
+        part = slice(start, start + len(requests))
+        for number, names in enumerate(self._names):
+            self._tables.fill(requests.rows, number, [arrays[name][part] for name in names])
+        needed = self._tables.lacking(requests.rows).tolist()
+        rest = needed[::-1]  # its last item is for the next thread that is free
+        errors: dict[int, FormatError] = {}
+
+        def work() -> None:
+            while rest:
+                try:
+                    index = rest.pop()
+                except IndexError:  # another thread has taken the last one
+                    return
+                row = start + index
+                try:
+                    self._provide(requests.request(index), arrays, row)
+                except FormatError as error:
+                    errors[row] = error
+                    for array in arrays.values():
+                        array[row] = 0
+
+        workers = min(self._threads, len(needed))
+        if workers <= 1:
+            work()
+            return errors
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads, "exset provision")
+        futures = [self._pool.submit(work) for _ in range(workers)]
+        try:
+            for future in futures:
+                future.result()
+        finally:
+            rest.clear()
+            for future in futures:
+                future.exception()
+        return errors
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "_pool": None}
+
+    def _provide(self, request: Request, arrays: Arrays, row: int) -> None:
+        """Write the arrays of a record. Raises FormatError that names record and element."""
+        record = Record(self.records.index(request.row), request.epoch, request.streams)
+        for number, each in enumerate(self.etl):
+            if self._tables.has(request.row, number):
+                continue
+            slots = [arrays[name][row, ...] for name in self._names[number]]
+            file = None
+            try:
+                element = self.records.elements.element(request.row, number)
+                file = self.records.elements.file(request.row, number)
+                if not element:
+                    raise FormatError("the element is empty")
+                each.provide(element, record, slots)
+            except FormatError as error:
+                raise self._placed(error, request.row, each, file) from None
+
+    def _placed(self, error: FormatError, row: int, etl: Etl, file: str | None) -> FormatError:
+        finding = finding_at(
+            "aeon-record",
+            self.records.place(row, etl.number),
+            record=self.records.index(row),
+            title=f"etl[{etl.number}] ({etl.settings.type})",
+            file=f", {file}" if file else "",
+            why=error.message,
+            hint=error.hint or "",
+        )
+        return FormatError.of(finding)

@@ -1,0 +1,99 @@
+"""Where the draws of records come from: from keys, or as in aeon from generators that go on.
+
+Rules D2 to D7.
+"""
+
+from typing import Final, Protocol, TypeAlias
+from zlib import crc32
+
+from exset.runtime.aeon.provision.draws import Draws, Kept
+from exset.runtime.aeon.provision.record import Streams
+from exset.runtime.training.generator import number
+
+DrawState: TypeAlias = dict[str, list[int | float | None]]
+"""The states of generators, for `state_dict`."""
+
+_SEEDS: Final = (1 << 31) - 2
+_DECODED: Final = 8
+"""The least number of records that aeon decodes at once, for each of its threads."""
+
+
+class DrawSource(Protocol):
+    """Gives each record its draws."""
+
+    def streams(self, index: int, epoch: int) -> Streams:
+        """Return the draws of a record, by purpose."""
+
+    def state_dict(self) -> DrawState:
+        """Return the states of generators that go on from record to record."""
+
+    def load_state_dict(self, state: DrawState) -> None:
+        """Continue with other states."""
+
+
+class Keyed:
+    """Draws that depend on seed, epoch, record and purpose alone (D7)."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def streams(self, index: int, epoch: int) -> Streams:
+        """Return the draws of a record; each call begins with the first draw."""
+        key = number(number(self._seed, epoch), index)
+        return lambda purpose: Draws(number(key, crc32(purpose.encode())) % _SEEDS + 1)
+
+    def state_dict(self) -> DrawState:
+        """Return an empty state."""
+        return {}
+
+    def load_state_dict(self, state: DrawState) -> None:
+        """Do nothing."""
+
+
+class Slots:
+    """The draws of aeon's last version: generators that take turns at the records (D2)."""
+
+    def __init__(self, seed: int, batch_size: int, threads: int) -> None:
+        """Take the seed, and the number of aeon's threads that decode."""
+        size = batch_size * ((_DECODED * threads - 1) // batch_size + 1)
+        first, self._kept = Draws(seed), Kept()
+        self._slots = [Draws(first.next(), self._kept) for _ in range(size)]
+        self._next = 0
+
+    def streams(self, index: int, epoch: int) -> Streams:
+        """Return the draws of the next record, which must not be used at another time."""
+        draws = self._slots[self._next]
+        self._next = (self._next + 1) % len(self._slots)
+        return lambda purpose: draws
+
+    def state_dict(self) -> DrawState:
+        """Return the states of the generators."""
+        states: list[int | float | None] = [each.state for each in self._slots]
+        return {"slots": states, "next": [self._next], "kept": [self._kept.to_float()]}
+
+    def load_state_dict(self, state: DrawState) -> None:
+        """Continue with other states."""
+        self._kept = Kept.of(state["kept"][0])
+        self._slots = [Draws(int(each or 0), self._kept) for each in state["slots"]]
+        self._next = int(state["next"][0] or 0)
+
+
+class Sequences:
+    """The draws of aeon of April 2017: a generator for each purpose, always of the seed 1 (D5)."""
+
+    def __init__(self) -> None:
+        self._draws: dict[str, Draws] = {}
+
+    def streams(self, index: int, epoch: int) -> Streams:
+        """Return the draws of the next record."""
+        return lambda purpose: self._draws.setdefault(purpose, Draws(1))
+
+    def state_dict(self) -> DrawState:
+        """Return the states of the generators."""
+        return {name: [each.state, each.kept.to_float()] for name, each in self._draws.items()}
+
+    def load_state_dict(self, state: DrawState) -> None:
+        """Continue with other states."""
+        self._draws = {
+            name: Draws(int(seed or 0), Kept.of(kept)) for name, (seed, kept) in state.items()
+        }

@@ -1,0 +1,83 @@
+"""The etl type `video`: the frames of an AVI file of Motion JPEG, all augmented alike.
+
+Rules V1 to V5; source: etl_video.cpp of aeon.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from exset.codecs.aeon import avi
+from exset.core.errors import Findings, FormatError, LimitError
+from exset.core.source import Source
+from exset.grammars.aeon.config.settings import Settings
+from exset.runtime.aeon.provision import decode
+from exset.runtime.aeon.provision.augment import Augmentation
+from exset.runtime.aeon.provision.decode import Pixels
+from exset.runtime.aeon.provision.etl import Context, Etl, Slot
+from exset.runtime.aeon.provision.layout import DTYPES, Layout, standardized
+from exset.runtime.aeon.provision.photometry import recoloured
+from exset.runtime.aeon.provision.pixels import size_of, transformed
+from exset.runtime.aeon.provision.record import Record
+
+
+class Video(Etl):
+    """Videos: the first `max_frame_count` frames; a shorter video ends with frames of 0.
+
+    An empty frame repeats the one before it. The augmentation is the member `frame` of the
+    augmentation `image`. With `compat`, aeon's limits: only three channels, bytes whatever the
+    output type, no `bgr_to_rgb`, and only files that aeon reads.
+    """
+
+    def __init__(self, settings: Settings, number: int, context: Context) -> None:
+        """Take an etl object. FormatError for one channel with `compat`: aeon needs three."""
+        super().__init__(settings, number, context)
+        [frame] = settings.objects("frame")
+        augmentation = Settings("augmentation image", settings.dialect, {})
+        for inner in context.augmentation("image").objects("frame"):
+            augmentation = inner if inner.type == "image" else augmentation
+        compat = context.compat
+        self._augmentation = Augmentation.of(augmentation, compat)
+        layout = Layout.of(frame, self._augmentation.fixed_aspect_ratio, compat=False)
+        if compat and layout.channels != 3:
+            message = f"etl[{number}].frame.channels is 1, but aeon decodes three, and crashes"
+            raise FormatError(message, code="aeon-later")
+        rgb = layout.rgb and not compat
+        self._layout = replace(layout, channel_major=True, rgb=rgb)
+        mean, stddev = self._augmentation.mean, self._augmentation.stddev
+        is_standardized = mean and stddev and not compat
+        dtype = DTYPES[str(frame["output_type"])]
+        self._table = standardized(mean, stddev, dtype) if is_standardized else None
+        self._most = settings.number("max_frame_count")
+
+    def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
+        """Write a video. FormatError for another file, and a frame that cannot be decoded."""
+        findings = Findings()
+        source = Source("video", element)
+        video = avi.decode(source, limits=self.context.limits, findings=findings)
+        if self.context.compat:
+            for finding in findings:
+                raise FormatError.of(finding)
+        found = slots[0]
+        if self.context.compat and found.dtype.itemsize > 1:  # bytes, at the start of the slot
+            found = found.reshape(-1).view(np.uint8)[: found.size].reshape(found.shape)
+        pixels: Pixels | None = None
+        for number in range(min(self._most, len(video.frames))):
+            pixels = self._decoded(bytes(video.frames[number]), number, pixels)
+            layout, augmentation = self._layout, self._augmentation
+            drawn = record.parameters(augmentation, size_of(pixels), layout.size)
+            changed = transformed(pixels, drawn, augmentation.interpolation_method)
+            changed = recoloured(changed, drawn, augmentation)
+            layout.write(changed, found[:, number], self._table)
+
+    def _decoded(self, frame: bytes, number: int, before: Pixels | None) -> Pixels:
+        """Decode a frame; an empty one is the frame before it."""
+        if not frame and before is not None:
+            return before
+        try:
+            return decode.picture(frame, self._layout.channels, self.context.limits)
+        except LimitError:
+            raise
+        except FormatError as error:
+            raise FormatError(f"frame {number}: {error.message}", hint=error.finding.hint) from None

@@ -1,0 +1,155 @@
+"""Make a table of a manifest: a column for each element, typed as aeon types it."""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.errors import Finding, Findings, Place
+from exset.core.limits import DEFAULT, Limits
+from exset.core.protocols import Level
+from exset.grammars.aeon.manifest import Manifest
+from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
+from exset.grammars.aeon.table_findings import finding_at
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes
+from exset.grammars.tables.table import Table
+from exset.io.access import DEFAULT_ACCESS, Access
+from exset.io.files import FilePath
+from exset.runtime.aeon.elements import ElementError, elements
+from exset.runtime.aeon.elements import contents as contents_of
+from exset.runtime.aeon.table_text import as_text
+from exset.runtime.training.dataset import checked_names
+
+VERSION: Final = 1
+"""The version of the metadata."""
+
+_SPELLED: Final = (*NUMBER_DTYPES, ElementType.BINARY)
+"""The types with several fields for one value."""
+
+
+def to_table(
+    manifest: Manifest,
+    /,
+    *,
+    level: Level,
+    findings: Findings,
+    limits: Limits = DEFAULT,
+    names: Iterable[str] | None = None,
+    contents: bool = False,
+    base: FilePath = "",
+    access: Access = DEFAULT_ACCESS,
+) -> Table:
+    """Return the table of a manifest, one row a record, one column an element.
+
+    ASCII_INT is int32, ASCII_FLOAT float32, BINARY bytes, STRING and FILE (the path) text, or bytes
+    if not all are UTF-8. names: the names of the columns, by default `0`, `1` and so on. contents:
+    read the files: a column of type FILE has their bytes, and `NAME.path` has the paths. base:
+    aeon's manifest_root, for relative paths. access: its roots are the folders that must contain
+    all files. An element that cannot be made is absent, with a finding.
+
+    With the level "said", `NAME.text` has the fields that are written otherwise than exset would
+    write the value, and fields without a type have columns, too. Raises ValueError for unsuitable
+    names, LimitError for files of more than `max_array` bytes.
+    """
+    width = manifest.width if level == "said" else len(manifest.types)
+    chosen = tuple(map(str, range(width))) if names is None else checked_names("names", names)
+    if len(chosen) != width:
+        raise ValueError(f"names: {width} are needed, not {len(chosen)}")
+    made: list[tuple[str, TableColumn]] = []
+    for index, name in enumerate(chosen):
+        if index >= len(manifest.types):
+            made.append((name, text_or_bytes(manifest.column(index))))
+            continue
+        kind, (column, failed) = manifest.types[index], _element(manifest, index)
+        if kind is ElementType.FILE and contents:
+            paths = elements(manifest, index, base=base).strings
+            made.append((f"{name}.path", column))
+            column, failed = _files(manifest, index, paths, access, limits)
+        made.append((name, column))
+        _report(failed, findings)
+        if level == "said" and kind in _SPELLED:
+            said = _otherwise(manifest.column(index), as_text(column, kind))
+            if said is not None:
+                made.append((f"{name}.text", said))
+    if len(dict(made)) < len(made):
+        raise ValueError("names: two columns would have the same name")
+    metadata = metadata_of("manifest", level, manifest.types, chosen)
+    metadata["dialect"] = str(manifest.dialect)
+    files = [chosen[index] for index in manifest.columns(ElementType.FILE)]
+    if files:
+        metadata["files"] = [f"{name}.path" if contents else name for name in files]
+    if files and base:
+        metadata["base"] = os.fsdecode(base)
+    return Table(dict(made), len(manifest), metadata)
+
+
+def metadata_of(
+    kind: str, level: Level, types: Iterable[ElementType], names: Iterable[str]
+) -> dict[str, object]:
+    """Return the metadata of a table; names: of its columns, those with a type first."""
+    head = {"family": "aeon", "version": VERSION, "level": level, "kind": kind}
+    return {**head, "types": [str(each) for each in types], "names": [*names]}
+
+
+def numbers_column(
+    values: NDArray[np.int32] | NDArray[np.float32], absent: Iterable[int] = ()
+) -> Numbers:
+    """Return a column of numbers; absent: the rows without a value."""
+    present = np.ones(values.size, np.bool_)
+    present[[*absent]] = False
+    return Numbers.of(values, present)
+
+
+def element_column(manifest: Manifest, index: int) -> Numbers | Strings:
+    """Return the column of an element by its number; FILE has the paths."""
+    return _element(manifest, index)[0]
+
+
+def _element(manifest: Manifest, index: int) -> tuple[Numbers | Strings, Sequence[ElementError]]:
+    """Return the column of an element, and those that cannot be made."""
+    found = elements(manifest, index)
+    if not isinstance(found.values, Strings):
+        rows = (error.record for error in found.errors)
+        return numbers_column(found.values, rows), found.errors
+    column = found.values if found.kind is ElementType.BINARY else text_or_bytes(found.values)
+    return column, found.errors
+
+
+def _files(
+    manifest: Manifest, index: int, paths: Strings, access: Access, limits: Limits
+) -> tuple[Strings, list[ElementError]]:
+    """Return the contents of files, and those that cannot be read."""
+    read: list[bytes | None] = []
+    failed: list[ElementError] = []
+    left = limits.max_array
+    for row, path in enumerate(paths):
+        found = contents_of(manifest, row, index, path or b"", access, left)
+        if isinstance(found, ElementError):
+            failed.append(found)
+            read.append(None)
+        else:
+            left -= len(found)
+            read.append(found)
+    return Strings.of(read), failed
+
+
+def _report(failed: Sequence[ElementError], findings: Findings) -> None:
+    def finding(error: ElementError) -> Finding:
+        field = f"[{error.record}][{error.column}]"
+        place = Place("manifest", line=error.line or None, field=field)
+        words = {"record": error.record, "column": error.column, "why": error.message}
+        return finding_at("aeon-absent", place, **words)
+
+    findings.add_each(failed, finding)
+
+
+def _otherwise(fields: Strings, usual: Strings) -> Strings | None:
+    """Return the fields that differ from the usual ones; None if there are none."""
+    pairs = zip(fields, usual, strict=True)
+    differing = [None if field == expected else field for field, expected in pairs]
+    if all(each is None for each in differing):
+        return None
+    return text_or_bytes(Strings.of(differing))

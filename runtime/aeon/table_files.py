@@ -1,0 +1,97 @@
+"""Write the bytes in a table as files, and replace them by the names of these files."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import NamedTuple
+
+from exset.grammars.aeon.block_archive import place_name
+from exset.grammars.aeon.manifest_types import ElementType
+from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.table import Table
+from exset.io import folders
+from exset.io.content_types import suffix_of
+from exset.io.extraction import parts_of
+from exset.io.files import FilePath
+from exset.io.folders import NewFolder
+
+
+class Element(NamedTuple):
+    """An element of the records to make: its name, its type, if it has one, and its fields."""
+
+    name: str
+    kind: ElementType | None
+    fields: Strings
+
+
+def with_files(
+    table: Table, elements: Sequence[Element], rows: Longs, folder: FilePath | NewFolder
+) -> list[Element]:
+    """Write the contents of some rows into a new folder; return the elements, now of type FILE.
+
+    Elements of the type BINARY have contents, and those of FILE whose column has bytes and another
+    one, `NAME.path`, their names. Raises the errors of `exset.io.folders.writing`.
+    """
+    with nullcontext(folder) if isinstance(folder, NewFolder) else folders.writing(folder) as out:
+        writer = _Writer(out)
+        return [writer.written(table, i, each, rows) for i, each in enumerate(elements)]
+
+
+class _Writer:
+    """Writes files, each name once."""
+
+    def __init__(self, folder: NewFolder) -> None:
+        self._folder = folder
+        self._rows: dict[bytes, tuple[Strings, int]] = {}
+        """The row whose contents are in the file of a name."""
+
+    def written(self, table: Table, number: int, element: Element, rows: Longs) -> Element:
+        column = table.columns[element.name]
+        names = _names(table, element)
+        has_bytes = element.kind is ElementType.BINARY or (
+            element.kind is ElementType.FILE and names is not None
+        )
+        if not has_bytes or not isinstance(column, Strings):
+            return element
+        fields = element.fields.tolist()
+        for row in rows.tolist():
+            name = None if names is None else _raw(names, row)
+            other = place_name(row, number, suffix_of(column[row] or b""))
+            fields[row] = self._file(column, row, name, other)
+        return Element(element.name, ElementType.FILE, Strings.of(fields))
+
+    def _file(self, column: Strings, row: int, name: bytes | None, other: bytes) -> bytes:
+        """Write a file; return its name: `other` if `name` is not safe, or has other contents."""
+        data = column[row] or b""
+        if name is None or not _is_safe(name):
+            name = other
+        elif name in self._rows:
+            first, of_first = self._rows[name]
+            name = name if first[of_first] == data else other
+        if name not in self._rows:
+            self._folder.write(name.decode("utf-8", "surrogateescape"), data)
+            self._rows[name] = column, row
+        return name
+
+
+def _names(table: Table, element: Element) -> Strings | None:
+    """Return the names that the files of an element had: `NAME.path`, as `datasets` has it, too."""
+    stem = element.name.removesuffix(".bytes")
+    for name in (f"{element.name}.path", f"{stem}.path"):
+        column = table.columns.get(name)
+        if isinstance(column, Strings):
+            return column
+    return None
+
+
+def _raw(column: Strings, row: int) -> bytes:
+    """Return the bytes of a row, also of text."""
+    return column.data[column.offsets[row] : column.offsets[row + 1]].tobytes()
+
+
+def _is_safe(name: bytes) -> bool:
+    """Return whether a name is a plain relative path, which a manifest can store."""
+    try:
+        return b"/".join(parts_of(name)) == name and not {*b"\t\n,"} & {*name}
+    except ValueError:
+        return False

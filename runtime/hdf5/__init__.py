@@ -1,0 +1,1 @@
+"""HDF5 files that may be hostile: find objects, read data, write tables."""

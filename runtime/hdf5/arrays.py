@@ -1,0 +1,126 @@
+"""Read datasets of any type that tables can hold, as arrays or columns."""
+
+from typing import Any, Final, TypeAlias
+
+import h5py
+import numpy as np
+from h5py import h5t
+from numpy.typing import NDArray
+
+from exset.core.errors import FormatError, LimitError
+from exset.core.limits import Limits, limit_hint
+from exset.grammars.columns.arrays import compact
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, text_or_bytes
+from exset.runtime.hdf5.file import File
+
+Array: TypeAlias = NDArray[Any]
+
+UNSUPPORTED: Final = "hdf5-type"
+"""The code of the error for a dataset of a type that tables do not have."""
+
+_FREE: Final = 1 << 25
+"""The bytes that the datasets of a file may claim, however small the file is."""
+_WIDEST: Final = 8
+
+
+class Claims:
+    """Counts the bytes that datasets claim; a small file must not fill the memory."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._ratio = limits.max_ratio
+        self._left = _FREE
+
+    def add_file(self, size: int) -> None:
+        """Allow more bytes for another file of `size` bytes."""
+        self._left += self._ratio * size
+
+    def add(self, file: File, size: int, path: str) -> None:
+        """Add the bytes of a dataset; raise LimitError if the sum is too large for the files."""
+        self._left -= size
+        if self._left < 0:
+            message = "the datasets claim far more bytes than the file has"
+            raise LimitError(message, place=file.place(path), hint=limit_hint("max_ratio"))
+
+
+def values_of(
+    file: File, dataset: Any, path: str, claims: Claims, *, plain: bool = False
+) -> Array | TableColumn:
+    """Return the values of a dataset: an array, or for text and lists a column, also of one row.
+
+    Numbers have native byte order, enumerations are integers, records a structured array. plain:
+    refuse all but numbers, bool and text. Raises FormatError with the code UNSUPPORTED for any
+    other type, and the errors of `File`.
+    """
+    kind, shape = file.checked(dataset, path)
+    count = int(np.prod(shape, dtype=object))
+    with file.guarded(path):
+        claims.add(file, count * kind.get_size(), path)
+        category = kind.get_class()
+        if category == h5t.STRING:
+            return _text(file, dataset, path, shape)
+        if category == h5t.VLEN and not plain:
+            return _lists(file, dataset, path, shape)
+        dtype = _dtype(file, kind, path)
+        if plain and category not in (h5t.INTEGER, h5t.FLOAT) and dtype != np.bool_:
+            raise unsupported(file, f"values of type {dtype}", path)
+        if category in (h5t.INTEGER, h5t.FLOAT):
+            values = np.empty(shape, dtype)
+            file.read(dataset, values, path)
+            return values
+        if category in (h5t.ENUM, h5t.ARRAY, h5t.COMPOUND):
+            found = np.asarray(h5py.Dataset(dataset)[()])
+            if found.dtype == np.bool_:  # a bool of HDF5 may have another byte than 0 and 1
+                found = found.view(np.uint8) != 0
+            return found.astype(found.dtype.newbyteorder("="), copy=False)
+    raise unsupported(file, f"values of type {dtype}", path)
+
+
+def unsupported(file: File, what: str, path: str) -> FormatError:
+    """Return the error for values of a type that tables do not have."""
+    message = f"{what} are not supported"
+    hint = "tables have numbers of up to 64 bits, text, bytes, and lists of them"
+    return FormatError(message, place=file.place(path), hint=hint, code=UNSUPPORTED)
+
+
+def _dtype(file: File, kind: Any, path: str) -> np.dtype[Any]:
+    """Return the dtype of numbers or records of numbers; FormatError for any other type."""
+    try:
+        dtype: np.dtype[Any] = kind.dtype
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise unsupported(file, f"these values ({error})", path) from None
+    if not _is_supported(dtype):
+        raise unsupported(file, f"values of type {dtype}", path)
+    return dtype.newbyteorder("=")
+
+
+def _is_supported(dtype: np.dtype[Any]) -> bool:
+    if dtype.subdtype is not None:
+        return _is_supported(dtype.subdtype[0])
+    if dtype.names is not None:
+        return all(_is_supported(dtype[name]) for name in dtype.names)
+    return dtype.kind in "biufS" and (dtype.kind == "S" or dtype.itemsize <= _WIDEST)
+
+
+def _text(file: File, dataset: Any, path: str, shape: tuple[int, ...]) -> TableColumn:
+    """Return text, or bytes if it is not UTF-8; of more than one dimension as lists."""
+    rows = text_or_bytes(Strings.of(file.read_strings(dataset, path)))
+    return rows if len(shape) <= 1 else _split(rows, shape)
+
+
+def _lists(file: File, dataset: Any, path: str, shape: tuple[int, ...]) -> TableColumn:
+    item = dataset.get_type().get_super()
+    if item.get_class() not in (h5t.INTEGER, h5t.FLOAT) or item.get_size() > _WIDEST:
+        raise unsupported(file, "lists of other values than numbers", path)
+    dtype = _dtype(file, item, path)
+    rows = file.read_lists(dataset, path)
+    lengths = compact(np.array([row.size for row in rows], np.int64))
+    values = np.concatenate(rows) if rows else np.empty(0, dtype)
+    lists = Lists.of(Numbers.of(values.astype(dtype, copy=False)), lengths)
+    return lists if len(shape) <= 1 else _split(lists, shape)
+
+
+def _split(items: TableColumn, shape: tuple[int, ...]) -> Lists:
+    """Return the rows of the first axis, each the list of its items."""
+    each = int(np.prod(shape[1:], dtype=np.int64))
+    return Lists.of(items, np.full(shape[0], each, np.int64))

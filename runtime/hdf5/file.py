@@ -1,0 +1,181 @@
+"""Read the data of HDF5 files that may be hostile; `Objects` finds them.
+
+Refused by default: data in other files (external storage, virtual datasets), and filters that are
+plugins. Always refused: datasets that claim far more bytes than the file has, and types other than
+numbers and text.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+import h5py
+import numpy as np
+from h5py import h5d, h5i, h5s, h5t
+from numpy.typing import NDArray
+
+from exset.core.errors import LimitError
+from exset.core.limits import limit_hint
+from exset.runtime.hdf5 import elsewhere
+from exset.runtime.hdf5.objects import Objects, text_of
+
+Kind: TypeAlias = Literal["number", "text"]
+
+_MOST_COMPRESSED: Final = 1000
+"""The most bytes that a dataset above `max_array` may claim for each stored byte."""
+_BUILT_IN: Final = frozenset((1, 2, 3, 4, 5, 6, 32000))
+"""Filters in HDF5 and h5py. For any other filter, HDF5 would load a plugin, which is code."""
+_OBJECTS: Final = h5t.py_create(h5py.string_dtype())
+"""The type in memory of text of any length."""
+
+
+@dataclass(frozen=True)
+class DataType:
+    """The type and shape of a dataset: numbers (dtype in native byte order) or text."""
+
+    kind: Kind
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """The number of values."""
+        return math.prod(self.shape)
+
+    def __str__(self) -> str:
+        return f"{self.dtype} {self.shape}" if self.shape else self.dtype
+
+
+class File(Objects):
+    """An HDF5 file with the data of its datasets."""
+
+    def data_type(self, dataset: Any, path: str) -> DataType:
+        """Return the type of a dataset; FormatError if the dataset cannot be read safely."""
+        with self.guarded(path):
+            kind, shape = self.checked(dataset, path)
+            if kind.get_class() == h5t.STRING:
+                return DataType("text", "text", shape)
+            dtype = kind.dtype
+            if kind.get_class() not in (h5t.INTEGER, h5t.FLOAT) or dtype.itemsize > 8:
+                hint = "fields are numbers of up to 64 bits, or text"
+                self.refuse(path, f"values of type {dtype} are not supported", "hdf5-type", hint)
+            return DataType("number", dtype.newbyteorder("=").name, shape)
+
+    def checked(self, dataset: Any, path: str) -> tuple[Any, tuple[int, ...]]:
+        """Return the HDF5 type of a dataset, and its shape.
+
+        Raises FormatError if the dataset cannot be read safely, or has no values.
+        """
+        with self.guarded(path):
+            made = dataset.get_create_plist()
+            elsewhere.check_links(self, made, path)  # before the size: HDF5 may open files for it
+            space, kind = dataset.get_space(), dataset.get_type()
+            if space.get_simple_extent_type() == h5s.NULL:
+                self.refuse(path, "the dataset is empty (a null dataspace)", "hdf5-type")
+            shape = tuple(map(int, space.get_simple_extent_dims()))
+            self._check_storage(dataset, made, kind, shape, path)
+            return kind, shape
+
+    def read(self, dataset: Any, into: NDArray[Any], path: str) -> None:
+        """Read all numbers of a dataset into an array of the same shape and dtype."""
+        with self.guarded(path):
+            made = dataset.get_create_plist()
+            if elsewhere.is_virtual(made):
+                elsewhere.read_virtual(self, dataset, into, path)
+            elif elsewhere.is_external(made):
+                elsewhere.read_external(self, dataset, into, path)
+            else:
+                dataset.read(h5s.ALL, h5s.ALL, into)
+
+    def read_strings(self, dataset: Any, path: str) -> list[str]:
+        """Return the strings of a dataset; bytes that are not UTF-8 become lone surrogates."""
+        with self.guarded(path):
+            self._check_lengths(dataset, path)
+            if dataset.get_type().is_variable_str():
+                found = np.empty(dataset.shape, object)
+                if found.size:
+                    dataset.read(h5s.ALL, h5s.ALL, found, _OBJECTS)
+            else:
+                found = np.asarray(h5py.Dataset(dataset)[()], object)
+            values = found.reshape(-1).tolist()
+            return [text_of(each) if isinstance(each, bytes) else str(each) for each in values]
+
+    def read_lists(self, dataset: Any, path: str) -> list[NDArray[Any]]:
+        """Return the rows of a dataset whose elements are arrays of any length."""
+        with self.guarded(path):
+            self._check_lengths(dataset, path, dataset.get_type().get_super().get_size())
+            found = np.asarray(h5py.Dataset(dataset)[()], object).reshape(-1)
+            return [np.asarray(each) for each in found]
+
+    def _check_storage(
+        self, dataset: Any, made: Any, kind: Any, shape: tuple[int, ...], path: str
+    ) -> None:
+        """Refuse missing files of data, plugins, and claims far above the stored size."""
+        layout, claimed = made.get_layout(), math.prod(shape) * kind.get_size()
+        if elsewhere.is_virtual(made):
+            self._check_claim(claimed, 0, path)
+            if kind.get_class() == h5t.STRING:
+                self.refuse(path, "a virtual dataset of text is not supported", elsewhere.CODE)
+            for source in elsewhere.sources(self, dataset, path):
+                if self.data_type(source.dataset, source.path).kind == "text":
+                    self.refuse(source.path, "the virtual dataset needs numbers", elsewhere.CODE)
+            return
+        if elsewhere.is_external(made):
+            elsewhere.segments(self, dataset, claimed, path)
+            return
+        for index in range(made.get_nfilters()):
+            filter_id = made.get_filter(index)[0]
+            if filter_id not in _BUILT_IN and not self.access.plugins:
+                what = f"the dataset needs the filter plugin {filter_id}"
+                hint = "if you trust the installed plugins, use"
+                hint += " <--allow-plugins or Access(plugins=True)>"
+                self.refuse(path, what, "hdf5-filter", hint)
+        if layout == h5d.CHUNKED:
+            claimed = max(claimed, math.prod(map(int, made.get_chunk())) * kind.get_size())
+        # A damaged or hostile file may claim more stored bytes than its own size.
+        whole = int(h5i.get_file_id(dataset).get_filesize())
+        stored = min(int(dataset.get_storage_size()), whole)
+        self._check_claim(claimed, stored, path)
+
+    def _check_claim(self, claimed: int, stored: int, path: str) -> None:
+        """Refuse a dataset that claims far more bytes than are stored."""
+        if claimed > self.limits.max_array and claimed > _MOST_COMPRESSED * stored:
+            message = f"the dataset claims {claimed:,} bytes, but the file stores {stored:,}"
+            raise LimitError(message, place=self.place(path), hint=limit_hint("max_array"))
+
+    def _check_lengths(self, dataset: Any, path: str, width: int = 1) -> None:
+        """Refuse strings that claim more bytes than the file has: HDF5 would allocate them.
+
+        HDF5 stores a string as its length (4 bytes) and its address, and a list likewise. Those in
+        filtered chunks cannot be checked. width: the bytes of an item of a list.
+        """
+        kind = dataset.get_type()
+        if kind.get_class() == h5t.STRING and not kind.is_variable_str():
+            return
+        made, file = dataset.get_create_plist(), h5i.get_file_id(dataset)
+        whole, size = int(file.get_filesize()), 8 + file.get_create_plist().get_sizes()[0]
+        places = [(dataset.get_offset(), dataset.get_storage_size())]
+        if made.get_layout() == h5d.CHUNKED:
+            count = 0 if made.get_nfilters() else dataset.get_num_chunks()
+            chunks = map(dataset.get_chunk_info, range(count))
+            places = [(each.byte_offset, each.size) for each in chunks]
+        claimed = 0
+        raw = self.raw(dataset)
+        for offset, stored in places:
+            if offset is None:
+                continue
+            raw.seek(offset)
+            count = min(stored, whole) // size
+            found = np.frombuffer(raw.read(count * size), np.uint8)
+            lengths = found[: found.size // size * size].reshape(-1, size)[:, :4].copy()
+            sizes = lengths.view("<u4").astype(np.int64) * width
+            if sizes.size and sizes.max() > whole:
+                what = f"a string claims {sizes.max():,} bytes, but the file has {whole:,}"
+                self.refuse(path, what, "hdf5")
+            claimed += int(sizes.sum())
+        self._check_claim(claimed, whole, path)
+
+
+def numpy_type(dtype: str) -> np.dtype[Any]:
+    """Return the dtype of the array for a `DataType.dtype`: text is an array of objects."""
+    return np.dtype(object if dtype == "text" else dtype)

@@ -1,0 +1,137 @@
+"""Read HDF5 files with a group for each row: `RUN_ID/000000123/field`, as LBANN has them."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+from exset.core.errors import Findings, FormatError, LimitError, Place
+from exset.core.limits import limit_hint
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.columns import text_or_bytes
+from exset.grammars.tables.hdf5_findings import finding_at
+from exset.grammars.tables.table import Table
+from exset.runtime.hdf5.arrays import Claims
+from exset.runtime.hdf5.file import File
+from exset.runtime.hdf5.leaves import Leaves
+from exset.runtime.hdf5.metadata import DEPTH, HAS_IDS, STORED
+from exset.runtime.hdf5.names import with_column
+from exset.runtime.hdf5.objects import DEEPEST, is_group
+from exset.runtime.hdf5.stored_types import restored
+
+_COMPARED: Final = 64
+_FEW: Final = 2
+"""So many groups that are alike may also be columns of two kinds, as `inputs` and `targets`."""
+
+
+def read(file: File, stored: dict[str, Any], claims: Claims, findings: Findings) -> Table:
+    """Return the table with a row for each group like the first one.
+
+    A field `images/view0` is the column `images.view0`; the path of the group is the column `id`.
+    stored: the metadata in the file. Raises FormatError for fields that differ in type.
+    """
+    own = stored.get(STORED)
+    own = own if isinstance(own, dict) else {}
+    depth = own.get(DEPTH)
+    if type(depth) is not int or not 0 < depth < DEEPEST:
+        own, depth = {}, guess_sample(file, loosely=True).count("/") + 1
+    samples = list(_samples(file, depth, findings))
+    leaves = Leaves(claims, findings)
+    for row, (path, group) in enumerate(samples):
+        leaves.read(file, group, path, row)
+    columns = leaves.columns(len(samples))
+    ids = text_or_bytes(Strings.of(path for path, _ in samples))
+    metadata = {k: v for k, v in stored.items() if k not in ("columns", "rows", STORED)}
+    if own:
+        if own.get(HAS_IDS):
+            columns["id"] = ids
+        types = stored.get("columns")
+        if (found := restored(columns, types, own, len(samples))) is not None:
+            return Table(found, len(samples), metadata)
+        findings.add(finding_at("hdf5-changed", Place(file.path)))
+        columns.pop("id", None)
+    return Table(with_column("id", ids, columns), len(samples), metadata)
+
+
+def has_samples(file: File) -> bool:
+    """Return whether a file seems to have a group for each row.
+
+    There must be several groups with the same fields, or a group with a number as its name.
+    """
+    try:
+        sample = guess_sample(file, loosely=True)
+    except LimitError:
+        raise
+    except FormatError:
+        return False
+    parent, _, name = sample.rpartition("/")
+    return name.isdecimal() or len(file.names(file.find(parent), parent)) > _FEW
+
+
+def guess_sample(file: File, *, loosely: bool = False) -> str:
+    """Return the path of a group that is probably a sample.
+
+    The search goes down from the root, always into the first group, and ends at the first group
+    that contains a dataset, or groups that differ. loosely: at the first with more datasets than
+    groups, or groups without a common field. Raises FormatError for a file without datasets.
+    """
+    path, group = "", file.find("")
+    while True:
+        names = file.names(group, path)
+        step = max(1, len(names) // _COMPARED)
+        children = [(name, file.find(name, group, path)) for name in names[::step]]
+        groups = [pair for pair in children if is_group(pair[1])]
+        if len(groups) < len(children) and not (loosely and 2 * len(groups) > len(children)):
+            break
+        children = groups
+        most = 1 if len(children) == 1 else None  # one group has nothing to be compared with
+        inside = [
+            {field for field, _ in islice(file.datasets(child, f"{path}/{name}"), most)}
+            for name, child in children
+        ]
+        too_deep = path.count("/") >= DEEPEST  # as in a circle of hard links
+        if not children or too_deep or not _are_alike(inside, loosely):
+            break
+        path, group = f"{path}/{children[0][0]}".lstrip("/"), children[0][1]
+    is_empty = next(file.datasets(group, path), None) is None
+    if is_empty or path == "":
+        hint = "name a sample with --sample PATH"
+        raise FormatError(
+            "the file contains no sample" if is_empty else "the file itself looks like one sample",
+            place=Place(file.path),
+            hint=hint if is_empty else f"samples are groups: {hint}",
+            code="hdf5-no-sample",
+        )
+    return path
+
+
+def _are_alike(fields: list[set[str]], loosely: bool) -> bool:
+    """Return whether groups have the same fields, or loosely a common field."""
+    return bool(set.intersection(*fields)) if loosely else all(each == fields[0] for each in fields)
+
+
+def _samples(file: File, depth: int, findings: Findings) -> Iterator[tuple[str, Any]]:
+    """Yield the groups at a depth, with their paths, in the order of the file.
+
+    Adds a finding for each dataset that is not in such a group.
+    """
+    left = file.limits.max_nodes
+    stack = [("", 0, file.find(""))]
+    while stack:
+        where, level, group = stack.pop()
+        if level == depth:
+            yield where, group
+            continue
+        below = []
+        for name in file.names(group, where):
+            path = f"{where}/{name}" if where else name
+            child = file.find(name, group, where)
+            left -= 1
+            if left < 0:
+                message = f"the file has more than {file.limits.max_nodes:,} groups"
+                raise LimitError(message, place=Place(file.path), hint=limit_hint("max_nodes"))
+            if child is None or not is_group(child):
+                problem = "it is not in a group like the others"
+                findings.add(finding_at("hdf5-left-out", file.place(path), problem=problem))
+            else:
+                below.append((path, level + 1, child))
+        stack += reversed(below)

@@ -1,0 +1,71 @@
+"""The metadata of a table in an HDF5 file: the attribute `exset` of the root, a JSON object."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from h5py import h5a, h5t
+
+from exset.runtime.hdf5.file import File
+
+KEY: Final = "exset"
+_LONGEST: Final = 32_000
+"""The most bytes of an attribute here; in HDF5 they are 64 KiB."""
+STORED: Final = "hdf5"
+"""The key of what only files of this format need, an object with the keys below."""
+DTYPES: Final = "dtypes"
+"""The dtypes that HDF5 does not have, such as those of dates, by the name of the array."""
+NAMES: Final = "names"
+"""The names that no object of HDF5 can have, by the name that their dataset has instead."""
+DEPTH: Final = "depth"
+"""In a file with a group for each row, the number of names in the path of a group."""
+HAS_IDS: Final = "ids"
+"""Whether the paths of the groups are the column `id`."""
+
+
+def write_metadata(file: Any, metadata: Mapping[str, Any]) -> None:
+    """Write the metadata of a table into an open file of h5py.
+
+    Text of fixed length: the library may hang on damaged text of variable length. What is longer
+    than an attribute may be goes on in `exset_1` and so on.
+    """
+    text = json.dumps(metadata, separators=(",", ":")).encode()
+    for number, at in enumerate(range(0, len(text), _LONGEST)):
+        file.attrs[_name(number)] = np.bytes_(text[at : at + _LONGEST])
+
+
+def read_metadata(file: File) -> dict[str, Any]:
+    """Return the metadata in a file; an empty object if there is none, or if it is damaged."""
+    text, root = b"", file.find("")
+    with file.guarded("/"):
+        while h5a.exists(root, name := _name(len(text) // _LONGEST).encode()):
+            found = h5a.open(root, name)
+            kind, rank = found.get_type(), len(found.shape)
+            is_fixed = kind.get_class() == h5t.STRING and not kind.is_variable_str()
+            if rank or not is_fixed or kind.get_size() > _LONGEST:
+                return {}
+            part = np.empty((), f"S{kind.get_size()}")
+            found.read(part)
+            text += part.tobytes()
+            if kind.get_size() < _LONGEST:
+                break
+    try:
+        stored = json.loads(text, parse_float=_finite, parse_constant=_finite)
+    except (ValueError, RecursionError):
+        return {}
+    return stored if isinstance(stored, dict) else {}
+
+
+def _name(number: int) -> str:
+    """Return the name of the attribute that stores a part of the metadata."""
+    return KEY if not number else f"{KEY}_{number}"
+
+
+def _finite(text: str) -> float:
+    """Return a number of JSON, which has no infinity and no NaN. Raises ValueError."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError
+    return number

@@ -1,0 +1,325 @@
+"""Open HDF5 files that may be hostile, and find objects: each step of a path is checked first.
+
+Refused by default: soft and external links. Errors of the HDF5 library are raised as FormatError. A
+crash of the library ends the process, so `exset.core.jobs` can read files in other processes.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from io import BytesIO
+from typing import IO, Any, Final, NoReturn, Self
+
+import h5py
+from h5py import h5d, h5f, h5g, h5i, h5l, h5o
+
+from exset.core.errors import FormatError, LimitError, Place
+from exset.core.limits import DEFAULT, Limits, limit_hint
+from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file, is_inside
+
+_HOPS: Final = 16
+"""The most links that one path may follow."""
+DEEPEST: Final = 200
+"""The greatest depth of nested groups."""
+
+
+class _Content(BytesIO):
+    """A file in memory that has zeros after its end, as HDF5 needs.
+
+    h5py ignores short reads, and HDF5 would take what lay in memory for bytes of the file.
+    """
+
+    def readinto(self, into: Any, /) -> int:
+        """Fill a buffer with the next bytes, and return its length."""
+        count, size = super().readinto(into), len(into)
+        if count < size:
+            into[count:] = bytes(size - count)
+        return size
+
+
+class Objects:
+    """The groups and datasets of an HDF5 file, open for reading; a context manager.
+
+    Raises OSError if the file cannot be opened, FormatError if it is not HDF5 or outside the roots.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        access: Access = DEFAULT_ACCESS,
+        limits: Limits = DEFAULT,
+        content: bytes | None = None,
+    ) -> None:
+        """Open a file. content: its bytes, if they are in memory; then no link is followed."""
+        self.path = path
+        self.access = access if content is None else replace(access, links=False)
+        self.limits = limits
+        self._content = content
+        self._files: dict[str, Any] = {}
+        self._raw: dict[str, IO[bytes]] = {}
+        self._stack = ExitStack()
+        if content is None:
+            self._root = self._opened(path, access.roots, None)
+        else:
+            self._root = self._root_of(_Content(content), None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self.guarded("/"):
+            self._stack.close()
+
+    def find(self, path: str, start: Any = None, where: str = "") -> Any:
+        """Return the group or dataset at a path below `start`, by default the root, or None.
+
+        where: the path of `start`, for messages. Raises FormatError for a link that exset must not
+        follow, and for an object that is neither a group nor a dataset.
+        """
+        hops = [_HOPS]
+        whole = f"{where}/{path}" if where else path
+        return self._walk(self._root if start is None else start, path.split("/"), whole, hops)
+
+    def names(self, group: Any, path: str) -> list[str]:
+        """Return the names in a group, in creation order if the file keeps it."""
+        tracked = self.is_ordered(group, path)
+        with self.guarded(path):
+            names = list(h5py.Group(group)) if tracked else [text_of(name) for name in group]
+        if len(names) > self.limits.max_nodes:
+            self._limit(path)
+        return names
+
+    def paths_at(self, depth: int) -> list[str]:
+        """Return the paths of all objects inside `depth` nested groups: 0 for the top level.
+
+        They are in creation order where the file keeps it. Raises LimitError for too many objects,
+        and FormatError for too many groups.
+        """
+        if depth > DEEPEST:
+            self.refuse(None, f"the file has no objects below {depth} groups", "hdf5")
+        level, left = [("", self._root)], self.limits.max_nodes
+        for _ in range(depth):
+            above, level = level, []
+            for where, group in above:
+                for name in self.names(group, where):
+                    left -= 1
+                    if left < 0:
+                        self._limit(where)
+                    each = self.find(name, group, where)
+                    if each is not None and is_group(each):
+                        level.append((f"{where}/{name}" if where else name, each))
+        return [
+            f"{where}/{name}" if where else name
+            for where, group in level
+            for name in self.names(group, where)
+        ]
+
+    def is_ordered(self, group: Any, path: str) -> bool:
+        """Return whether a group keeps the creation order of its members."""
+        with self.guarded(path):
+            return bool(group.get_create_plist().get_link_creation_order() & 1)
+
+    def has(self, group: Any, name: str, path: str) -> bool:
+        """Return whether a group has a member with a name; links are refused as in `find`."""
+        raw = name.encode("utf-8", "surrogateescape")
+        with self.guarded(path):
+            if b"\0" in raw or not group.links.exists(raw):
+                return False
+            if group.links.get_info(raw).type == h5l.TYPE_HARD:
+                return True
+        return self.find(name, group, path.rpartition("/")[0]) is not None
+
+    def datasets(self, group: Any, path: str) -> Iterator[tuple[str, Any]]:
+        """Yield the datasets below a group, depth first, with their paths relative to the group.
+
+        A group with several links is entered once, so that cycles end.
+        """
+        seen = {self._identity(group, path)}
+        left = self.limits.max_nodes
+        stack = [("", group)]
+        while stack:
+            above, here = stack.pop()
+            if not is_group(here):
+                yield above, here
+                continue
+            below = []
+            for name in self.names(here, f"{path}/{above}"):
+                inside = f"{above}/{name}" if above else name
+                whole = f"{path}/{inside}"
+                each = self.find(name, here, f"{path}/{above}" if above else path)
+                left -= 1
+                if each is None:
+                    hint = "remove the link, or repair its target"
+                    self.refuse(whole, "the target of this link does not exist", "hdf5-link", hint)
+                if left < 0:
+                    self._limit(path)
+                if inside.count("/") > DEEPEST:
+                    self.refuse(whole, f"groups are nested more than {DEEPEST} deep", "hdf5")
+                if is_group(each):
+                    if (identity := self._identity(each, whole)) in seen:
+                        continue
+                    seen.add(identity)
+                below.append((inside, each))
+            stack += reversed(below)
+
+    def _walk(self, start: Any, steps: Sequence[str], path: str, hops: list[int]) -> Any:
+        """Return the object at the end of some steps, or None.
+
+        hops: the number of links that may still be followed; a list, as nested walks share it.
+        """
+        here = start
+        for step in steps:
+            if step == "":
+                continue
+            if step in (".", "..") or "\0" in step:
+                self.refuse(path, f"{step!r} cannot be the name of an object", "hdf5-path")
+            if not is_group(here):
+                return None
+            name = step.encode("utf-8", "surrogateescape")
+            with self.guarded(path):
+                if not here.links.exists(name):
+                    return None
+                kind = here.links.get_info(name).type
+                if kind == h5l.TYPE_HARD:
+                    here = h5o.open(here, name)
+                    continue
+            here = self._followed(here, name, kind, path, hops)
+            if here is None:
+                return None
+        if not is_group(here) and not isinstance(here, h5d.DatasetID):
+            self.refuse(path, "the object is neither a group nor a dataset", "hdf5-type")
+        return here
+
+    def _followed(self, group: Any, name: bytes, kind: int, path: str, hops: list[int]) -> Any:
+        """Return the target of a link of a group, or None; refuse links that are not allowed."""
+        if kind not in (h5l.TYPE_SOFT, h5l.TYPE_EXTERNAL):
+            self.refuse(path, "user-defined links are not supported", "hdf5-link")
+        word = "a soft link" if kind == h5l.TYPE_SOFT else "an external link"
+        if not self.access.links:
+            hint = "if you trust the file, use <--follow-links or Access(links=True)>"
+            self.refuse(path, f"the path contains {word}", "hdf5-link", hint)
+        hops[0] -= 1
+        if hops[0] < 0:
+            self.refuse(path, f"the path follows more than {_HOPS} links", "hdf5-link")
+        with self.guarded(path):
+            value = group.links.get_val(name)
+        if kind == h5l.TYPE_SOFT:
+            target = text_of(value)
+            with self.guarded(path):
+                start = h5g.open(h5i.get_file_id(group), b"/") if target.startswith("/") else group
+            return self._walk(start, target.split("/"), path, hops)
+        other, target = text_of(value[0]), text_of(value[1])
+        root = self.file_beside(group, other, path)
+        return self._walk(root, target.split("/"), path, hops)
+
+    def path_beside(self, found: Any, name: str, path: str) -> str:
+        """Return the path of a file that is named in an object's file, relative to its folder.
+
+        path: the object in messages. Raises FormatError if the path is outside the roots.
+        """
+        with self.guarded(path):
+            folder = os.path.dirname(os.path.abspath(text_of(h5f.get_name(found))))
+        beside = os.path.join(folder, name)
+        self._check_roots(beside, self._roots_of_links, path)
+        return beside
+
+    def file_beside(self, found: Any, name: str, path: str) -> Any:
+        """Return the root group of an HDF5 file that is named in the file of an object."""
+        return self._opened(self.path_beside(found, name, path), self._roots_of_links, path)
+
+    @property
+    def _roots_of_links(self) -> tuple[str, ...]:
+        return self.access.roots or (os.path.dirname(os.path.abspath(self.path)),)
+
+    def _opened(self, path: str, roots: tuple[str, ...], link: str | None) -> Any:
+        """Return the root group of a file, opened once. link: the path of the link to the file."""
+        real = self._check_roots(path, roots, link)
+        if real in self._files:
+            return self._files[real]
+        check_regular_file(path)
+        self._files[real] = self._root_of(path, link)
+        return self._files[real]
+
+    def _root_of(self, target: str | _Content, link: str | None) -> Any:
+        locking = self.access.locking if isinstance(target, str) else None
+        with self.guarded(link):
+            try:
+                file = h5py.File(target, "r", locking=locking)
+            except OSError as error:
+                if error.errno is not None and isinstance(target, str):
+                    raise OSError(error.errno, os.strerror(error.errno), target) from None
+                hint = "write the file again, or remove it from the list"
+                self.refuse(link, "not an HDF5 file, or a damaged one", "hdf5", hint, error)
+            self._stack.callback(file.close)
+            return h5g.open(file.id, b"/")
+
+    def raw(self, found: Any) -> IO[bytes]:
+        """Return the file of an object as an open file of bytes, which this object closes."""
+        name = "" if self._content is not None else text_of(h5f.get_name(found))
+        if name not in self._raw:
+            with ExitStack() as opened:
+                if self._content is None:
+                    self._raw[name] = opened.enter_context(open(name, "rb"))
+                else:
+                    self._raw[name] = BytesIO(self._content)
+                self._stack.push(opened.pop_all())
+        return self._raw[name]
+
+    def _check_roots(self, path: str, roots: tuple[str, ...], link: str | None) -> str:
+        """Return the real path of a file; refuse one outside of the roots."""
+        try:
+            real = os.path.realpath(os.fsencode(path).decode("utf-8", "surrogateescape"))
+        except ValueError:  # a NUL, or a lone surrogate
+            self.refuse(link, "invalid file name", "file-name")
+        if not is_inside(real, roots):
+            hint = "if you trust it, add its folder with <--root or Access(roots=...)>"
+            self.refuse(link, f"{path} is outside the allowed folders", "hdf5-roots", hint)
+        return real
+
+    def _identity(self, found: Any, path: str) -> tuple[int, int]:
+        with self.guarded(path):
+            info = h5o.get_info(found)
+            return int(info.fileno), int(info.addr)
+
+    @contextmanager
+    def guarded(self, path: str | None) -> Iterator[None]:
+        """Raise errors of the library as FormatError; system errors stay OSError."""
+        try:
+            yield
+        except (FormatError, MemoryError):
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno is not None and self._content is None:
+                raise
+            self.refuse(path, "HDF5 cannot read it", "hdf5", cause=error)
+
+    def refuse(
+        self,
+        path: str | None,
+        message: str,
+        code: str,
+        hint: str | None = None,
+        cause: Exception | None = None,
+    ) -> NoReturn:
+        """Raise FormatError about the object at a path, or the file. cause: the error of HDF5."""
+        why = "" if cause is None else f": {' '.join(str(cause).split())[:200]}"
+        raise FormatError(message + why, place=self.place(path), hint=hint, code=code) from cause
+
+    def _limit(self, path: str) -> NoReturn:
+        message = f"the group has more than {self.limits.max_nodes:,} objects"
+        raise LimitError(message, place=self.place(path), hint=limit_hint("max_nodes"))
+
+    def place(self, path: str | None) -> Place:
+        """Return the place of the object at a path, or of the file."""
+        return Place(self.path, field=path or None)
+
+
+def is_group(found: Any) -> bool:
+    """Return whether an object that `Objects.find` returned is a group."""
+    return isinstance(found, h5g.GroupID)
+
+
+def text_of(name: bytes | str) -> str:
+    """Return a name of HDF5 as text; bytes that are not UTF-8 become lone surrogates."""
+    return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name

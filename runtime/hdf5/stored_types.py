@@ -1,0 +1,70 @@
+"""The types of columns in HDF5 files with a group for each row: to what HDF5 stores, and back.
+
+HDF5 of LBANN has integers, floats and text: bool is stored as uint8, float16 as float32, dates as
+int64, and bytes as arrays of uint8. The metadata of the file have the types of the columns.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.column_types import absent, as_lists
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn
+from exset.runtime.hdf5.metadata import NAMES
+
+
+def stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype that HDF5 has for a dtype of a table."""
+    if dtype.kind in "mM":
+        return np.dtype(np.int64)
+    return np.dtype({"bool": "uint8", "float16": "float32"}.get(dtype.name, dtype.name))
+
+
+def restored(
+    columns: dict[str, TableColumn], types: object, own: Mapping[str, Any], rows: int
+) -> dict[str, TableColumn] | None:
+    """Return the columns that exset wrote, or None if the fields are not those that it wrote.
+
+    types: the types by name, from the metadata. own: has the names that no object can have.
+    """
+    names = own.get(NAMES)
+    names = names if isinstance(names, dict) else {}
+    left = {names.get(name, name): column for name, column in columns.items()}
+    found: dict[str, TableColumn] = {}
+    try:
+        for name, kind in types.items() if isinstance(types, dict) else ():
+            column = left.pop(name, None)
+            wanted = absent(str(kind), rows if column is None else 0)
+            found[name] = wanted if column is None else _typed(column, wanted)
+    except (ValueError, TypeError):
+        return None
+    return None if left or not isinstance(types, dict) else found
+
+
+def _typed(column: TableColumn, wanted: TableColumn) -> TableColumn:
+    """Return a column with the type of another one. Raises ValueError."""
+    if isinstance(wanted, Numbers):
+        if not isinstance(column, Numbers) or column.shape != wanted.shape:
+            raise ValueError
+        return Numbers.of(_as_dtype(column.values, wanted.values.dtype), column.present)
+    if isinstance(wanted, Strings) and isinstance(column, Strings):
+        return type(wanted)(column.data, column.offsets, column.present)
+    lists = as_lists(column)
+    if lists is None:
+        raise ValueError
+    if isinstance(wanted, Lists):
+        return Lists(_typed(lists.items, wanted.items), lists.offsets, lists.present)
+    if not isinstance(wanted, Strings) or not isinstance(lists.items, Numbers):
+        raise ValueError
+    return type(wanted)(lists.items.values, lists.offsets, lists.present)
+
+
+def _as_dtype(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    if values.dtype != stored_dtype(dtype):
+        raise ValueError
+    if dtype.kind in "mM":
+        return values.view(dtype)
+    return values.astype(dtype, copy=False)

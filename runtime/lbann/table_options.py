@@ -1,0 +1,19 @@
+"""The options of tables of sample lists."""
+
+from collections.abc import Iterable
+from typing import TypedDict
+
+from exset.grammars.lbann.schema import Schema
+from exset.io.access import Access
+from exset.io.files import FilePath
+
+
+class Options(TypedDict, total=False):
+    """How the fields of samples are read; see `SampleReader`."""
+
+    data: Schema | FilePath
+    experiment: Schema | FilePath
+    fields: Iterable[str]
+    base: str
+    keep_packed: bool
+    access: Access

@@ -1,0 +1,163 @@
+"""Make example sets from tables: the inverse of `to_table`, and tables of other programs."""
+
+import numpy as np
+
+from exset.core.errors import Findings
+from exset.core.limits import DEFAULT, Limits
+from exset.core.text import safe
+from exset.grammars.columns.arrays import Floats, constant
+from exset.grammars.columns.ragged import Reals, Strings
+from exset.grammars.lens.examples import REAL_FIELDS, Events, ExampleSet, SetHeader
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, type_of
+from exset.grammars.tables.table import Table
+from exset.runtime.lens.event_lists import Block, EventLists
+from exset.runtime.lens.network_layout import SIDES, Layout, LayoutLike, Side
+from exset.runtime.lens.said_lists import SaidSide, is_said, no_lists, said_lists
+from exset.runtime.lens.table_metadata import from_json, groups_of
+from exset.runtime.lens.table_names import SideColumn, named_columns
+from exset.runtime.lens.table_rows import EventTable, event_table
+from exset.runtime.lens.table_values import floats, is_number, reals, strings, table_error
+
+
+def from_table(
+    table: Table,
+    /,
+    *,
+    inputs: LayoutLike | None = None,
+    targets: LayoutLike | None = None,
+    findings: Findings,
+    limits: Limits = DEFAULT,
+    lossy: bool = False,
+) -> ExampleSet:
+    """Return the example set of a table.
+
+    Columns are known by their names: `inputs`, `input` or `x`, and `targets`, `target` or `y`, each
+    also with a group, as `inputs.onset`; single units as `inputs:0` or `inputs.onset:0`; a group
+    alone, as `onset` or `onset:0`, if the metadata, or `inputs` and `targets`, have it. A group is
+    a column of arrays, of lists or of single numbers; an absent number in a list becomes NaN.
+    Further columns are `name`, `frequency`, the times and other fields of events. Rows with the
+    same `example` are the events of one example, in the order of `event`; without this column each
+    row is an example, maybe with lists over its events.
+
+    Raises FormatError for other columns, or drops them with `lossy`, and for rows that contradict
+    each other.
+    """
+    metadata = from_json(table.metadata)
+    groups = dict(metadata.groups)
+    for side, layout in zip(SIDES, (inputs, targets), strict=True):
+        if layout is not None:
+            groups[side] = groups_of(Layout.of(side, layout))
+    columns = named_columns(table, groups, lossy=lossy, findings=findings)
+    rows = event_table(columns, metadata.is_by_example)
+    n, m = rows.offsets.size - 1, rows.columns.rows
+    events = Events.empty(m).with_unchecked(
+        proc=_strings("event_proc", rows.columns.fields.get("event_proc"), m),
+        **{
+            field: _reals(field, rows.columns.fields[field])
+            for field in REAL_FIELDS
+            if field in rows.columns.fields
+        },
+    )
+    lists = _lists(rows, events, metadata.header)
+    frequency = rows.of_examples("frequency")
+    return ExampleSet(
+        header=metadata.header,
+        name=_strings("name", rows.of_examples("name"), n),
+        proc=_strings("proc", rows.of_examples("proc"), n),
+        frequency=constant(1, n, np.float32) if frequency is None else _frequency(frequency),
+        event_offsets=rows.offsets,
+        events=events.with_unchecked(inputs=lists.inputs, targets=lists.targets),
+        lists=lists.lists,
+        ranges=lists.ranges,
+        groups=lists.groups,
+    ).normalized()
+
+
+def _lists(rows: EventTable, events: Events, header: SetHeader) -> EventLists:
+    """Return the lists of all events, of columns as said and of dense columns."""
+    said: dict[Side, SaidSide] = {}
+    blocks: dict[Side, list[Block]] = {side: [] for side in SIDES}
+    for side, columns in rows.columns.sides.items():
+        present = [each for each in columns if each.column.present.any()]
+        numbers = _list_numbers(rows, side)
+        ranges = next((each for each in present if is_said(each.column)), None)
+        if ranges is None and (present or numbers is None):
+            if numbers is not None:
+                table_error(f"{side}_list: there are no lists of ranges in {side}", f"{side}_list")
+            blocks[side] = [_block(each) for each in present]
+            continue
+        if len(present) > 1:
+            name = present[0].name
+            hint = f"keep one of the columns of {side}"
+            table_error(
+                f"{safe(name)} is one of several columns, and one has ranges", name, hint=hint
+            )
+        lists = no_lists(rows.columns.rows) if ranges is None else ranges.column
+        assert isinstance(lists, Lists)
+        name = side if ranges is None else ranges.name
+        said[side] = SaidSide(name, lists, numbers, _active(events, header, side))
+    dense = EventLists.of_blocks(rows.columns.rows, blocks["inputs"], blocks["targets"])
+    if not said:
+        return dense
+    others = [side for side in SIDES if side not in said]
+    return said_lists(said, rows.example).joined(dense, others)
+
+
+def _block(given: SideColumn) -> Block:
+    """Return the values of a column of arrays, of lists of numbers, or of single numbers."""
+    name, column = given.name, given.column
+    if isinstance(column, Lists):
+        return _ragged_block(name, given.group, column)
+    if not isinstance(column, Numbers) or len(column.shape) > 1:
+        table_error(f"{safe(name)}: expected rows of numbers, not {type_of(column)}", name)
+    values = column.values if column.shape else column.values[:, np.newaxis]
+    return Block.of(given.group, floats(name, values), column.present)
+
+
+def _ragged_block(name: str, group: bytes | None, column: Lists) -> Block:
+    """Return the values of lists of numbers; an absent number is NaN."""
+    items = column.items
+    if not len(items):
+        return Block(group, np.empty(0, np.float32), constant(0, len(column), np.int64))
+    if not isinstance(items, Numbers) or not is_number(items):
+        table_error(f"{safe(name)}: expected lists of numbers, not {type_of(column)}", name)
+    values = floats(name, items.values)
+    if not items.present.all():
+        values = np.where(items.present, values, np.float32(np.nan))
+    return Block(group, values, column.lengths)
+
+
+def _list_numbers(rows: EventTable, side: Side) -> Numbers | None:
+    column = rows.columns.fields.get(f"{side}_list")
+    if column is None or not column.present.any():
+        return None
+    if not isinstance(column, Numbers) or column.shape:
+        table_error(f"{side}_list: expected integers, not {type_of(column)}", f"{side}_list")
+    return column
+
+
+def _active(events: Events, header: SetHeader, side: Side) -> Floats:
+    """Return the value of a sparse range that says none, for each event."""
+    field = f"active_{side[:-1]}"
+    own = events.real(field)
+    return np.where(own.present, own.values, header.real(field))
+
+
+def _strings(name: str, column: TableColumn | None, n: int) -> Strings:
+    return Strings.empty(n) if column is None else strings(name, column)
+
+
+def _reals(name: str, column: TableColumn) -> Reals:
+    if not isinstance(column, Numbers) or not is_number(column):
+        if not column.present.any():
+            return Reals.empty(len(column))
+        table_error(f"{safe(name)}: expected numbers, not {type_of(column)}", name)
+    return reals(name, column)
+
+
+def _frequency(column: TableColumn) -> Floats:
+    """Return the frequencies of examples, 1 where they are absent."""
+    found = _reals("frequency", column)
+    if found.present.all():
+        return found.values
+    return np.where(found.present, found.values, np.float32(1))

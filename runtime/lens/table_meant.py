@@ -1,0 +1,135 @@
+"""Inputs and targets of a table as meant: a column of dense values for each group."""
+
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Final
+
+import numpy as np
+
+from exset.core.errors import Findings, Place
+from exset.core.limits import Limits
+from exset.grammars.columns.arrays import Flags, Longs, lengths_of, row_indices
+from exset.grammars.lens.examples import ExampleSet
+from exset.grammars.lens.findings import finding_at
+from exset.grammars.tables.columns import Numbers, TableColumn
+from exset.runtime.lens.fill import Filling, filled, filling_of
+from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, Side
+from exset.runtime.lens.runs import Columns
+from exset.runtime.lens.table_metadata import column_names, groups_of
+
+EXPANDED: Final = "lens-table-expanded"
+DEFAULTS: Final = "lens-table-defaults"
+
+
+@dataclass
+class Notes:
+    """The notes about the chunks of a set, each with its first event and its number of events.
+
+    `first`: the number of the first example of the chunk.
+    """
+
+    first: int = 0
+    _found: dict[tuple[Side, str], tuple[Place, int]] = field(default_factory=dict)
+
+    def add(self, side: Side, code: str, examples: ExampleSet, events: Longs) -> None:
+        """Add events of the chunk to a note; there is at least one."""
+        row = int(events[0])
+        example = int(np.searchsorted(examples.event_offsets, row, "right")) - 1
+        event = row - int(examples.event_offsets[example])
+        place = Place(MODEL, field=f"examples[{self.first + example}].events[{event}].{side}")
+        place, count = self._found.get((side, code), (place, 0))
+        self._found[side, code] = place, count + events.size
+
+    def report(self, findings: Findings) -> None:
+        """Add the notes to the findings, in order of sides."""
+        for key in product(SIDES, (EXPANDED, DEFAULTS)):
+            if key in self._found:
+                (side, code), (place, count) = key, self._found[key]
+                findings.add(finding_at(code, place, count=count, side=side), times=count)
+
+
+def dense_columns(
+    examples: ExampleSet,
+    columns: Columns,
+    side: Side,
+    layout: Layout,
+    *,
+    shares: bool,
+    defaults: bool,
+    notes: Notes,
+    findings: Findings,
+    limits: Limits,
+) -> dict[str, TableColumn]:
+    """Return the columns of one side: for each group with units float32 [units].
+
+    `shares`: whether some lists are shared. Without `defaults`, a group is absent in the events
+    that say nothing of it. Raises as `to_arrays` does.
+    """
+    most = max(limits.max_expand, layout.units * examples.num_events)
+    filling = filling_of(np, examples, columns, side, layout, findings, most)
+    rows = filled(np, examples, filling, side, layout)
+    groups = groups_of(layout)
+    names = column_names(side, groups)
+    ends = np.cumsum([size for _, size in groups])
+    said = None if defaults else _said(filling, ends, examples.num_events)
+    has_sparse = filling.sparse.start.size > 0
+    if shares or has_sparse or not filling.covers(examples.num_events, layout.units):
+        _note(examples, side, layout, defaults, notes)
+    found: dict[str, TableColumn] = {}
+    for number, (name, (_, size)) in enumerate(zip(names, groups, strict=True)):
+        if size:
+            values = rows[:, ends[number] - size : ends[number]]
+            found[name] = Numbers.of(values, None if said is None else said[:, number])
+    return found
+
+
+def _said(filling: Filling, ends: Longs, events: int) -> Flags:
+    """Return whether each event says something of each group: bool [events, groups].
+
+    `ends`: the column after the last one of each group.
+    """
+    units = int(ends[-1])
+    change = np.zeros((events, ends.size + 1), np.int32)
+    for runs in (filling.dense, filling.sparse):
+        whole = runs.stop > runs.start
+        start, stop = runs.start[whole], runs.stop[whole]
+        row = start // max(units, 1)
+        np.add.at(change, (row, ends.searchsorted(start - row * units, "right")), 1)
+        np.add.at(change, (row, ends.searchsorted(stop - 1 - row * units, "right") + 1), -1)
+    said: Flags = np.cumsum(change, axis=1, out=change)[:, :-1] > 0
+    return said
+
+
+def _note(examples: ExampleSet, side: Side, layout: Layout, defaults: bool, notes: Notes) -> None:
+    """Note lists that become dense, and events that only get defaults."""
+    numbers = getattr(examples.events, side)
+    expanded = np.flatnonzero((numbers >= 0) & ~_is_dense(examples, side, layout))
+    if expanded.size:
+        notes.add(side, EXPANDED, examples, expanded)
+    silent = np.flatnonzero(numbers < 0)
+    if defaults and silent.size and layout.units:
+        notes.add(side, DEFAULTS, examples, silent)
+
+
+def _is_dense(examples: ExampleSet, side: Side, layout: Layout) -> Flags:
+    """Return which events have, on one side, a list that a table as meant holds: bool [events].
+
+    It has exactly one dense range for each group with units, in order, and is not shared.
+    """
+    groups = [(name, size) for name, size in groups_of(layout) if size]
+    lists, ranges = examples.lists, examples.ranges
+    numbers = getattr(examples.events, side)
+    used = np.concatenate([examples.events.inputs, examples.events.targets])
+    own = np.bincount(used + 1, minlength=lists.size)[1:] == 1
+    fits = np.append(own & (lengths_of(lists) == len(groups)), False)
+    found: Flags = fits[numbers]
+    if not groups or not found.any():
+        return found
+    starts = lists[numbers[found]]
+    at = row_indices(starts, np.full(starts.size, len(groups), np.int64)).reshape(-1, len(groups))
+    number_of = {name: number for number, name in enumerate(examples.groups)}
+    group = [-1 if name is None else number_of.get(name, -2) for name, _ in groups]
+    sizes = [size for _, size in groups]
+    is_whole = (ranges.values.lengths[at] == sizes) & (ranges.first[at] == 0)
+    found[found] = (is_whole & (ranges.group[at] == group)).all(axis=1)
+    return found

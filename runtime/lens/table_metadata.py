@@ -1,0 +1,174 @@
+"""The metadata of a table of an example set: its header and its groups, as JSON."""
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn, cast
+
+import numpy as np
+
+from exset.core.errors import FormatError, Place
+from exset.core.text import safe
+from exset.grammars.columns.inputs import real
+from exset.grammars.lens.columns import REAL_FIELDS, SetHeader
+from exset.runtime.lens.network_layout import SIDES, Layout, Side
+
+FAMILY: Final = "lens"
+
+VERSION: Final = 1
+"""The version of the metadata that exset writes and reads."""
+
+Groups = list[tuple[bytes | None, int]]
+"""The groups of one side in the order of the network: names, None for no groups, and sizes."""
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """What the metadata of a table says of a set.
+
+    `groups`: the groups of each side that the metadata says. `is_by_example`: whether a row is an
+    example, with lists over its events.
+    """
+
+    header: SetHeader
+    groups: dict[Side, Groups]
+    is_by_example: bool
+
+
+def to_json(
+    header: SetHeader, layouts: Mapping[Side, Layout | None], level: str, rows: str
+) -> dict[str, Any]:
+    """Return the metadata of a table of a set with a header and the layouts that are known."""
+    reals: dict[str, Any] = {field: _real(header.real(field)) for field in REAL_FIELDS}
+    if header.proc is not None:
+        reals["proc"] = _text(header.proc)
+    groups = {
+        side: [[None if name is None else _text(name), size] for name, size in groups_of(layout)]
+        for side, layout in layouts.items()
+        if layout is not None
+    }
+    found = {"family": FAMILY, "version": VERSION, "level": level, "rows": rows, "header": reals}
+    return {**found, "groups": groups} if groups else found
+
+
+def groups_of(layout: Layout) -> Groups:
+    """Return the names and sizes of the groups of a layout; without groups, None and all units."""
+    if not layout.groups:
+        return [(None, layout.units)]
+    return [(name.encode("utf-8", "surrogateescape"), size) for name, size in layout.groups.items()]
+
+
+def column_names(side: Side, groups: Groups) -> list[str]:
+    """Return the name of the column of each group, such as `inputs.onset`.
+
+    Characters that not every format can store in a name are escaped.
+    """
+    taken: dict[str, None] = {}
+    for name, _ in groups:
+        text = None if name is None else safe(name.decode("utf-8", "surrogateescape"))
+        column = stem = side if text is None else f"{side}.{text}"
+        number = 2
+        while column in taken:
+            column, number = f"{stem}~{number}", number + 1
+        taken[column] = None
+    return list(taken)
+
+
+def from_json(metadata: Mapping[str, Any]) -> Metadata:
+    """Return what the metadata of a table says; defaults for a table of another origin.
+
+    Raises FormatError for metadata that exset does not write.
+    """
+    if metadata.get("family") != FAMILY:
+        return Metadata(SetHeader(), {}, is_by_example=False)
+    if metadata.get("version") != VERSION:
+        _damaged("version", f"is not {VERSION}, the only one that exset reads")
+    groups = _object("groups", metadata.get("groups", {}))
+    known: dict[Side, Groups] = {
+        side: [_group(side, each) for each in _items(side, groups[side])]
+        for side in SIDES
+        if side in groups
+    }
+    header = _header(_object("header", metadata.get("header", {})))
+    return Metadata(header, known, metadata.get("rows") == "example")
+
+
+def _header(stored: Mapping[str, Any]) -> SetHeader:
+    fields: dict[str, Any] = {}
+    for name, value in stored.items():
+        if name == "proc":
+            fields[name] = _bytes("header.proc", value)
+        elif name in REAL_FIELDS:
+            fields[name] = _number(f"header.{name}", value)
+        else:
+            _damaged(f"header.{safe(name)}", "is unknown")
+    return SetHeader(**fields)
+
+
+def _group(side: Side, stored: object) -> tuple[bytes | None, int]:
+    match stored:
+        case [name, int() as size] if size >= 0 and not isinstance(size, bool):
+            return None if name is None else _bytes(f"groups.{side}", name), size
+        case _:
+            _damaged(f"groups.{side}", "is not a list of pairs [name, size]")
+
+
+def _real(value: np.float32) -> float | str:
+    """Return a number for JSON, which has no NaN and no infinity."""
+    if not np.isfinite(value):
+        return str(value)
+    shortest = float(str(value))
+    return shortest if np.float32(shortest) == value else float(value)
+
+
+def _number(field: str, stored: object) -> float:
+    """Return a number of JSON as a float32."""
+    is_number = isinstance(stored, int | float) and not isinstance(stored, bool)
+    if not is_number and stored not in ("nan", "inf", "-inf"):
+        _damaged(field, "is not a number")
+    try:
+        return real(field, float(cast("float | str", stored)))
+    except (ValueError, OverflowError):
+        _damaged(field, "does not fit in float32")
+
+
+def _text(raw: bytes) -> str | dict[str, str]:
+    """Return a string for JSON: text, or base64 if it is not UTF-8."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(raw).decode()}
+
+
+def _bytes(field: str, stored: object) -> bytes:
+    try:
+        match stored:
+            case str():
+                return stored.encode()
+            case {"base64": str() as encoded}:
+                return base64.b64decode(encoded, validate=True)
+    except (UnicodeEncodeError, binascii.Error, ValueError):
+        pass
+    _damaged(field, "is not text")
+
+
+def _object(field: str, stored: object) -> Mapping[str, Any]:
+    if not isinstance(stored, dict):
+        _damaged(field, "is not an object")
+    return stored
+
+
+def _items(side: Side, stored: object) -> Iterable[object]:
+    if not isinstance(stored, list):
+        _damaged(f"groups.{side}", "is not a list of pairs [name, size]")
+    return stored
+
+
+def _damaged(field: str, problem: str) -> NoReturn:
+    raise FormatError(
+        f"the metadata of the table are damaged: {field} {problem}",
+        place=Place("table", field=f"metadata.{field}"),
+        hint="write the table again, or drop its metadata: table.with_metadata({})",
+        code="lens-table",
+    )

@@ -1,0 +1,71 @@
+"""Convert columns of tables to the types of Lens; errors name the column and the row."""
+
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.errors import FormatError, Place
+from exset.core.text import safe
+from exset.grammars.columns.arrays import Floats, Ints
+from exset.grammars.columns.ragged import Reals
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.columns import Numbers, TableColumn, type_of
+
+
+def table_error(
+    message: str, column: str, row: int | None = None, hint: str | None = None
+) -> NoReturn:
+    """Raise FormatError for a column, or for one of its rows, counted from 0."""
+    at = "" if row is None else f"[{row}]"
+    place = Place("table", field=f"columns[{column!r}]{at}")
+    raise FormatError(message, place=place, hint=hint, code="lens-table")
+
+
+def is_number(column: TableColumn) -> bool:
+    """Return whether a column has single numbers: bool, integers or floats."""
+    return isinstance(column, Numbers) and not column.shape and column.values.dtype.kind in "biuf"
+
+
+def floats(name: str, values: NDArray[np.generic]) -> Floats:
+    """Return numbers as float32, rounded; a number that is too large is an error."""
+    if values.dtype == np.float32:
+        return values.view(np.float32)
+    if values.dtype.kind not in "biuf":
+        table_error(f"{safe(name)}: expected numbers, not {values.dtype}", name)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = values.astype(np.float32)
+    if values.dtype.kind != "b" and (far := np.isinf(rounded) & np.isfinite(values)).any():
+        at = int(far.reshape(len(far), -1).any(axis=1).argmax())
+        table_error(f"{safe(name)}: a number does not fit in float32", name, at)
+    return rounded
+
+
+def ints(name: str, column: Numbers) -> Ints:
+    """Return integers as int32; absent ones are 0."""
+    values = column.values
+    if values.dtype.kind not in "iu":
+        table_error(f"{safe(name)}: expected integers, not {column.type}", name)
+    if values.dtype == np.int32:
+        return values.view(np.int32)
+    limits = np.iinfo(np.int32)
+    if (wrong := (values < limits.min) | (values > limits.max)).any():
+        at = int(wrong.argmax())
+        table_error(f"{safe(name)}: {values[at]} is beyond 32 bits", name, at)
+    return values.astype(np.int32)
+
+
+def reals(name: str, column: Numbers) -> Reals:
+    """Return a column of single numbers as reals."""
+    return Reals(floats(name, column.values), column.present)
+
+
+def strings(name: str, column: TableColumn) -> Strings:
+    """Return a column of text, bytes, or integers, which become decimals, as strings."""
+    if isinstance(column, Strings):
+        return Strings.unchecked(**vars(column))
+    if not column.present.any():
+        return Strings.empty(len(column))
+    if isinstance(column, Numbers) and not column.shape and column.values.dtype.kind in "iu":
+        return Strings.of(None if row is None else str(row) for row in iter(column))
+    table_error(f"{safe(name)}: expected text, bytes or integers, not {type_of(column)}", name)

@@ -1,0 +1,1 @@
+"""Tables: reports, differences, datasets, and formats that libraries read and write."""

@@ -1,0 +1,153 @@
+"""Write tables that come in chunks as Arrow data, in batches that do not depend on the chunks."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import RawIOBase
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
+
+from exset.core.errors import FormatError
+from exset.grammars.tables.arrow_export import MOST_SHORT, Wide, exported
+from exset.grammars.tables.arrow_forms import to_store
+from exset.grammars.tables.columns import ColumnPath, Numbers
+from exset.grammars.tables.features import KEY, classes_of, features_of
+from exset.grammars.tables.survey import Survey, in_batches
+from exset.grammars.tables.table import Table
+from exset.runtime.tables.arrow_files import cannot_hold, library
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_BATCH: Final = 1 << 24
+"""The bytes of the values in a batch, or in a group of rows."""
+
+
+@dataclass(frozen=True)
+class ArrowTables:
+    """Tables that are chunks of one, as Arrow data.
+
+    `stored`: the table without rows as the file holds it. `rows`: those of a batch.
+    """
+
+    tables: Iterable[Table]
+    stored: Table
+    rows: int
+    _absent: frozenset[ColumnPath]
+    _wide: Wide
+    _classes: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, tables: Iterable[Table]) -> "ArrowTables":
+        """Survey tables; raises FormatError if Arrow data cannot hold them."""
+        classes: list[dict[str, list[str]]] = []
+
+        def watched() -> Iterator[Table]:
+            for table in tables:
+                own = classes_of(table)
+                known = classes[0] if classes else own
+                classes[:] = [{name: known[name] for name in known if name in own}]
+                yield table
+
+        survey = Survey.of(watched())
+        absent = frozenset(survey.absent)
+        with _checked():
+            stored = to_store(survey.first, absent)
+        large = frozenset(path for path, count in survey.totals.items() if count > MOST_SHORT)
+        rows = survey.rows_of(_BATCH)
+        return cls(tables, stored, rows, absent, Wide(absent, large), classes[0])
+
+    def schema(self) -> "pyarrow.Schema":
+        """Return the schema of the file. Raises FormatError."""
+        with _checked():
+            return self._data(self.stored).schema
+
+    def batches(self) -> "Iterator[pyarrow.Table]":
+        """Yield the batches. Raises FormatError."""
+        for table in in_batches(self.tables, self.rows):
+            with _checked():
+                data = self._data(to_store(table, self._absent))
+            yield data
+
+    def _data(self, stored: Table) -> "pyarrow.Table":
+        """Return a stored table as pyarrow has it; classes are int64."""
+        pa = library("table")
+        columns = dict(stored.columns)
+        for name in self._classes:
+            numbers = columns[name]
+            assert isinstance(numbers, Numbers)
+            columns[name] = Numbers.of(numbers.values.astype("int64"), numbers.present)
+        stream = exported(columns, stored.rows, stored.metadata, self._wide)
+        data = pa.RecordBatchReader.from_stream(stream).read_all()
+        fields = [
+            field.with_nullable(True) if field.name in self._classes else field
+            for field in data.schema
+        ]
+        features = features_of(stored, self._classes)
+        schema = pa.schema(fields, {**data.schema.metadata, KEY: features})
+        return pa.Table.from_arrays(data.columns, schema=schema)
+
+
+class BatchWriter(Protocol):
+    """A writer of pyarrow."""
+
+    def write_table(self, table: "pyarrow.Table", rows: int, /) -> None:
+        """Write a batch of so many rows."""
+
+    def close(self) -> None:
+        """Write the end of the file."""
+
+
+def write_batches(
+    tables: Iterable[Table],
+    out: BinaryIO,
+    open_writer: "Callable[[Sink, ArrowTables, pyarrow.Schema], BatchWriter]",
+) -> None:
+    """Write tables with a writer of pyarrow.
+
+    tables: chunks of one table; they are read twice. Raises FormatError, and OSError of the system.
+    """
+    data = ArrowTables.of(tables)
+    schema, sink = data.schema(), Sink(out)
+    try:
+        with _checked():
+            writer = open_writer(sink, data, schema)
+        for batch in data.batches():
+            with _checked():
+                writer.write_table(batch, max(1, batch.num_rows))
+        with _checked():
+            writer.close()
+    except BaseException:
+        sink.is_open = False
+        raise
+
+
+class Sink(RawIOBase):
+    """A file that pyarrow writes, and that it does not close; after an error, it drops all."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self.is_open = True
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, data: Any, /) -> int:
+        """Write bytes, and return their number."""
+        view = memoryview(data)
+        if self.is_open:
+            self._out.write(view)
+        return view.nbytes
+
+
+@contextmanager
+def _checked() -> Iterator[None]:
+    """Convert the errors of pyarrow to FormatError; those of the system have a number."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except (OSError, ValueError, TypeError, NotImplementedError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise cannot_hold(error) from None

@@ -1,0 +1,97 @@
+"""Read files of Arrow data, whole or in chunks of rows: the same table, by batches of pyarrow."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
+
+from exset.core.limits import Limits
+from exset.grammars.tables.table import Table
+from exset.io.blocks import Blocks
+from exset.runtime.tables.arrow_files import library, most_bytes, reading, table_of
+
+if TYPE_CHECKING:
+    import pyarrow
+
+R = TypeVar("R", bound="ArrowReader")
+
+
+class ArrowReader(ABC):
+    """Reads a file of Arrow data.
+
+    `name`: of the file. `file`: a file of pyarrow. `most`: the most bytes of its data.
+    """
+
+    def __init__(self, name: str, data: memoryview | BinaryIO, size: int, limits: Limits) -> None:
+        """Take the content of a file of `size` bytes, or a file that can be sought in."""
+        pa = library(name)
+        is_memory = isinstance(data, memoryview)
+        self.name = name
+        self.file = pa.BufferReader(pa.py_buffer(data)) if is_memory else pa.PythonFile(data, "r")
+        self.most = most_bytes(size, limits)
+
+    @abstractmethod
+    def schema(self) -> "pyarrow.Schema":
+        """Return the schema, after a check of what the file promises."""
+
+    @abstractmethod
+    def batches(self) -> "Iterator[pyarrow.RecordBatch]":
+        """Yield the rows in batches, from the first one in each call."""
+
+    def whole(self) -> Table:
+        """Return the table. Raises FormatError and LimitError."""
+        with reading(self.name):
+            schema = self.schema()
+            return table_of(self.name, self.batches(), schema, self.most)
+
+    def tables(self) -> Iterator[Table]:
+        """Yield the table in chunks; errors as in `whole`.
+
+        Where the types of columns depend on the rows, all rows are read twice; or there is only one
+        chunk, if batches differ.
+        """
+        with reading(self.name):
+            schema = self.schema()
+            empty = table_of(self.name, (), schema, self.most)
+            is_decided = all(map(_is_decided, schema)) and not _has_forms(empty, schema)
+            if not is_decided and any(each.types != empty.types for each in self._chunks(schema)):
+                yield table_of(self.name, self.batches(), schema, self.most)
+                return
+            yield empty
+            yield from self._chunks(schema)
+
+    def _chunks(self, schema: "pyarrow.Schema") -> Iterator[Table]:
+        left = self.most
+        for batch in self.batches():
+            yield table_of(self.name, (batch,), schema, left)
+            left -= batch.nbytes
+
+
+def reader_of(blocks: Blocks, kind: type[R], limits: Limits) -> tuple[R, Iterator[Table]]:
+    """Return the reader of a file, and its table in chunks.
+
+    A pipe, or a compressed file, is read whole.
+    """
+    if blocks.file is not None and blocks.size is not None:
+        reader = kind(blocks.name, blocks.file, blocks.size, limits)
+        return reader, reader.tables()
+    data = memoryview(b"".join(blocks))
+    reader = kind(blocks.name, data, len(data), limits)
+    return reader, iter([reader.whole()])
+
+
+def _is_decided(field: "pyarrow.Field") -> bool:
+    """Return whether the schema decides the type of a column, not its rows."""
+    types, kind = library("", "pyarrow.types"), field.type
+    if types.is_struct(kind):
+        return not field.nullable and all(map(_is_decided, kind))
+    if types.is_fixed_size_list(kind):
+        return not kind.value_field.nullable and _is_decided(kind.value_field)
+    if types.is_list(kind) or types.is_large_list(kind):
+        return _is_decided(kind.value_field)
+    return not types.is_nested(kind) and not isinstance(kind, library("").BaseExtensionType)
+
+
+def _has_forms(empty: Table, schema: "pyarrow.Schema") -> bool:
+    """Return whether columns get another form than they have in the file."""
+    plain = schema.empty_table().replace_schema_metadata(None)
+    return Table.from_arrow(plain).types != empty.types

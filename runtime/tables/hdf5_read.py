@@ -1,0 +1,167 @@
+"""Read HDF5 files of any program as tables: rows on the first axis, or a group for each row."""
+
+import re
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from h5py import h5ds
+
+from exset.core.errors import Findings, FormatError, Place
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.core.source import Source
+from exset.core.text import safe
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables import flat
+from exset.grammars.tables.columns import TableColumn
+from exset.grammars.tables.findings import finding_at as table_finding_at
+from exset.grammars.tables.hdf5_findings import finding_at
+from exset.grammars.tables.table import Table
+from exset.io.access import Access
+from exset.runtime.hdf5 import groups
+from exset.runtime.hdf5.arrays import UNSUPPORTED, Claims, values_of
+from exset.runtime.hdf5.file import File
+from exset.runtime.hdf5.metadata import DEPTH, DTYPES, NAMES, STORED, read_metadata
+from exset.runtime.hdf5.names import name_of
+
+_PLACEHOLDER: Final = b"This is a netCDF dimension but not a netCDF variable"
+_DATES: Final = re.compile(r"(datetime|timedelta)64\[(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]")
+
+_Values: TypeAlias = flat.Array | TableColumn
+
+
+def read(
+    source: Source,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+    layout: str = "",
+) -> Table:
+    """Return the table in an HDF5 file. Raises FormatError and LimitError.
+
+    layout: "rows" reads all datasets as columns, "groups" all groups like the first one as rows; by
+    default the file decides.
+    """
+    found = Findings() if findings is None else findings
+    # HDF5 itself reads a file several times as fast as its content in memory.
+    is_mapped = bool(source.path) and isinstance(source.content, memoryview)
+    content = None if is_mapped else source.data
+    name = source.path or source.name
+    with File(name, Access(locking=False), limits, content) as file:
+        stored, claims = read_metadata(file), Claims(limits)
+        claims.add_file(len(source.view))
+        own = stored.get(STORED)
+        if not layout and isinstance(own, dict):
+            layout = "groups" if DEPTH in own else "rows"
+        if layout == "groups" or (not layout and groups.has_samples(file)):
+            return groups.read(file, stored, claims, found)
+        return _first_axis(file, stored, claims, found)
+
+
+def read_groups(
+    source: Source,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Table:
+    """Return the table in an HDF5 file with a group for each row. Raises the errors of `read`."""
+    return read(source, limits=limits, findings=findings, engine=engine, layout="groups")
+
+
+def _first_axis(file: File, stored: dict[str, Any], claims: Claims, findings: Findings) -> Table:
+    arrays, labels = _datasets(file, claims, findings)
+    metadata = {k: v for k, v in stored.items() if k not in ("columns", "rows", STORED)}
+    if isinstance(own := stored.get(STORED), dict):
+        columns = {name: stored.get(name) for name in ("columns", "rows")}
+        if (table := _restored(arrays, {**metadata, **columns}, own)) is not None:
+            return table
+        findings.add(finding_at("hdf5-changed", Place(file.path)))
+    lengths = {len(each) for each in arrays.values() if getattr(each, "ndim", 1)}
+    for name, values in labels.items():
+        if len(values) in lengths:
+            arrays[name] = values
+        else:
+            place = file.place(name)
+            findings.add(finding_at("hdf5-left-out", place, problem="it has the labels of an axis"))
+    try:
+        table, is_single = flat.from_foreign(arrays)
+    except ValueError as error:
+        raise FormatError(safe(str(error)), place=Place(file.path), code=UNSUPPORTED) from None
+    if is_single:
+        findings.add(table_finding_at("table-one-row", Place(file.path)))
+    return table.with_metadata(metadata)
+
+
+def _datasets(
+    file: File, claims: Claims, findings: Findings
+) -> tuple[dict[str, _Values], dict[str, _Values]]:
+    """Return the values of all datasets by name, and those of the labels of axes.
+
+    Adds a finding for each dataset that a table cannot hold.
+    """
+    found: dict[str, _Values] = {}
+    labels: dict[str, _Values] = {}
+    for path, dataset in file.datasets(file.find(""), ""):
+        with file.guarded(path):
+            is_scale = h5ds.is_scale(dataset)
+            if is_scale and h5ds.get_scale_name(dataset).startswith(_PLACEHOLDER):
+                continue
+        try:
+            values = values_of(file, dataset, path, claims)
+        except FormatError as error:
+            if error.code != UNSUPPORTED:
+                raise
+            problem = error.finding.message
+            findings.add(finding_at("hdf5-left-out", file.place(path), problem=problem))
+            continue
+        if isinstance(values, Strings) and not dataset.rank:
+            values = np.asarray(values[0])
+        into = labels if is_scale and getattr(values, "ndim", 1) else found
+        if (name := name_of(path)) in into:
+            raise FormatError(
+                f"two datasets become the column {safe(name)!r}",
+                place=file.place(path),
+                hint="rename one of them",
+                code="table-names",
+            )
+        into[name] = values
+    return found, labels
+
+
+def _restored(
+    arrays: dict[str, _Values], stored: dict[str, Any], own: dict[str, Any]
+) -> Table | None:
+    """Return the table that exset wrote, or None if the datasets are not those that it wrote."""
+    names, dtypes = own.get(NAMES), own.get(DTYPES)
+    named = _Arrays()
+    for name, values in arrays.items():
+        name = names.get(name, name) if isinstance(names, dict) else name
+        if isinstance(values, Strings):
+            named[f"{name}.values"], named[f"{name}.offsets"] = values.data, values.offsets
+        elif isinstance(values, np.ndarray):
+            named[name] = values
+        else:
+            return None
+    try:
+        for name, dtype in dtypes.items() if isinstance(dtypes, dict) else ():
+            if isinstance(dtype, str) and _DATES.fullmatch(dtype):
+                named[name] = named[name].view(dtype)
+        table = flat.unflattened(named, stored)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return table if named.used == named.keys() else None
+
+
+class _Arrays(dict[str, flat.Array]):
+    """Arrays by name, which remember the names that were used."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.used: set[str] = set()
+
+    def __getitem__(self, name: str) -> flat.Array:
+        array = super().__getitem__(name)
+        self.used.add(name)
+        return array

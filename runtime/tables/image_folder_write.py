@@ -1,0 +1,108 @@
+"""Write tables of files as a folder that has a folder for each class, or metadata.jsonl."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from exset.core.errors import Findings, FormatError, Place
+from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.columns import text_or_bytes
+from exset.grammars.tables.labels import CLASS, is_redundant, label_column, path_column
+from exset.grammars.tables.listed_files import ListedFiles
+from exset.grammars.tables.losses import Losses
+from exset.grammars.tables.table import Table
+from exset.io.folders import NewFolder
+from exset.runtime.tables.folder_files import FolderFiles, raw_strings
+from exset.runtime.tables.folder_metadata import FILE_NAME, NAMES, json_lines
+
+
+def write(
+    models: Iterator[Table],
+    folder: NewFolder,
+    /,
+    *,
+    findings: Findings,
+    base: str = "",
+    root: str = "",
+    lossy: bool = False,
+) -> None:
+    """Copy the files of a table into the folders of their classes.
+
+    The labels must be those of the classes in the order of their bytes: from 0, without a gap. A
+    file keeps its path if this begins with its class, else its name; a second file of a name gets a
+    number. Of a table with more columns than paths and labels, files keep their paths, and
+    metadata.jsonl has all columns. Bytes in a table, such as `file` with `file.path`, are written
+    instead of the files that it names. base: the folder of relative paths, by default the one that
+    the table was made of. root: the folder that must contain all files.
+
+    Raises FormatError for a table without files, for files that cannot be read, and for columns
+    that such a folder cannot hold; with `lossy` these columns are dropped. Raises OSError.
+    """
+    table = Table.concat([*models])
+    losses = Losses(lossy, findings)
+    base = base or str(table.metadata.get("base") or "")
+    files = FolderFiles(table, folder, losses, base, root)
+    table, path = files.table, path_column(files.table)
+    if path is None or not table.rows:
+        message = "a folder of classes needs files: the table has no paths and no bytes"
+        raise FormatError(message, place=Place("table"), code="table-holds")
+    label = label_column(table)
+    known = {path, label, CLASS}
+    others = [name for name in table.names if name not in known and not is_redundant(table, name)]
+    if label is None or others:
+        _with_metadata(table, path, files, losses)
+    else:
+        _by_class(ListedFiles.of(table, losses, "an image folder"), label, files, losses)
+
+
+def _by_class(listed: ListedFiles, label: str, files: FolderFiles, losses: Losses) -> None:
+    """Write each file into the folder of its class."""
+    labels, names = _numbered(listed, label, losses)
+    for name in names:
+        files.make(name)
+    rows = zip(listed.rows.tolist(), listed.path, labels.tolist(), strict=True)
+    for row, path, number in rows:
+        files.put(row, path or b"", names[number] + b"/")
+
+
+def _numbered(listed: ListedFiles, label: str, losses: Losses) -> tuple[Longs, tuple[bytes, ...]]:
+    """Return the labels and the classes as a reader of the folder numbers them.
+
+    Classes without a name have their numbers as names, with zeros, so that they stay in order.
+    """
+    names = listed.classes
+    distinct = np.unique(listed.label)
+    if not names:
+        width = len(str(distinct[-1])) if distinct.size else 1
+        is_dense = np.array_equal(distinct, np.arange(distinct.size))
+        names = tuple(b"%0*d" % (width, each) for each in distinct.tolist())
+        if is_dense:
+            return listed.label, names
+        losses.report(label, "the labels of an image folder count from 0 without a gap")
+        return np.searchsorted(distinct, listed.label), names
+    if (distinct < 0).any() or (distinct >= len(names)).any():
+        problem = "a label is not the number of one of the classes"
+        raise FormatError(
+            problem, place=Place("table", field=f"columns[{label!r}]"), code="table-holds"
+        )
+    if names == tuple(sorted(names)):
+        return listed.label, names
+    losses.report(label, "the labels of an image folder are those of its classes in order")
+    ranks = np.argsort(np.argsort(np.array(names, "O"), kind="stable"), kind="stable")
+    return ranks[listed.label], tuple(sorted(names))
+
+
+def _with_metadata(table: Table, path: str, files: FolderFiles, losses: Losses) -> None:
+    """Write files under their own names, and metadata.jsonl with all columns."""
+    column = table.columns[path]
+    names: list[bytes | None] = []
+    for row, each in enumerate(raw_strings(column)):
+        names.append(None if each is None else files.put(row, each, b""))
+        if each is None:
+            losses.report(path, "the path is absent", row)
+    rows = np.array([row for row, name in enumerate(names) if name is not None], np.int64)
+    named = text_or_bytes(Strings.of(names).take(rows))
+    others = table.without_columns(path).take(rows).columns
+    described = Table({FILE_NAME: named, **others}, rows.size, {})
+    files.folder.write(NAMES[1], json_lines(described, losses))

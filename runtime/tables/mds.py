@@ -1,0 +1,78 @@
+"""MDS: a folder of shards with an index, as mosaicml-streaming and LitData read it."""
+
+import os
+from typing import Final
+
+import numpy as np
+
+from exset.codecs.tables import mds
+from exset.core.errors import Findings, FormatError, Place
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.core.source import Source
+from exset.core.text import counted, safe
+from exset.grammars.tables import sidecar
+from exset.grammars.tables.columns import Numbers, TableColumn, masked, type_of
+from exset.grammars.tables.shard_findings import finding_at
+from exset.grammars.tables.table import Table
+from exset.io.folders import Folder
+from exset.runtime.tables.joined import joined
+from exset.runtime.tables.mds_columns import decoded
+from exset.runtime.tables.mds_index import Shard, parsed
+
+METADATA: Final = "exset.json"
+SAID: Final = ".said"
+"""The end of the name of a column that says which rows of another one are present."""
+_COMPRESSED: Final = {"zstd": "zstd", "gz": "gzip"}
+
+
+def read(
+    folder: Folder,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Table:
+    """Return the table of a folder of shards: a row a sample, in the order of the index.
+
+    Raises FormatError, for pickles and unknown encodings, too; OSError.
+    """
+    found = Findings() if findings is None else findings
+    tables = [_table(folder, shard, limits, found, engine) for shard in parsed(folder, limits)]
+    table = joined(tables, folder.name)
+    content = folder.read(METADATA).data if METADATA in folder.names else None
+    return sidecar.restored(_without_said(table), Source(folder.name, b"", sidecar=content), found)
+
+
+def _table(
+    folder: Folder, shard: Shard, limits: Limits, findings: Findings, engine: Engine
+) -> Table:
+    name, content = shard.content(folder, limits, findings)
+    source = Source(os.path.join(folder.name, name), content)
+    data = mds.read_shard(source, shard.sizes, limits=limits, engine=engine)
+    if len(data[0]) != shard.samples:
+        message = f"it has {counted(len(data[0]), 'sample')}, but index.json says {shard.samples}"
+        place = Place.in_bytes(source, 0, "samples")
+        raise FormatError(message, place=place, code="mds-shard")
+    columns: dict[str, TableColumn] = {}
+    for column, encoding, values in zip(shard.names, shard.encodings, data, strict=True):
+        made = decoded(encoding, values)
+        if made is None:
+            place = Place(source.name)
+            findings.add(finding_at("mds-arrays-differ", place, name=safe(column)))
+        columns[column] = values if made is None else made
+    return Table(columns, shard.samples, {})
+
+
+def _without_said(table: Table) -> Table:
+    """Return a table without columns `NAME.said`, which tell which rows of NAME are present."""
+    columns = dict(table.columns)
+    for name in table.columns:
+        said = columns.get(name + SAID)
+        if said is None or type_of(said) != "uint8" or not isinstance(said, Numbers):
+            continue
+        if said.present.all() and said.values.max(initial=0) <= 1 and columns[name].present.all():
+            present = said.values.astype(np.bool_)
+            del columns[name + SAID]
+            columns[name] = masked(columns[name], present)
+    return Table(columns, table.rows, table.metadata)

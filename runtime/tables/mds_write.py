@@ -1,0 +1,169 @@
+"""Write MDS from tables that come in chunks, a shard at a time."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
+
+import numpy as np
+
+from exset.codecs.tables import mds
+from exset.core.errors import Findings, FormatError
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables import sidecar
+from exset.grammars.tables.columns import Numbers
+from exset.grammars.tables.shard_findings import cannot_hold
+from exset.grammars.tables.table import Table
+from exset.io.compressors import KINDS
+from exset.io.folders import NewFolder
+from exset.runtime.tables.losses import report_dropped
+from exset.runtime.tables.mds import METADATA, SAID
+from exset.runtime.tables.mds_columns import encoded, size_of
+from exset.runtime.tables.mds_index import INDEX, VERSION
+from exset.runtime.tables.shard_chunks import small
+from exset.runtime.tables.shard_plan import Plan, checksum
+from exset.runtime.tables.shard_plan import size_of as bytes_of
+
+_COMPRESSED: Final = {"zstd": "zstd", "gz": "gzip"}
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of a folder: those of `first`, which has no rows, and those that are made.
+
+    `absent`: the columns with absent rows. `encodings`: of all columns, by name, sorted.
+    """
+
+    first: Table
+    rows: int
+    absent: frozenset[str]
+    encodings: dict[str, str]
+
+    @classmethod
+    def of(cls, tables: Iterable[Table], lossy: bool, findings: Findings) -> "_Columns":
+        """Return what all rows decide. Raises FormatError for what MDS cannot hold."""
+        errors: dict[str, FormatError] = {}
+        absent: set[str] = set()
+        encodings: dict[str, str] = {}
+        rows = 0
+        for table in tables:
+            for name, column in table.columns.items():
+                try:
+                    if name not in errors:
+                        encodings[name] = encoded(name, column, rows)[0]
+                except FormatError as error:
+                    errors[name] = error
+                if not column.present.all():
+                    absent.add(name)
+            first, rows = table[:0], rows + table.rows
+        found = [errors[name] for name in first.names if name in errors]
+        if found and not lossy:
+            raise found[0]
+        report_dropped(found, findings)
+        first = first.without_columns(*errors)
+        encodings = {name: encodings[name] for name in first.names}
+        for name in first.names:
+            if name in absent:
+                if name + SAID in first.columns:
+                    why = f"absent rows need the name {name + SAID!r}, which is taken"
+                    raise cannot_hold(name, why)
+                encodings[name + SAID] = "uint8"
+        if not rows or not encodings:
+            raise cannot_hold("", "MDS cannot hold a table without rows or columns")
+        return cls(first, rows, frozenset(absent), dict(sorted(encodings.items())))
+
+    @property
+    def sizes(self) -> list[int | None]:
+        """The bytes of the values of each column, None if they vary."""
+        return [size_of(each) for each in self.encodings.values()]
+
+    def data(self, table: Table) -> list[Strings]:
+        """Return the encoded columns of a chunk."""
+        made: dict[str, Strings] = {}
+        for name in self.first.names:
+            column = table.columns[name]
+            made[name] = encoded(name, column)[1]
+            if name in self.absent:
+                said = Numbers.of(np.array(column.present, np.uint8))
+                made[name + SAID] = encoded(name + SAID, said)[1]
+        return [made[name] for name in self.encodings]
+
+
+def write(
+    models: Iterable[Table],
+    folder: NewFolder,
+    /,
+    *,
+    findings: Findings,
+    lossy: bool = False,
+    shard_size: str = "",
+    compression: str = "",
+) -> None:
+    """Write a table as a folder of shards: the same table gives the same bytes.
+
+    models: chunks of the table; they are read twice. shard_size: the most bytes of a shard, below
+    4 GiB. compression: "zstd" or "gz". Raises FormatError for a column that MDS cannot hold; with
+    `lossy` it is dropped.
+    """
+    columns, most = _Columns.of(models, lossy, findings), bytes_of(shard_size, mds.MOST)
+    config = {
+        "column_encodings": [*columns.encodings.values()],
+        "column_names": [*columns.encodings],
+        "column_sizes": columns.sizes,
+        "compression": compression or None,
+        "format": "mds",
+        "hashes": ["sha256"],
+        "size_limit": most,
+        "version": VERSION,
+    }
+    text = json.dumps(config, sort_keys=True).encode()
+    found = []
+    for number, shard in _shards(models, columns, Plan(most, len(text) + 8), len(text)):
+        data = mds.write_shard(shard, columns.sizes, text)
+        name = f"shard.{number:05}.mds"
+        files: dict[str, Any] = {"raw_data": _file(name, data), "zip_data": None}
+        if compression:
+            name += f".{compression}"
+            data = _compressed(compression, data)
+            files["zip_data"] = _file(name, data)
+        folder.write(name, data)
+        found.append({**config, **files, "samples": len(shard[0])})
+    index = {"shards": found, "version": VERSION}
+    folder.write(METADATA, sidecar.text_of(columns.first, rows=columns.rows))
+    folder.write(INDEX, json.dumps(index, sort_keys=True).encode())
+
+
+def _shards(
+    tables: Iterable[Table], columns: _Columns, plan: Plan, config: int
+) -> Iterator[tuple[int, list[Strings]]]:
+    """Yield the number of each shard, and its encoded columns.
+
+    config: the bytes of the columns' description in each shard. Raises FormatError for a row that
+    no shard can hold.
+    """
+
+    def runs() -> Iterator[tuple[int, list[Strings]]]:
+        for table in small(tables):
+            data = columns.data(table)
+            sizes = mds.row_sizes(data, columns.sizes)
+            if int(sizes.max(initial=0)) + config + 12 > mds.MOST:
+                raise cannot_hold("", "a row has 4 GiB or more")
+            for number, begin, stop in plan.runs(sizes + 4):
+                rows = np.arange(begin, stop)
+                yield number, [each.take(rows) for each in data]
+
+    for number, parts in groupby(runs(), itemgetter(0)):
+        every = zip(*(part for _, part in parts), strict=True)
+        yield number, [Strings.concat(column) for column in every]
+
+
+def _file(name: str, data: bytes) -> dict[str, Any]:
+    return {"basename": name, "bytes": len(data), "hashes": {"sha256": checksum(data)}}
+
+
+def _compressed(compression: str, data: bytes) -> bytes:
+    kind = next(each for each in KINDS if each.name == _COMPRESSED[compression])
+    compressor = kind.compressor()
+    return compressor.compress(data) + compressor.flush()

@@ -1,0 +1,234 @@
+"""NPZ: a table as arrays of NumPy in a ZIP file, read and written by NumPy, without pickles.
+
+Source: NumPy, "numpy.lib.format".
+"""
+
+import io
+import json
+import re
+import struct
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterator
+from tokenize import TokenError
+from typing import IO, Any, Final
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from exset.core.errors import Findings, FormatError, LimitError, Place
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits, limit_hint
+from exset.core.source import Source
+from exset.core.text import has_surrogates, safe
+from exset.grammars.columns.arrays import as_flags
+from exset.grammars.tables import flat
+from exset.grammars.tables.columns import Numbers
+from exset.grammars.tables.findings import finding_at
+from exset.grammars.tables.losses import Losses
+from exset.grammars.tables.table import Table
+
+_METADATA: Final = "exset.json"
+_ARRAY: Final = "array"
+_LONGEST_HEADER: Final = 10_000  # the default of NumPy, which parses the header as Python literal
+_DEEPEST: Final = 16
+_QUOTED: Final = re.compile(rb"'[^'\\]*'|\"[^\"\\]*\"")
+_BRACKETS: Final = re.compile(rb"[][(){}]")
+_OPERATORS: Final = re.compile(rb"[-+~*/%@^&|!=<>.]|not|lambda|if|for|and|or")
+_SMALL: Final = 1 << 26  # bytes that any archive may have
+_MAGIC: Final = b"\x93NUMPY"
+
+
+def read(
+    source: Source,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Table:
+    """Return the table of an NPZ file. Raises FormatError and LimitError.
+
+    The arrays of another program become columns by `exset.grammars.tables.flat.from_foreign`.
+    """
+    arrays = _arrays(source, limits)
+    stored = arrays.pop(_METADATA, None)
+    return table_of(source, arrays, stored, findings)
+
+
+def read_array(
+    source: Source,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Table:
+    """Return the table of an NPY file: one column, `array`. Raises FormatError."""
+    array = _array(source, _ARRAY, source.data, limits)
+    return table_of(source, {_ARRAY: array}, None, findings)
+
+
+def write(table: Table, /, *, findings: Findings | None = None) -> bytes:
+    """Return the table as an NPZ file; the same table gives the same bytes. Raises FormatError."""
+    try:
+        arrays, stored = flat.flattened(table)
+    except ValueError as error:
+        raise FormatError(str(error), place=Place("table"), code="table-holds") from None
+    if wrong := next((name for name in arrays if "\0" in name or has_surrogates(name)), None):
+        message = (
+            f"a ZIP archive cannot store the name {safe(wrong)!r}: it has a NUL or is not UTF-8"
+        )
+        raise FormatError(message, place=Place("table"), code="table-holds")
+    text = json.dumps(stored, separators=(",", ":")).encode()
+    arrays[_METADATA] = np.frombuffer(text, np.uint8)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in arrays.items():
+            member = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
+            with archive.open(member, "w", force_zip64=True) as out:
+                _write_array(out, array)
+    return file.getvalue()
+
+
+def write_array(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
+    """Return the one column of a table as an NPY file, without its name.
+
+    Raises FormatError for other columns, other names than `array` and metadata, which `lossy`
+    drops, and if there is no column of numbers without absent rows.
+    """
+    losses = Losses(lossy, Findings() if findings is None else findings)
+    kept: Numbers | None = None
+    for name, column in table.columns.items():
+        if isinstance(column, Numbers) and column.present.all() and kept is None:
+            kept = column
+            if name != _ARRAY:
+                losses.report(name, "an NPY file does not store the name of a column")
+        else:
+            losses.report(name, "an NPY file stores one column of numbers, without absent rows")
+    if table.metadata:
+        losses.report_metadata("an NPY file stores no metadata")
+    if kept is None:
+        message = "the table has no column of numbers that an NPY file could store"
+        raise FormatError(message, place=Place("table"), code="table-holds")
+    file = io.BytesIO()
+    _write_array(file, kept.values)
+    return file.getvalue()
+
+
+def _write_array(file: IO[bytes], array: NDArray[Any]) -> None:
+    """Write an array as an NPY file, without a copy of it."""
+    array = np.ascontiguousarray(array)
+    npy.write_array_header_1_0(file, npy.header_data_from_array_1_0(array))
+    file.write(array.reshape(-1).view(np.uint8).data)
+
+
+def table_of(
+    source: Source,
+    arrays: dict[str, NDArray[Any]],
+    stored: NDArray[Any] | None,
+    findings: Findings | None,
+) -> Table:
+    """Return the table of arrays and of the JSON value that exset stored, if any."""
+    try:
+        if stored is not None:
+            known = json.loads(stored.tobytes())
+            if isinstance(known, dict):
+                return flat.unflattened(arrays, known)
+        table, is_single = flat.from_foreign(arrays)
+    except (ValueError, RecursionError) as error:
+        raise _error(source, safe(str(error))) from None
+    if is_single and findings is not None:
+        findings.add(finding_at("table-one-row", Place(source.name)))
+    return table
+
+
+def _arrays(source: Source, limits: Limits) -> dict[str, NDArray[Any]]:
+    """Return the members of the archive by name, without the suffix `.npy`."""
+    found: dict[str, NDArray[Any]] = {}
+    try:
+        members = list(_members(source, limits))
+    except FormatError:
+        raise
+    # What zipfile raises for a damaged archive, besides its own error.
+    except (OSError, ValueError, LookupError, RuntimeError, EOFError, struct.error) as error:
+        raise _error(source, f"the ZIP archive cannot be read: {safe(str(error))}") from None
+    except (zipfile.BadZipFile, zlib.error) as error:
+        raise _error(source, f"the ZIP archive is damaged: {safe(str(error))}") from None
+    for name, data in members:
+        short = name.removesuffix(".npy")
+        if short in found:
+            raise _error(source, f"two members have the name {safe(name)!r}")
+        is_array = data.startswith(_MAGIC)
+        found[short] = (
+            _array(source, name, data, limits) if is_array else np.frombuffer(data, np.uint8)
+        )
+    return found
+
+
+def _members(source: Source, limits: Limits) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the bytes of each member. Raises LimitError."""
+    most = min(limits.max_bytes, max(_SMALL, limits.max_ratio * len(source.data)))
+    left = most
+    with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
+        for member in archive.infolist():
+            left -= member.file_size
+            if left < 0:
+                message = f"the members have more than {most:,} bytes"
+                raise LimitError(message, place=Place(source.name), hint=limit_hint("max_ratio"))
+            if not member.is_dir():
+                with archive.open(member) as file:
+                    yield member.filename, file.read(member.file_size + 1)
+
+
+def _array(source: Source, name: str, data: bytes, limits: Limits) -> NDArray[Any]:
+    """Return the array of an NPY file, a view of its bytes."""
+    file = io.BytesIO(data)
+    if not _is_plain(data[: _LONGEST_HEADER + len(_MAGIC)]):
+        raise _error(source, f"{safe(name)}: the header is cut short or damaged")
+    try:
+        version = npy.read_magic(file)
+        header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        with warnings.catch_warnings():  # about headers that Python 2 wrote
+            warnings.simplefilter("ignore")
+            shape, is_fortran, dtype = header(file, max_header_size=_LONGEST_HEADER)
+    # What NumPy raises for a header that is no literal of Python.
+    except (ValueError, TypeError, SyntaxError, TokenError, RecursionError, MemoryError):
+        raise _error(source, f"{safe(name)}: the header is cut short or damaged") from None
+    if dtype.hasobject:
+        raise _error(source, f"{safe(name)}: the array has Python objects, which exset never loads")
+    begin = file.tell()
+    count = 1
+    for size in shape:
+        count *= size
+    if count * dtype.itemsize > len(data) - begin or min(shape, default=0) < 0:
+        raise _error(source, f"{safe(name)}: the array ends before its last element")
+    if not count and max(shape, default=0) > limits.max_events:
+        message = f"{safe(name)}: the array has more than {limits.max_events:,} rows without bytes"
+        raise LimitError(message, place=Place(source.name), hint=limit_hint("max_events"))
+    if not dtype.itemsize:
+        raise _error(source, f"{safe(name)}: the elements have no bytes")
+    array = np.frombuffer(data, dtype, count, begin)
+    if dtype.kind == "b":
+        array = as_flags(array)
+    return array.reshape(shape[::-1]).transpose() if is_fortran else array.reshape(shape)
+
+
+def _is_plain(data: bytes) -> bool:
+    """Return whether the header of an NPY file may be parsed as a literal of Python.
+
+    Python's parser may crash on deep brackets, and on long chains of operators.
+    """
+    size = int.from_bytes(data[8:10] if data[6:7] == b"\1" else data[8:12], "little")
+    begin = 10 if data[6:7] == b"\1" else 12
+    bare = _QUOTED.sub(b"", data[begin : begin + size])
+    brackets = _BRACKETS.findall(bare)
+    depth = most = 0
+    for bracket in brackets:
+        depth += 1 if bracket in b"([{" else -1
+        most = max(most, depth)
+    return most <= _DEEPEST and not _OPERATORS.search(bare)
+
+
+def _error(source: Source, message: str) -> FormatError:
+    return FormatError(message, place=Place(source.name), code="npz")

@@ -1,0 +1,75 @@
+"""Divide rows into shards: sizes in words, and the rows of each shard."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Final
+
+import numpy as np
+
+from exset.core.callers import OptionError
+from exset.grammars.columns.arrays import Longs
+
+DEFAULT_SIZE: Final = 1 << 26
+"""The bytes of a shard, unless another size is asked for: those of MDS and of many others."""
+
+_SIZE: Final = re.compile(r"(\d{1,12})\s*(?:([kMGT]?)(i?)B?)?", re.IGNORECASE)
+_POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def size_of(text: str, most: int) -> int:
+    """Return a size such as `64MB`, `64MiB` or `1000000` in bytes, by default 64 MiB.
+
+    Raises OptionError for another text, and for a size of 0 or of more than `most`.
+    """
+    if not text:
+        return DEFAULT_SIZE
+    match = _SIZE.fullmatch(text.strip())
+    size = 0
+    if match is not None:
+        size = int(match[1]) * (1024 if match[3] else 1000) ** _POWERS[(match[2] or "").lower()]
+    if not 0 < size <= most:
+        raise OptionError(
+            f"shard_size must be a size up to {most:,} bytes, such as 64MB, not {text!r}"
+        )
+    return size
+
+
+@dataclass
+class Plan:
+    """Divides rows that come in chunks into shards, however they are divided into chunks.
+
+    most: the bytes of a shard, of which `frame` are not rows; a shard has more only if it has a
+    single row.
+    """
+
+    most: int
+    frame: int = 0
+    _shard: int = field(default=-1, init=False)
+    _room: int = field(default=-1, init=False)
+
+    def runs(self, sizes: Longs) -> Iterator[tuple[int, int, int]]:
+        """Yield the number of a shard, and its first row in the next chunk and the one after.
+
+        sizes: the bytes of each row of the chunk, int64 [n]. A chunk without rows is one run.
+        """
+        if not sizes.size:
+            yield max(self._shard, 0), 0, 0
+        ends = np.cumsum(sizes)
+        begin = 0
+        while begin < sizes.size:
+            before = int(ends[begin - 1]) if begin else 0
+            stop = int(np.searchsorted(ends, before + self._room, "right"))
+            if stop <= begin:
+                self._shard, self._room = self._shard + 1, self.most - self.frame
+                stop = int(np.searchsorted(ends, before + self._room, "right"))
+                stop = max(stop, begin + 1)
+            self._room -= int(ends[stop - 1]) - before
+            yield self._shard, begin, stop
+            begin = stop
+
+
+def checksum(data: bytes | memoryview) -> str:
+    """Return the SHA-256 of a shard in hexadecimal digits."""
+    return sha256(data).hexdigest()

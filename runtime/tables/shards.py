@@ -1,0 +1,127 @@
+"""Read folders of shards of WebDataset and TFRecord, with an index, checksums and metadata.
+
+`index.json` lists the shards as webdataset's `wids` does, with the SHA-256 of each.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from exset.core.errors import Findings, FormatError, Place
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.core.source import Source
+from exset.core.text import safe
+from exset.grammars.tables import sidecar
+from exset.grammars.tables.table import Table
+from exset.io.compression import SUFFIXES
+from exset.io.folders import Folder
+from exset.runtime.tables import tfrecord, webdataset
+from exset.runtime.tables.joined import joined
+from exset.runtime.tables.shard_plan import checksum
+
+INDEX: Final = "index.json"
+METADATA: Final = "exset.json"
+TARS: Final = (".tar", ".tgz")
+RECORDS: Final = (".tfrecord", ".tfrecords")
+
+ReadShard = Callable[[Source, int], Table]
+
+
+def read_webdataset(
+    folder: Folder,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Table:
+    """Return the table of a folder of archives. Raises the errors of `webdataset.read`."""
+    found = Findings() if findings is None else findings
+
+    def read(source: Source, first: int) -> Table:
+        return webdataset.read(source, limits=limits, findings=found, engine=engine, first=first)
+
+    return _read(folder, TARS, read, limits, found)
+
+
+def read_tfrecord(
+    folder: Folder,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+    damaged: bool = False,
+    raw: bool = False,
+) -> Table:
+    """Return the table of a folder of TFRecord files; arguments and errors of `tfrecord.read`."""
+    found = Findings() if findings is None else findings
+
+    def read(source: Source, first: int) -> Table:
+        return tfrecord.read(
+            source, limits=limits, findings=found, engine=engine, damaged=damaged, raw=raw
+        )
+
+    return _read(folder, RECORDS, read, limits, found)
+
+
+def _read(
+    folder: Folder, suffixes: tuple[str, ...], read: ReadShard, limits: Limits, findings: Findings
+) -> Table:
+    index = _index(folder, limits)
+    names = list(index) if index else [name for name in folder.names if _is_shard(name, suffixes)]
+    tables: list[Table] = []
+    rows = 0
+    for name in names:
+        source = folder.read(name)
+        _check(source, index.get(name, {}), name)
+        tables.append(read(replace(source, path=""), rows))
+        rows += len(tables[-1])
+    if not tables:
+        message = f"the folder has no file that ends in {' or '.join(suffixes)}"
+        raise FormatError(message, place=Place(folder.name), code="shards-index")
+    content = folder.read(METADATA).data if METADATA in folder.names else None
+    whole = Source(folder.name, b"", sidecar=content)
+    return sidecar.restored(joined(tables, folder.name), whole, findings)
+
+
+def _is_shard(name: str, suffixes: tuple[str, ...]) -> bool:
+    """Return whether a file is a shard: `NAME.tar.gz` and `NAME.tfrecord-00000-of-00010` are."""
+    bare, suffix = os.path.splitext(name)
+    bare = bare if suffix in SUFFIXES else name
+    return bare.endswith(suffixes) or any(f"{suffix}-" in bare for suffix in suffixes)
+
+
+def _index(folder: Folder, limits: Limits) -> dict[str, dict[str, Any]]:
+    """Return what the index says of each shard, by name; nothing if there is no index."""
+    if INDEX not in folder.names:
+        return {}
+    source = folder.read(INDEX)
+    try:
+        if len(source.view) > limits.max_text:
+            raise ValueError("it is too large")
+        value = json.loads(source.data)
+        if not isinstance(value, dict) or not isinstance(value.get("shardlist"), list):
+            raise ValueError("it has no shardlist")
+        found = {str(each["url"]): dict(each) for each in value["shardlist"]}
+        if not found or len(found) < len(value["shardlist"]):
+            raise ValueError("it lists no shards, or one of them twice")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        message = f"index.json is no index of shards: {safe(str(error))}"
+        hint = "if it is of another program, remove it from the folder"
+        place = Place(os.path.join(folder.name, INDEX))
+        raise FormatError(message, place=place, hint=hint, code="shards-index") from None
+    return found
+
+
+def _check(source: Source, known: dict[str, Any], name: str) -> None:
+    """Raise FormatError unless a shard has the size and the checksum of the index."""
+    if name.endswith(tuple(SUFFIXES)):
+        return
+    size, expected = known.get("filesize"), known.get("sha256")
+    if size in (None, len(source.view)) and expected in (None, checksum(source.view)):
+        return
+    message = "the shard is not the one of index.json: its size or its SHA-256 differs"
+    hint = "it is damaged, or left over: write the folder again, or remove index.json"
+    raise FormatError(message, place=Place(source.name), hint=hint, code="shards-checksum")

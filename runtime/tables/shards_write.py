@@ -1,0 +1,119 @@
+"""Write folders of shards of WebDataset and TFRecord from tables that come in chunks.
+
+`index.json` lists the shards as webdataset's `wids` does, with the SHA-256 of each.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from operator import itemgetter
+from typing import Final
+
+from exset.codecs.tables.example_write import entry, messages
+from exset.codecs.tables.tar_write import end
+from exset.codecs.tables.tfrecord import records
+from exset.core.errors import Findings
+from exset.grammars.columns.arrays import Longs
+from exset.grammars.tables import sidecar
+from exset.grammars.tables.table import Table
+from exset.io.folders import NewFolder
+from exset.runtime.tables.losses import Held
+from exset.runtime.tables.shard_chunks import archives, small
+from exset.runtime.tables.shard_plan import Plan, size_of
+from exset.runtime.tables.shards import INDEX, METADATA
+from exset.runtime.tables.webdataset_columns import encoded
+
+_MOST: Final = 1 << 50
+_KIND: Final = {"__kind__": "wids-shard-index-v1", "wids_version": 1}
+_RECORD: Final = 16  # bytes of a record in addition to its data
+_EMPTY: Final = 1024  # bytes of the end of an archive
+
+Encode = Callable[[int, int], Iterable[bytes | memoryview]]
+"""Encodes rows of a chunk, from the first to before the second."""
+
+Rows = tuple[Longs, Encode]
+"""The bytes of each row of a chunk, int64 [n], and what encodes them."""
+
+_Run = tuple[int, int, int, Encode]
+"""Rows of a chunk in one shard: the number of the shard, the first and the one after the last."""
+
+
+def write_webdataset(
+    models: Iterable[Table],
+    folder: NewFolder,
+    /,
+    *,
+    findings: Findings,
+    lossy: bool = False,
+    shard_size: str = "",
+) -> None:
+    """Write a table as a folder of archives; errors as those of `webdataset_write.write`."""
+    tables = Held(models, encoded, lossy, findings)
+    rows = ((archive.sizes(), archive.members) for archive in archives(tables))
+    _write(folder, tables, rows, "tar", Plan(size_of(shard_size, _MOST), _EMPTY), end)
+
+
+def write_tfrecord(
+    models: Iterable[Table],
+    folder: NewFolder,
+    /,
+    *,
+    findings: Findings,
+    lossy: bool = False,
+    shard_size: str = "",
+) -> None:
+    """Write a table as a folder of TFRecord files; errors as those of `tfrecord_write.write`."""
+    tables = Held(models, entry, lossy, findings)
+    plan = Plan(size_of(shard_size, _MOST))
+    _write(folder, tables, map(_examples, small(tables)), "tfrecord", plan, lambda size: b"")
+
+
+def _examples(table: Table) -> Rows:
+    data = messages(table.columns, table.rows)
+    return data.lengths + _RECORD, lambda begin, stop: [records(data[begin:stop])]
+
+
+def _write(
+    folder: NewFolder,
+    tables: Held,
+    rows: Iterable[Rows],
+    suffix: str,
+    plan: Plan,
+    end_of: Callable[[int], bytes],
+) -> None:
+    """Write shards, their index and the metadata.
+
+    rows: the encoded rows of the tables, in chunks; without rows there is one shard. end_of:
+    returns the end of a shard of so many bytes.
+    """
+    runs = (
+        (number, begin, stop, encode)
+        for sizes, encode in rows
+        for number, begin, stop in plan.runs(sizes)
+    )
+    with tables.in_order():
+        found = [
+            _shard(folder, f"shard-{number:06}.{suffix}", parts, end_of)
+            for number, parts in groupby(runs, itemgetter(0))
+        ]
+    folder.write(METADATA, sidecar.text_of(tables.first, rows=tables.rows))
+    folder.write(INDEX, json.dumps({**_KIND, "shardlist": found}, indent=1).encode() + b"\n")
+
+
+def _shard(
+    folder: NewFolder, name: str, parts: Iterable[_Run], end_of: Callable[[int], bytes]
+) -> dict[str, int | str]:
+    """Write a shard; return its entry in the index."""
+    samples, file = 0, sidecar.Fingerprint()
+    with folder.open(name) as out:
+        for _, begin, stop, encode in parts:
+            samples += stop - begin
+            for data in encode(begin, stop):
+                file.add(data)
+                out.write(data)
+        last = end_of(out.tell())
+        file.add(last)
+        out.write(last)
+    value = file.value()
+    sizes = {"filesize": value["bytes"], "sha256": value["sha256"]}
+    return {"url": name, "nsamples": samples, **sizes}

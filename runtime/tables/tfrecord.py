@@ -1,0 +1,200 @@
+"""Read TFRecord files of tf.train.Example and SequenceExample: a row a record, a column a feature.
+
+Source: TensorFlow, `feature.proto`, `example.proto`, `record_reader.cc`.
+"""
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from exset.codecs.shared.crc32c import crc32c_each
+from exset.codecs.tables import examples
+from exset.codecs.tables.examples import BYTES_LIST, NONE, ExampleError, Features
+from exset.codecs.tables.spans import gathered
+from exset.codecs.tables.tfrecord import masked, read_records
+from exset.codecs.tables.wire import Parts
+from exset.core.errors import Finding, Findings, FormatError, LimitError, Place
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits, limit_hint
+from exset.core.source import Source
+from exset.core.text import safe
+from exset.grammars.columns.arrays import Bytes, Longs, compact, offsets_of, row_indices
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables import sidecar
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, text_or_bytes
+from exset.grammars.tables.shard_findings import finding_at
+from exset.grammars.tables.table import Table
+
+RAW: Final = "record"
+"""The column of the records as bytes."""
+_ZLIB: Final = b"\x78"
+_FREE: Final = 64 << 20
+
+
+def read(
+    source: Source,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+    damaged: bool = False,
+    raw: bool = False,
+) -> Table:
+    """Return the table of a TFRecord file, which may be compressed with zlib.
+
+    damaged: leave out damaged records, with a finding for each. raw: return the records as bytes,
+    in the column `record`. Raises FormatError for damage, which names the record and the byte.
+    """
+    found = Findings() if findings is None else findings
+    source = _inflated(source, limits)
+    starts, lengths = read_records(
+        source, damaged=damaged, limits=limits, findings=found, engine=engine
+    )
+    data: Bytes = np.frombuffer(source.view, np.uint8)
+    if raw:
+        return Table.of({RAW: gathered(data, starts, lengths)})
+    try:
+        table = _table(data, starts, lengths)
+    except ExampleError as error:
+        if not damaged:
+            raise FormatError.of(_no_example(source, starts, error)) from None
+        kept = _examples(source, data, starts, lengths, found)
+        starts, lengths = starts[kept], lengths[kept]
+        try:
+            table = _table(data, starts, lengths)
+        except ExampleError as other:  # features of two records have different kinds
+            raise FormatError.of(_no_example(source, starts, other)) from None
+    return sidecar.restored(table, source, found)
+
+
+def _table(data: Bytes, starts: Longs, lengths: Longs) -> Table:
+    """Return the table of the messages in records. Raises ExampleError."""
+    contexts, sequences = examples.messages_of(data, starts, lengths)
+    columns: dict[str, TableColumn] = {}
+    entries = examples.entries_of(data, contexts, contexts.owners)
+    features = examples.features_of(data, entries.values, entries.records.size, entries.records)
+    for code, name in enumerate(entries.names):
+        columns[name.decode()] = _column(
+            name, data, features, entries.chosen(code, starts.size), entries.records
+        )
+    if sequences.owners.size:
+        for step, column in _sequences(data, sequences, starts.size):
+            columns[f"{step}.list" if step in columns else step] = column
+    return Table(dict(sorted(columns.items())), starts.size, {})
+
+
+def _sequences(data: Bytes, maps: Parts, rows: int) -> Iterator[tuple[str, TableColumn]]:
+    """Yield the columns of FeatureLists: lists, with a value for each feature."""
+    entries = examples.entries_of(data, maps, maps.owners)
+    steps, entry = examples.steps_of(data, entries)
+    records = entries.records[entry]
+    features = examples.features_of(data, steps, entry.size, records)
+    bounds = offsets_of(np.bincount(entry, minlength=entries.records.size))
+    for code, name in enumerate(entries.names):
+        chosen = entries.chosen(code, rows)
+        present = chosen >= 0
+        lengths = np.zeros(rows, np.int64)
+        lengths[present] = (bounds[1:] - bounds[:-1])[chosen[present]]
+        begins = bounds[:-1][chosen[present]]
+        which = row_indices(begins, lengths[present])
+        yield (
+            name.decode(),
+            Lists.of(_column(name, data, features, which, records), lengths, present),
+        )
+
+
+def _column(
+    name: bytes, data: Bytes, features: Features, chosen: Longs, records: Longs
+) -> TableColumn:
+    """Return the values of some features; -1 is an absent row.
+
+    A column of single values, of arrays if all rows have the same number of them, or of lists.
+    """
+    present = chosen >= 0
+    present[present] = features.kinds[chosen[present]] != NONE
+    rows = chosen[present]
+    kinds = np.unique(features.kinds[rows])
+    if not kinds.size:
+        return Text.unchecked(**vars(Strings.empty(chosen.size)))
+    if kinds.size > 1:
+        other = rows[(features.kinds[rows] != features.kinds[rows[0]]).argmax()]
+        raise ExampleError(
+            int(records[other]),
+            f"{safe(name.decode())!r} has another kind of list than in other records",
+        )
+    kind = int(kinds[0])
+    bounds = features.offsets[kind]
+    begins, lengths = bounds[rows], bounds[rows + 1] - bounds[rows]
+    count = int(lengths[0])
+    is_same = bool((lengths == count).all())
+    which = row_indices(begins, compact(lengths))
+    if kind == BYTES_LIST:
+        starts, sizes = features.strings
+        if is_same and count == 1:
+            spans = np.zeros((2, chosen.size), np.int64)
+            spans[:, present] = starts[which], sizes[which]
+            return text_or_bytes(gathered(data, spans[0], spans[1], present))
+        items: TableColumn = text_or_bytes(gathered(data, starts[which], sizes[which]))
+    else:
+        values = features.numbers[kind].values[which]
+        if is_same and count:
+            shape = (chosen.size,) if count == 1 else (chosen.size, count)
+            whole = np.zeros(shape, values.dtype)
+            whole[present] = values.reshape(rows.size, *shape[1:])
+            return Numbers.of(whole, present)
+        items = Numbers.of(values)
+    every = np.zeros(chosen.size, np.int64)
+    every[present] = lengths
+    return Lists.of(items, every, present)
+
+
+def _examples(
+    source: Source, data: Bytes, starts: Longs, lengths: Longs, findings: Findings
+) -> Longs:
+    """Return the records that are examples, with a finding for each other one."""
+    kept = []
+    for record in range(starts.size):
+        try:
+            _table(data, starts[record : record + 1], lengths[record : record + 1])
+            kept.append(record)
+        except ExampleError as error:
+            error.record = record
+            findings.add(_no_example(source, starts, error))
+    return np.array(kept, np.int64)
+
+
+def _no_example(source: Source, starts: Longs, error: ExampleError) -> Finding:
+    place = Place.in_bytes(source, int(starts[error.record]), f"records[{error.record}]")
+    return finding_at("tfrecord-example", place, record=error.record, problem=str(error))
+
+
+def _inflated(source: Source, limits: Limits) -> Source:
+    """Return the content of a file that TensorFlow compressed with ZLIB, or the source itself."""
+    head = bytes(source.view[:12])
+    if len(head) < 12 or head[:1] != _ZLIB or int.from_bytes(head[:2], "big") % 31:
+        return source
+    stored = np.frombuffer(head[8:12], "<u4")
+    if (
+        masked(crc32c_each(np.frombuffer(head, np.uint8), np.zeros(1, np.int64), np.full(1, 8)))
+        == stored
+    ).all():
+        return source
+    most = max(_FREE, limits.max_ratio * len(source.view))
+    inflater = zlib.decompressobj()
+    try:
+        content = inflater.decompress(source.view, most)
+    except zlib.error:
+        return source
+    if inflater.unconsumed_tail:
+        message = f"{len(source.view):,} bytes of zlib data decompress to more than {most:,} bytes"
+        raise LimitError(message, place=Place(source.name), hint=limit_hint("max_ratio"))
+    if not inflater.eof:
+        raise FormatError(
+            "the zlib data are truncated",
+            place=Place.in_bytes(source, len(source.view)),
+            code="compression",
+        )
+    return replace(source, content=content)

@@ -1,0 +1,77 @@
+"""Write TFRecord files of tf.train.Example: a record a row, a feature a column."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from exset.codecs.tables.example_write import entry, messages
+from exset.codecs.tables.tfrecord import records
+from exset.core.errors import Findings
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables import sidecar
+from exset.grammars.tables.columns import (
+    Lists,
+    Numbers,
+    TableColumn,
+    type_of,
+)
+from exset.grammars.tables.table import Table
+from exset.runtime.tables.losses import without_unheld
+from exset.runtime.tables.seen import Seen
+
+_CHUNK: Final = 1 << 14  # rows
+
+
+def write(table: Table, /, *, lossy: bool = False, findings: Findings | None = None) -> bytes:
+    """Return a table as a TFRecord file; the same table gives the same bytes.
+
+    Rows with lists of arrays or of lists become a SequenceExample, others an Example. Raises
+    FormatError for a column that a feature cannot hold; with `lossy` it is dropped.
+    """
+    return b"".join(chunks(without_unheld(table, entry, lossy, findings)))
+
+
+def chunks(table: Table) -> Iterator[memoryview]:
+    """Yield the records of a table, in chunks. Raises FormatError as `write` does."""
+    for begin in range(0, table.rows, _CHUNK):
+        part = table[begin : begin + _CHUNK]
+        yield records(messages(part.columns, part.rows))
+
+
+def sidecar_of(table: Table, data: bytes, /, *, lossy: bool = False) -> bytes | None:
+    """Return the sidecar of a file, `data`, of a table; None if it holds all of it."""
+    table = without_unheld(table, entry, lossy, None)
+    plain = all(is_plain(name, column, Seen.of(column)) for name, column in table.columns.items())
+    file = sidecar.Fingerprint().add(data).value()
+    return None if plain and not table.metadata else sidecar.text_of(table, file)
+
+
+def is_plain(name: str, column: TableColumn, seen: Seen) -> bool:
+    """Return whether a column is read with its type without a sidecar.
+
+    seen: what all chunks of the column show; `column` may be one of the chunks.
+    """
+    return _plain_type(column, seen) == type_of(column)
+
+
+def _plain_type(column: TableColumn, seen: Seen) -> str | None:
+    """Return the type that a column has when it is read without its sidecar."""
+    if not seen.has_rows:
+        return None
+    if isinstance(column, Lists):
+        if len(seen.lengths) == 1 and 0 not in seen.lengths:
+            return None
+        assert seen.items is not None
+        inner = _plain_type(column.items, seen.items)
+        return None if inner is None or "[" in inner else f"list<{inner}>"
+    if isinstance(column, Strings):
+        return "text" if seen.is_text else "bytes"
+    assert isinstance(column, Numbers)
+    kind = "float32" if column.values.dtype.kind == "f" else "int64"
+    size = int(np.prod(column.shape))
+    return (
+        None
+        if len(column.shape) > 1 or (column.shape and size < 2)
+        else kind + (f"[{size}]" if column.shape else "")
+    )
