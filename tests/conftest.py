@@ -1,7 +1,7 @@
 import io
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -11,7 +11,9 @@ from hypothesis import HealthCheck, settings
 
 from exset.core import background
 from exset.core.kernels import Engine, Kernels
+from exset.grammars.aeon.config import outputs, schema
 from exset.parsers.engine import driver
+from exset.runtime.aeon.provision import registry
 from tests.training import portable
 
 # HYPOTHESIS_PROFILE chooses: dev tries new cases each time, ci the same ones, nightly many.
@@ -109,6 +111,17 @@ def pipe(folder: Path) -> Callable[[str], str]:
         return name
 
     return made
+
+
+@pytest.fixture
+def etl_types() -> Iterator[None]:
+    """Forget the etl types that a test registers when it ends."""
+    tables = (schema.ETL, schema.TABLES, outputs._SHAPES, registry._REGISTERED)
+    before = [set(table) for table in tables]
+    yield
+    for table, names in zip(tables, before, strict=True):
+        for name in set(table) - names:
+            del table[name]
 
 
 @pytest.fixture(scope="session")

@@ -45,6 +45,7 @@ def run_python(block: str, names: dict[str, object], page: str) -> None:
     assert out.getvalue().splitlines() == re.findall(r"  # -> (.*)$", block, re.MULTILINE)
 
 
+@pytest.mark.usefixtures("etl_types")
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands and the Python of a page, in their order, in an empty folder."""

@@ -1,12 +1,11 @@
 """The protocol of etl types, and types of other packages."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from exset import Findings, LoaderConfig
-from exset.grammars.aeon.config import schema
 from exset.grammars.aeon.config.outputs import Shapes
 from exset.grammars.aeon.config.schema_types import REQUIRED, Constraint, Member
 from exset.grammars.aeon.config.settings import Settings
@@ -32,12 +31,9 @@ class Mine(CustomEtl):
 
 
 @pytest.fixture
-def mine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def mine(etl_types: None) -> None:
     """Register a type for one test."""
-    monkeypatch.setattr(registry, "_REGISTERED", {})
     registry.register("mine", Mine)
-    yield
-    del schema.ETL["mine"], schema.TABLES["etl mine"]
 
 
 def test_a_registered_type_is_checked_as_any_other(mine: None) -> None:
