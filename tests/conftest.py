@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -116,12 +117,13 @@ def pipe(folder: Path) -> Callable[[str], str]:
 @pytest.fixture
 def etl_types() -> Iterator[None]:
     """Forget the etl types that a test registers when it ends."""
-    tables = (schema.ETL, schema.TABLES, outputs._SHAPES, registry._REGISTERED)
-    before = [set(table) for table in tables]
-    yield
-    for table, names in zip(tables, before, strict=True):
-        for name in set(table) - names:
-            del table[name]
+    with (
+        patch.dict(schema.ETL),
+        patch.dict(schema.TABLES),
+        patch.dict(outputs._SHAPES),
+        patch.dict(registry._REGISTERED),
+    ):
+        yield
 
 
 @pytest.fixture(scope="session")
