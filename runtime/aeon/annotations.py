@@ -1,8 +1,8 @@
 """Read annotations of pictures: JSON with the size of the picture, and the box of each object."""
 
 import json
-from collections.abc import Iterator
-from typing import Final, NoReturn
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple, NoReturn
 
 from exset.core.limits import Limits
 from exset.core.source import Source
@@ -11,6 +11,29 @@ from exset.parsers.shared import json_tree
 _SIZES: Final = ("width", "height", "depth")
 _EDGES: Final = ("xmax", "xmin", "ymax", "ymin")
 _FLAGS: Final = ("difficult", "truncated")
+_LARGEST: Final = 2**128 - 2**103
+"""The largest number that is binary32 after rounding down."""
+_MOST_PIXELS: Final = 2**31 - 1
+
+
+class Box(NamedTuple):
+    """The box of an object, in pixels that count from 0; those at its edges belong to it."""
+
+    name: str
+    xmin: float
+    ymin: float
+    xmax: float
+    ymax: float
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the box ends before it begins."""
+        return self.xmax < self.xmin or self.ymax < self.ymin
+
+    def is_inside(self, width: float, height: float) -> bool:
+        """Return whether the box is inside of a picture."""
+        is_after = self.xmin >= 0 and self.ymin >= 0
+        return is_after and self.xmax <= width - 1 and self.ymax <= height - 1
 
 
 def read(source: Source, limits: Limits) -> object:
@@ -40,6 +63,9 @@ def problem(annotation: object) -> str | None:
         return "'size' is missing"
     if why := _numbers(annotation["size"], _SIZES):
         return f"{why} in size"
+    for name in _SIZES[:2]:
+        if not 1 <= annotation["size"][name] <= _MOST_PIXELS:
+            return f"{name!r} is out of range in size"
     objects = annotation["object"]
     if not isinstance(objects, list):
         return "'object' is not a list"
@@ -69,11 +95,18 @@ def _numbers(value: object, names: tuple[str, ...]) -> str | None:
             return f"{name!r} is missing"
         if not isinstance(members[name], int | float):
             return f"{name!r} is not a number"
+        if not -_LARGEST <= members[name] <= _LARGEST:
+            return f"{name!r} is out of range"
     return None
 
 
-def classes(annotation: object) -> Iterator[str]:
-    """Yield the class of each object of an annotation that has no `problem`."""
-    if isinstance(annotation, dict):
-        for each in annotation["object"]:
-            yield each["name"]
+def size(annotation: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the width and the height of the picture of an annotation that has no `problem`."""
+    return annotation["size"]["width"], annotation["size"]["height"]
+
+
+def boxes(annotation: Mapping[str, Any]) -> Iterator[Box]:
+    """Yield the box of each object of an annotation that has no `problem`."""
+    for each in annotation["object"]:
+        found = each["bndbox"]
+        yield Box(each["name"], found["xmin"], found["ymin"], found["xmax"], found["ymax"])

@@ -1,10 +1,11 @@
 """A column of a manifest, with the etl object of a configuration that decodes it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeAlias
 
-from exset.core.errors import Finding, Findings, LimitError, Place
+from exset.core.errors import Finding, Findings, LimitError, Place, Severity
 from exset.core.limits import limit_hint
 from exset.core.protocols import CheckOptions
 from exset.grammars.aeon.config.findings import finding_at
@@ -16,13 +17,17 @@ from exset.parsers.engine.errors import shown
 from exset.runtime.aeon.elements import contents, elements, file_size
 from exset.runtime.aeon.manifest_files import path_of
 
+Size: TypeAlias = tuple[float, float]
+"""The width and the height of a picture, in pixels."""
+
 
 @dataclass(frozen=True)
 class Column:
     """A column of a manifest, with the data to check its elements.
 
     etl: the object `etl[number]` of the configuration `config`. options: how to check the files of
-    the manifest.
+    the manifest. failed: the records whose elements have errors. picture_sizes: the sizes that the
+    pictures of records may have, by their headers or annotations.
     """
 
     etl: Settings
@@ -31,6 +36,8 @@ class Column:
     manifest: Manifest
     options: CheckOptions
     findings: Findings
+    failed: set[int] = field(default_factory=set)
+    picture_sizes: dict[int, Sequence[Size]] = field(default_factory=dict)
     _last: dict[str, Finding] = field(default_factory=dict)
 
     @property
@@ -61,6 +68,8 @@ class Column:
             words |= {"title": self.title, "element": shown(element) if element else "a field"}
             self._last[code] = finding_at(code, place, **words)
         self.findings.add(self._last[code])
+        if self._last[code].severity is Severity.ERROR:
+            self.failed.add(record)
 
     @cached_property
     def elements(self) -> Strings:

@@ -1,43 +1,62 @@
-"""Decode all pictures and videos that a configuration reads, as the loader does."""
+"""Decode the elements of all records that a configuration reads, as the loader does."""
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Sequence
 
-import numpy as np
-
-from exset.core.errors import FormatError
+from exset.core.errors import FormatError, LimitError
+from exset.core.limits import Limits
 from exset.core.protocols import CheckOptions
 from exset.grammars.aeon.config.model import LoaderConfig
 from exset.runtime.aeon.config_column import Column
-from exset.runtime.aeon.provision.etl import Context
-from exset.runtime.aeon.provision.layout import DTYPES
+from exset.runtime.aeon.provision.elements import ManifestElements
+from exset.runtime.aeon.provision.etl import Context, Etl, Slot
+from exset.runtime.aeon.provision.provider import new_arrays
 from exset.runtime.aeon.provision.record import Record
 from exset.runtime.aeon.provision.registry import etl_class
 from exset.runtime.aeon.provision.streams import Keyed
 
-_TYPES: Final = ("image", "pixelmask", "video")
 
+def check_decoding(config: LoaderConfig, columns: Sequence[Column], options: CheckOptions) -> None:
+    """Add a finding for each element that the loader cannot provide, and that has none yet.
 
-def check_decoding(config: LoaderConfig, columns: Iterable[Column], options: CheckOptions) -> None:
-    """Add a finding for each picture and video that the loader cannot provide.
-
-    options: those of the configuration. Raises LimitError, and ImportError without OpenCV.
+    Random changes are those of the first epoch. options: those of the configuration. Raises
+    LimitError for a file that is too large, and ImportError without OpenCV.
     """
     context = Context(config, base=options.base, access=options.access, limits=options.limits)
-    draws = Keyed(config.settings.number("random_seed"))
-    for column in columns:
-        if column.etl.type not in _TYPES:
-            continue
-        try:
-            etl = etl_class(column.etl.type)(column.etl, column.number, context)
-        except FormatError as error:
-            column.findings.add(error.finding)
-            continue
-        slots = [np.zeros(each.shape, DTYPES[each.dtype]) for each in etl.outputs]
-        for row, _, data in column.contents("max_array"):
-            record = Record(row, 0, draws.streams(row, 0))
+    decoders = [(each, etl) for each in columns if (etl := _etl(each, context)) is not None]
+    if not decoders:
+        return
+    first, draws = columns[0], Keyed(config.settings.number("random_seed"))
+    elements = ManifestElements(
+        first.manifest, first.options.base, options.access, options.limits.max_array
+    )
+    slots = [_slots(etl, options.limits) for _, etl in decoders]
+    for row in range(len(first.manifest)):
+        record = Record(row, 0, draws.streams(row, 0))
+        for (column, etl), arrays in zip(decoders, slots, strict=True):
+            if row in column.failed:
+                continue
             try:
-                if data:
-                    etl.provide(data, record, slots)
+                element = elements.element(row, column.number)
+            except LimitError:
+                raise
+            except FormatError:  # the check of the manifest reports it
+                continue
+            try:
+                if element:
+                    etl.provide(element, record, arrays)
             except FormatError as error:
                 column.report("aeon-element", row, why=error.message)
+
+
+def _slots(etl: Etl, limits: Limits) -> list[Slot]:
+    """Return the arrays of one record. Raises LimitError."""
+    return [each[0, ...] for each in new_arrays(etl.outputs, 1, limits).values()]
+
+
+def _etl(column: Column, context: Context) -> Etl | None:
+    """Return the etl object of a column, or None with a finding if the loader rejects it."""
+    try:
+        return etl_class(column.etl.type)(column.etl, column.number, context)
+    except FormatError as error:
+        column.findings.add(error.finding)
+        return None

@@ -20,6 +20,7 @@ from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.config_column import Column
 from exset.runtime.aeon.config_decode import check_decoding
 from exset.runtime.aeon.config_elements import check
+from exset.runtime.aeon.config_pictures import check_equal_sizes
 from exset.runtime.aeon.manifest_files import check_named, path_of
 from exset.runtime.aeon.missing_files import Folder
 from exset.runtime.aeon.selection import BLOCK_SIZE
@@ -53,6 +54,7 @@ def check_files(config: LoaderConfig, findings: Findings, options: CheckOptions,
     ]
     for column in columns:
         check(column)
+    check_equal_sizes(columns)
     if options.decode:
         check_decoding(config, columns, options)
     files.check_cache(manifest)

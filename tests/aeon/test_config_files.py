@@ -238,6 +238,28 @@ def test_decoding() -> None:
     assert run("validate", "--decode", "c.json").exit_code == 2
 
 
+def test_decoding_follows_the_whole_record() -> None:
+    """Annotations are provided, too, with the picture of their record; each element counts once."""
+    cv2 = pytest.importorskip("cv2")
+    for name, shape in (("a.png", (4, 6)), ("b.png", (40, 60))):
+        Path(name).write_bytes(bytes(cv2.imencode(".png", np.zeros((*shape, 3), np.uint8))[1]))
+    box = {"name": "cat", "bndbox": {"xmin": 0, "ymin": 0, "xmax": 9, "ymax": 2}}
+    dog = {**box, "name": "dog"}
+    annotation = {"object": [box], "size": {"width": 6, "height": 4, "depth": 3}}
+    for name, given in (("a.json", annotation), ("b.json", {**annotation, "object": [dog]})):
+        Path(name).write_text(json.dumps(given))
+    Path("e.json").write_text("")
+    boxes = {"type": "localization_ssd", "height": 4, "width": 6, "class_names": ["cat"]}
+    manifest = "@FILE\tFILE\na.json\ta.png\nb.json\tb.png\na.json\tgone.png\ne.json\ta.png\n"
+    whole = {"augmentation": [{"type": "image", "crop_enable": False}]}
+    before = Counter(codes(manifest, boxes, IMAGE, **whole))
+    once = ["aeon-class-unknown", "aeon-element", "aeon-file-empty", "aeon-file-missing"]
+    once.append("aeon-size-differs")
+    assert before == {"aeon-box-outside": 3, **dict.fromkeys(once, 1)}
+    decoded = exset.validate("c.json", check_files=True, decode=True)
+    assert Counter(each.code for each in decoded) == before + Counter({"aeon-element": 2})
+
+
 def test_missing_noises_of_a_list_are_one_finding() -> None:
     etl = {
         **{"type": "audio", "max_duration": "1 seconds", "frame_stride": "10 milliseconds"},

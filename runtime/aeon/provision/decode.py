@@ -1,10 +1,12 @@
 """Decode pictures to arrays of 8 bits, or masks to 8 or 16 bits. Rules I1, I2 and K1."""
 
+from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.codecs.aeon.pictures import read_header
 from exset.core.errors import FormatError, LimitError
 from exset.core.limits import Limits, limit_hint
 from exset.runtime.aeon.provision.crop import Size
@@ -16,6 +18,8 @@ Pixels: TypeAlias = NDArray[Any]
 a mask, uint8 or uint16 [height, width]."""
 
 _JPEG: Final = b"\xff\xd8"
+_HEADER: Final = 64
+"""The bytes that have the size of a PNG, BMP or WebP."""
 _EXIF: Final = b"Exif\0\0"
 _SCAN: Final = b"\xda"
 _SPACES: Final = {3: "BGR", 1: "GRAY"}
@@ -94,6 +98,11 @@ def _has_exif(data: bytes) -> bool:
 
 def _any(data: bytes, flags: int, limits: Limits) -> Pixels:
     cv2 = opencv()
+    header = None
+    with suppress(FormatError):  # OpenCV decides about damaged headers
+        header = read_header(data[:_HEADER], limits=limits)
+    if header is not None:  # before OpenCV allocates so much
+        _check(header.width * header.height, limits)
     try:
         pixels: Pixels | None = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
     except cv2.error as error:

@@ -17,8 +17,6 @@ from exset.runtime.aeon.provision.crop import Size
 Boxes = NDArray[np.float32]
 """Boxes, float32 [boxes, 4]: xmin, ymin, xmax, ymax. A box includes the pixels at its edges."""
 
-_EDGES = ("xmin", "ymin", "xmax", "ymax")
-
 
 @dataclass(frozen=True)
 class Objects:
@@ -45,23 +43,15 @@ def read_objects(element: bytes, classes: Mapping[str, int], limits: Limits) -> 
     tree = annotations.read(Source("annotation", element), limits)
     if (why := annotations.problem(tree)) is not None or not isinstance(tree, dict):
         raise FormatError(f"aeon cannot use the annotation: {why}")
-    size, found = tree["size"], tree["object"]
-    edges = [[each["bndbox"][edge] for edge in _EDGES] for each in found]
-    try:
-        with np.errstate(over="ignore"):
-            boxes = np.array(edges, np.float64).reshape(-1, 4).astype(np.float32)
-        sides = float(size["width"]), float(size["height"])
-    except OverflowError:
-        boxes, sides = np.full((1, 4), np.inf, np.float32), (0.0, 0.0)
-    for each in found:
-        if each["name"] not in classes:
+    boxes, (width, height) = list(annotations.boxes(tree)), annotations.size(tree)
+    for each in boxes:
+        if each.name not in classes:
             hint = "class_names has the names of all classes"
-            raise FormatError(f"the class {safe(each['name'])!r} is unknown", hint=hint)
-    if not np.isfinite(boxes).all() or not all(1 <= side < 1 << 31 for side in sides):
-        raise FormatError("a number of the annotation is out of range")
+            raise FormatError(f"the class {safe(each.name)!r} is unknown", hint=hint)
+    edges = np.array([each[1:] for each in boxes], np.float64).reshape(-1, 4)
     return Objects(
-        Size(int(sides[0]), int(sides[1])),
-        boxes,
-        np.array([classes[each["name"]] for each in found], np.int32),
-        np.array([each.get("difficult", False) for each in found], np.int32),
+        Size(int(width), int(height)),
+        edges.astype(np.float32),
+        np.array([classes[each.name] for each in boxes], np.int32),
+        np.array([each.get("difficult", False) for each in tree["object"]], np.int32),
     )

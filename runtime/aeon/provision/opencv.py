@@ -1,5 +1,6 @@
 """OpenCV and simplejpeg, which only the loader needs."""
 
+import os
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
@@ -9,12 +10,16 @@ _HINT: Final = "aeon's loader needs {name}: pip install 'exset[provision]'"
 
 @cache
 def opencv() -> Any:
-    """Return the module cv2, and let it use one thread, as the loader has threads of its own.
+    """Return the module cv2, after two settings that hold for the process.
 
-    The number of threads is that of the process. Raises ImportError without OpenCV.
+    It uses one thread, as the loader has threads of its own. It does not log on standard error
+    what is wrong with a picture, which the loader reports, unless OPENCV_LOG_LEVEL is set. Raises
+    ImportError without OpenCV.
     """
     module = _library("cv2", "OpenCV")
     module.setNumThreads(1)
+    if "OPENCV_LOG_LEVEL" not in os.environ:
+        module.utils.logging.setLogLevel(module.utils.logging.LOG_LEVEL_SILENT)
     return module
 
 

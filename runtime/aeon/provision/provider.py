@@ -1,6 +1,6 @@
 """Provide records: decode their elements in threads, into new arrays."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.errors import FormatError, LimitError, Place
-from exset.core.limits import limit_hint
+from exset.core.limits import Limits, limit_hint
 from exset.core.text import counted
 from exset.grammars.aeon.config.findings import finding_at
 from exset.grammars.aeon.config.outputs import Output
@@ -84,14 +84,7 @@ class Provider:
 
     def arrays(self, count: int) -> Arrays:
         """Return arrays for a number of records, filled with 0. Raises LimitError."""
-        sizes = (prod(each.shape) * np.dtype(DTYPES[each.dtype]).itemsize for each in self.outputs)
-        size, most = count * sum(sizes), self.context.limits.max_array
-        if size > most:
-            message = f"a batch has {size:,} bytes, the limit is {most:,}"
-            raise LimitError(message, hint=limit_hint("max_array"))
-        return {
-            each.name: np.zeros((count, *each.shape), DTYPES[each.dtype]) for each in self.outputs
-        }
+        return new_arrays(self.outputs, count, self.context.limits)
 
     def provide(self, requests: Requests, arrays: Arrays, start: int = 0) -> dict[int, FormatError]:
         """Write records into the rows of arrays from `start` on; return the errors by row.
@@ -172,3 +165,13 @@ class Provider:
             hint=error.hint or "",
         )
         return FormatError.of(finding)
+
+
+def new_arrays(outputs: Iterable[Output], count: int, limits: Limits) -> Arrays:
+    """Return arrays for a number of records, filled with 0. Raises LimitError."""
+    found = [(each, np.dtype(DTYPES[each.dtype])) for each in outputs]
+    size = count * sum(prod(each.shape) * dtype.itemsize for each, dtype in found)
+    if size > limits.max_array:
+        message = f"a batch has {size:,} bytes, the limit is {limits.max_array:,}"
+        raise LimitError(message, hint=limit_hint("max_array"))
+    return {each.name: np.zeros((count, *each.shape), dtype) for each, dtype in found}

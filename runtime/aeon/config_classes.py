@@ -1,0 +1,33 @@
+"""Compare the classes of the elements of a column with its class_names."""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+from exset.core.suggestions import did_you_mean
+from exset.grammars.aeon.config.findings import finding_at
+from exset.runtime.aeon.config_column import Column
+
+_SHOWN: Final = 5
+
+
+def check_classes(column: Column, used: Mapping[str, Sequence[int]]) -> None:
+    """Add a finding for each class that class_names lacks, and for those that no element has.
+
+    used: the records of each class.
+    """
+    names = column.etl["class_names"]
+    listed = names if isinstance(names, tuple) else ()
+    known = dict.fromkeys(each for each in listed if isinstance(each, str))
+    for name, records in used.items():
+        if name not in known:
+            hint = did_you_mean(name, known) or "add it to class_names"
+            column.report("aeon-class-unknown", records[0], name=name, hint=hint)
+            column.failed.update(records)
+    unused = [name for name in known if name not in used]
+    if unused and used:
+        shown = ", ".join(map(repr, islice(unused, _SHOWN)))
+        more = f" and {len(unused) - _SHOWN:,} more" if len(unused) > _SHOWN else ""
+        place, words = column.of_config("class_names"), {"title": column.title}
+        words |= {"names": shown + more, "noun": "class" if len(unused) == 1 else "classes"}
+        column.findings.add(finding_at("aeon-class-unused", place, **words))
