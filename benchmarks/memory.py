@@ -33,7 +33,7 @@ _FEW = 1 / 1000
 _MEBI = 1 << 20
 _KINDS = ("dense", "sparse")
 """Kinds of files that are read and written in chunks."""
-_TABLES = ("parquet", "feather", "tfrecord", "tfrecord-shards", "mds")
+_TABLES = ("parquet", "feather", "npz", "hdf5", "csv", "tfrecord", "tfrecord-shards", "mds")
 """Formats of tables that are written in chunks."""
 _PARTS = {"1x": 1 / 4, "4x": 1.0}
 """The sizes of files, as fractions of the full size."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.codecs.engine import Values, read, write
-from exset.codecs.tables.mds_layout import shard
+from exset.codecs.tables.mds_layout import HEAD, samples, shard
 from exset.core.errors import FormatError
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
@@ -15,6 +15,7 @@ from exset.core.source import Source
 from exset.grammars.columns.arrays import Longs, compact
 from exset.grammars.columns.strings import Strings
 
+_COUNT: Final = 8  # bytes of the number of samples, which the samples do not begin with
 MOST: Final = 2**32 - 1
 """The most bytes of a shard, as its offsets have 32 bits."""
 
@@ -39,9 +40,11 @@ def read_shard(
     return [fields.strings(f"rows.data_{i}") for i in range(len(sizes))]
 
 
-def write_shard(columns: Sequence[Strings], sizes: Sequence[int | None], config: bytes) -> bytes:
-    """Return a shard. config: a JSON value, which readers skip."""
-    lengths = row_sizes(columns, sizes)
+def head_of(lengths: Longs, config: bytes) -> bytes:
+    """Return the beginning of a shard of samples with these lengths.
+
+    config: a JSON value, which readers skip.
+    """
     begin = 4 * (2 + lengths.size) + len(config)
     fields: dict[str, Values] = {
         "samples": np.array([lengths.size], np.uint32),
@@ -49,11 +52,17 @@ def write_shard(columns: Sequence[Strings], sizes: Sequence[int | None], config:
         "ends": (begin + np.cumsum(lengths)).astype(np.uint32),
         "config": Strings.of([config]),
     }
+    return write(HEAD, fields)
+
+
+def samples_of(columns: Sequence[Strings], sizes: Sequence[int | None]) -> memoryview:
+    """Return samples as a shard has them. sizes: those of `read_shard`."""
+    fields: dict[str, Values] = {"count": np.array([len(columns[0])], np.uint64)}
     for i, (column, size) in enumerate(zip(columns, sizes, strict=True)):
         if size is None:
             fields[f"rows.size_{i}"] = column.lengths.astype(np.uint32)
         fields[f"rows.data_{i}"] = column
-    return write(shard(tuple(sizes)), fields)
+    return memoryview(write(samples(tuple(sizes)), fields))[_COUNT:]
 
 
 def row_sizes(columns: Sequence[Strings], sizes: Sequence[int | None]) -> Longs:

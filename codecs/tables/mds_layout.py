@@ -11,6 +11,17 @@ from construct import this
 
 from exset.codecs.engine import Layout
 
+_HEAD = (
+    "samples" / cs.Int32ul,
+    "begin" / cs.Int32ul,  # the offset of the first sample, then those of the ends
+    cs.Check(this.begin >= this.samples * 4 + 8),
+    "ends" / cs.Array(this.samples, cs.Int32ul),
+    "config" / cs.Bytes(this.begin - this.samples * 4 - 8),
+)
+
+HEAD = Layout(cs.Struct(*_HEAD))
+"""What comes before the samples."""
+
 
 @lru_cache(maxsize=16)
 def shard(sizes: tuple[int | None, ...]) -> Layout:
@@ -18,16 +29,15 @@ def shard(sizes: tuple[int | None, ...]) -> Layout:
 
     A sample has a size for each column whose sizes vary, then the data of all columns.
     """
-    return Layout(
-        cs.Struct(
-            "samples" / cs.Int32ul,
-            "begin" / cs.Int32ul,  # the offset of the first sample, then those of the ends
-            cs.Check(this.begin >= this.samples * 4 + 8),
-            "ends" / cs.Array(this.samples, cs.Int32ul),
-            "config" / cs.Bytes(this.begin - this.samples * 4 - 8),
-            "rows" / cs.Array(this.samples, cs.Struct(*_fields(sizes))),
-        )
-    )
+    rows = "rows" / cs.Array(this.samples, cs.Struct(*_fields(sizes)))
+    return Layout(cs.Struct(*_HEAD, rows))
+
+
+@lru_cache(maxsize=16)
+def samples(sizes: tuple[int | None, ...]) -> Layout:
+    """Return the layout of some samples, after their number."""
+    rows = "rows" / cs.Array(this.count, cs.Struct(*_fields(sizes)))
+    return Layout(cs.Struct("count" / cs.Int64ub, rows))
 
 
 def _fields(sizes: Sequence[int | None]) -> list[cs.Construct]:

@@ -44,6 +44,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         is_nested=True,
         reader="exset.runtime.tables.hdf5_read:read",
         writer="exset.runtime.tables.hdf5:write",
+        chunk_writer="exset.runtime.tables.hdf5:write_chunks",
         options=(Option("compress", "Compress the datasets by shuffle and gzip."),),
         read_options=(
             Option(

@@ -43,7 +43,7 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
     remove = partial(os.unlink, temp)
     try:
         with with_file_name(name, FULL), signals.cleanup_on_signal(remove):
-            file = open(temp, "xb", opener=create)  # noqa: SIM115  # closed before it is renamed
+            file = open(temp, "x+b", opener=create)  # noqa: SIM115  # closed before it is renamed
             try:
                 with file:
                     yield file

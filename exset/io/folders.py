@@ -118,7 +118,7 @@ class NewFolder:
             yield file
             self.size += file.seek(0, os.SEEK_END)
 
-    def write(self, name: str, data: bytes | memoryview | Iterable[bytes]) -> None:
+    def write(self, name: str, data: bytes | memoryview | Iterable[bytes | memoryview]) -> None:
         """Create a file with these contents, as `open` does."""
         with self.open(name) as file:
             if isinstance(data, bytes | memoryview):

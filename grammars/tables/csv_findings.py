@@ -1,6 +1,8 @@
 """The findings of CSV files, and the cells of text that spreadsheets and pandas change."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -20,31 +22,47 @@ _MISSING: Final = (
     *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
 )
 """The words that pandas.read_csv reads as missing values."""
+_CODES: Final = ("csv-formula", "csv-missing", "csv-zeros")
 
 
-def check_text(text: Text, findings: Findings, place: Callable[[int], Place]) -> None:
-    """Add a finding for each kind of cells that Excel or pandas would change.
+@dataclass
+class ChangedCells:
+    """The cells of a column of text that Excel or pandas would change: the first of each kind."""
 
-    place: returns the place of a row.
-    """
-    lengths = text.lengths
-    filled = np.flatnonzero(lengths)
-    if not filled.size:
-        return
+    _rows: int = 0
+    _first: dict[str, tuple[int, str]] = field(default_factory=dict)
+    _counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, text: Text) -> None:
+        """Add the next rows of the column."""
+        lengths = text.lengths
+        filled = np.flatnonzero(lengths)
+        if filled.size:
+            for code, rows in _changed(text, lengths, filled):
+                if rows.size:
+                    row = int(rows[0])
+                    self._first.setdefault(code, (self._rows + row, safe(str(text[row])[:40])))
+                    self._counts[code] += int(rows.size)
+        self._rows += len(text)
+
+    def report(self, findings: Findings, place: Callable[[int], Place]) -> None:
+        """Add a finding for each kind of cells. place: returns the place of a row."""
+        for code in _CODES:
+            if code in self._first:
+                row, cell = self._first[code]
+                findings.add(finding_at(code, place(row), cell=cell), self._counts[code])
+
+
+def _changed(text: Text, lengths: Longs, filled: Longs) -> Iterator[tuple[str, Longs]]:
+    """Yield the rows of each kind of cells. filled: the rows that are not empty."""
     first = text.data[text.offsets[:-1][filled]]
     is_formula = np.isin(first, np.frombuffer(b"=+-@", np.uint8)) & (lengths[filled] > 1)
+    yield "csv-formula", filled[is_formula]
+    yield "csv-missing", _rows_of(text, filled, first)
     zeros = filled[(first == ord("0")) & (lengths[filled] > 1)]
     digits = np.concatenate(([0], np.cumsum((text.data >= 48) & (text.data <= 57))))
     count = digits[text.offsets[1:][zeros]] - digits[text.offsets[:-1][zeros]]
-    for code, rows in (
-        ("csv-formula", filled[is_formula]),
-        ("csv-missing", _rows_of(text, filled, first)),
-        ("csv-zeros", zeros[count == lengths[zeros]]),
-    ):
-        if rows.size:
-            row = int(rows[0])
-            cell = safe(str(text[row])[:40])
-            findings.add(finding_at(code, place(row), cell=cell), int(rows.size))
+    yield "csv-zeros", zeros[count == lengths[zeros]]
 
 
 def _rows_of(text: Text, filled: Longs, first: Bytes) -> Longs:

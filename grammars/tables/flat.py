@@ -6,7 +6,7 @@ int64 [rows + 1]; the items of a list are flattened below `x.values`. A field of
 object, say how to make every table again.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from exset.grammars.columns.arrays import Flags, constant
 from exset.grammars.columns.strings import Strings
-from exset.grammars.tables.columns import Lists, Numbers, Records, TableColumn, Text
+from exset.grammars.tables.columns import (
+    ITEM,
+    ColumnPath,
+    Lists,
+    Numbers,
+    Records,
+    TableColumn,
+    Text,
+)
+from exset.grammars.tables.survey import Survey
 from exset.grammars.tables.table import Table
 
 Array: TypeAlias = NDArray[Any]
@@ -27,10 +36,19 @@ KEY: Final = "exset"
 _DEEPEST: Final = 32
 
 
-def flattened(table: Table) -> tuple[dict[str, Array], dict[str, Any]]:
-    """Return the arrays of a table by name, and a JSON object with its metadata and its forms."""
+def flattened(
+    table: Table, absent: Collection[ColumnPath] | None = None
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Return the arrays of a table by name, and a JSON object with its metadata and its forms.
+
+    absent: the paths of columns that have an array `x.present`, for a chunk of a table. Raises
+    ValueError if two columns need an array of one name.
+    """
     arrays: dict[str, Array] = {}
-    forms = {name: _flatten(name, column, arrays) for name, column in table.columns.items()}
+    forms = {
+        name: _flatten(name, column, arrays, (name,), absent)
+        for name, column in table.columns.items()
+    }
     return arrays, {**table.metadata, "columns": forms, "rows": table.rows}
 
 
@@ -44,20 +62,65 @@ def unflattened(arrays: Mapping[str, Array], stored: Mapping[str, Any]) -> Table
     return Table(columns, rows, metadata)
 
 
-def _flatten(name: str, column: TableColumn, arrays: dict[str, Array]) -> Form:
-    if not column.present.all():
+def _flatten(
+    name: str,
+    column: TableColumn,
+    arrays: dict[str, Array],
+    path: ColumnPath,
+    absent: Collection[ColumnPath] | None,
+) -> Form:
+    if not column.present.all() if absent is None else path in absent:
         _put(arrays, f"{name}.present", column.present)
     if isinstance(column, Numbers):
         _put(arrays, name, column.values)
         return "numbers"
     if isinstance(column, Records):
-        fields = column.fields.items()
-        return {"record": {key: _flatten(f"{name}.{key}", field, arrays) for key, field in fields}}
+        return {
+            "record": {
+                key: _flatten(f"{name}.{key}", field, arrays, (*path, key), absent)
+                for key, field in column.fields.items()
+            }
+        }
     _put(arrays, f"{name}.offsets", column.offsets)
     if isinstance(column, Lists):
-        return {"list": _flatten(f"{name}.values", column.items, arrays)}
+        return {"list": _flatten(f"{name}.values", column.items, arrays, (*path, ITEM), absent)}
     _put(arrays, f"{name}.values", column.data)
     return "text" if isinstance(column, Text) else "bytes"
+
+
+def lengths_of(forms: Mapping[str, Form], survey: Survey) -> tuple[dict[str, int], set[str]]:
+    """Return the length of each array of a surveyed table, and the names of those with offsets.
+
+    forms: those of the columns.
+    """
+    lengths: dict[str, int] = {}
+    offsets: set[str] = set()
+    for name, form in forms.items():
+        for array, length, has_offsets in _lengths(name, form, (name,), survey.rows, survey):
+            lengths[array] = length
+            if has_offsets:
+                offsets.add(array)
+    return lengths, offsets
+
+
+def _lengths(
+    name: str, form: Form, path: ColumnPath, rows: int, survey: Survey
+) -> Iterator[tuple[str, int, bool]]:
+    """Yield the name and the length of each array of a column, and whether it has offsets."""
+    if path in survey.absent:
+        yield f"{name}.present", rows, False
+    match form:
+        case "numbers":
+            yield name, rows, False
+        case "text" | "bytes":
+            yield f"{name}.offsets", rows + 1, True
+            yield f"{name}.values", survey.totals[path], False
+        case {"list": item}:
+            yield f"{name}.offsets", rows + 1, True
+            yield from _lengths(f"{name}.values", item, (*path, ITEM), survey.totals[path], survey)
+        case {"record": dict() as fields}:
+            for key, inner in fields.items():
+                yield from _lengths(f"{name}.{key}", inner, (*path, key), rows, survey)
 
 
 def _put(arrays: dict[str, Array], name: str, array: Array) -> None:

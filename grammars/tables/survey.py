@@ -10,6 +10,8 @@ from exset.grammars.tables.columns import ITEM, ColumnPath, Lists, Numbers, Reco
 from exset.grammars.tables.table import Table
 
 _OFFSET: Final = 8
+_SMALL: Final = 1 << 23
+"""About the bytes of rows that writers encode at once."""
 
 
 @dataclass
@@ -82,3 +84,11 @@ def in_batches(tables: Iterable[Table], rows: int) -> Iterator[Table]:
             missing -= table.rows - at
     if kept:
         yield Table.concat(kept)
+
+
+def small(tables: Iterable[Table]) -> Iterator[Table]:
+    """Yield the rows of tables in tables of few bytes."""
+    for table in tables:
+        rows = Survey.of([table]).rows_of(_SMALL)
+        for begin in range(0, max(table.rows, 1), rows):
+            yield table if table.rows <= rows else table[begin : begin + rows]

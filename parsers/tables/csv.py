@@ -192,7 +192,9 @@ class _Cells:
         def place(row: int) -> Place:
             return Place.in_text(self.source, self.span(self.width * (row + 1) + column))
 
-        csv_findings.check_text(text, findings, place)
+        changed = csv_findings.ChangedCells()
+        changed.add(text)
+        changed.report(findings, place)
         return text
 
     def text(self, column: int, cells: slice) -> Text:

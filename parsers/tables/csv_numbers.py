@@ -1,8 +1,9 @@
 """Columns of numbers in CSV: which cells are numbers, and their values."""
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from typing import Final
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,10 +15,96 @@ _MOST: Final = (1 << 63) - 1
 _MOST_UNSIGNED: Final = (1 << 64) - 1
 
 
-def numbers_of(
+@dataclass(frozen=True)
+class Shown:
+    """What the cells of a column, or of its chunks, look like; `least`, `most`: of its integers."""
+
+    is_text: bool = False
+    is_filled: bool = False
+    has_reals: bool = False
+    least: int = 0
+    most: int = 0
+
+    def __or__(self, other: "Shown") -> "Shown":
+        """Return what the cells of both look like."""
+        return Shown(
+            self.is_text or other.is_text,
+            self.is_filled or other.is_filled,
+            self.has_reals or other.has_reals,
+            min(self.least, other.least),
+            max(self.most, other.most),
+        )
+
+    @property
+    def dtype(self) -> "np.dtype[Any] | None":
+        """The dtype of the column: int64, uint64 or float64; None for a column of text."""
+        if self.is_text or not self.is_filled:
+            return None
+        if self.has_reals:
+            return np.dtype(np.float64)
+        if self.most <= _MOST:
+            return np.dtype(np.int64)
+        return None if self.least < 0 else np.dtype(np.uint64)
+
+
+@dataclass(frozen=True)
+class CellsOfColumn:
+    """The cells of a column as a kernel read them; kinds: uint8 [n], numbers: int64 [n].
+
+    is_text: whether some cell is no number; then there are no numbers.
+    """
+
+    is_text: bool
+    kinds: Bytes
+    numbers: Longs
+    _view: memoryview
+    _starts: Longs
+    _ends: Longs
+
+    @cached_property
+    def _integers(self) -> tuple[Longs, list[int]]:
+        """The rows of the integers that the kernel did not read, and these integers."""
+        rows = np.flatnonzero(self.kinds == k.LONG_INTEGER)
+        return rows, [_integer(bytes(text)) for text in self._texts(rows)]
+
+    def shown(self) -> Shown:
+        """Return what the cells look like."""
+        if self.is_text:
+            return Shown(is_text=True, is_filled=True)
+        whole = self._integers[1]
+        if any(not -_MOST - 1 <= number <= _MOST_UNSIGNED for number in whole):
+            return Shown(is_text=True, is_filled=True)
+        has_reals = bool(((self.kinds == k.REAL) | (self.kinds == k.LONG_REAL)).any())
+        least = 0 if has_reals or not self.numbers.size else int(self.numbers.min())
+        is_filled = bool((self.kinds != k.EMPTY).any())
+        return Shown(False, is_filled, has_reals, min([0, least, *whole]), max(whole, default=0))
+
+    def column(self, dtype: "np.dtype[Any]") -> Numbers:
+        """Return the numbers with the dtype of the whole column. Empty cells are absent."""
+        present, numbers = self.kinds != k.EMPTY, self.numbers
+        rows, whole = self._integers
+        if dtype != np.float64:
+            values = numbers.astype(dtype, copy=False)
+            values[rows] = np.array(whole, dtype)
+            return Numbers.of(values, present)
+        reals = numbers.view(np.float64)
+        short = np.flatnonzero(self.kinds == k.INTEGER)
+        reals[short] = numbers[short]
+        reals[rows] = [float(number) for number in whole]
+        long_reals = np.flatnonzero(self.kinds == k.LONG_REAL)
+        reals[long_reals] = [float(text) for text in self._texts(long_reals)]
+        return Numbers.of(reals, present)
+
+    def _texts(self, rows: Longs) -> Iterator[memoryview]:
+        """Yield the cells in some rows."""
+        for begin, end in zip(self._starts[rows].tolist(), self._ends[rows].tolist(), strict=True):
+            yield self._view[begin:end]
+
+
+def cells_of(
     buffer: Bytes, starts: Longs, ends: Longs, is_text: Flags, *, compiled: bool
-) -> list[Numbers | None]:
-    """Return the numbers in each column: int64, uint64 or float64; None for a column of text.
+) -> list[CellsOfColumn]:
+    """Return the cells of each column.
 
     starts, ends: of the cells, row by row. is_text: bool [columns], those that are text in any
     case. Empty cells are absent. A column is text if no cell is filled, or some cell is not a
@@ -30,48 +117,26 @@ def numbers_of(
     kinds, numbers = np.empty(starts.size, np.uint8), np.empty(starts.size, np.int64)
     run = k.KERNELS.choose(k.read_numbers, compiled)
     run(buffer, starts, ends, is_text, kinds, numbers)
-
-    view = buffer.data
-
-    def column(number: int) -> Numbers | None:
+    found: list[CellsOfColumn] = []
+    for number in range(width):
         rows_of = slice(number * rows, (number + 1) * rows)
         spans = starts[number::width], ends[number::width]
-        return _column(kinds[rows_of], numbers[rows_of], partial(_texts, view, *spans))
-
-    return [None if is_text[number] else column(number) for number in range(width)]
-
-
-def _texts(view: memoryview, starts: Longs, ends: Longs, rows: Longs) -> Iterator[memoryview]:
-    """Yield the cells in some rows of a column."""
-    for begin, end in zip(starts[rows].tolist(), ends[rows].tolist(), strict=True):
-        yield view[begin:end]
+        cells = kinds[rows_of], numbers[rows_of]
+        found.append(CellsOfColumn(bool(is_text[number]), *cells, buffer.data, *spans))
+    return found
 
 
-def _column(
-    kinds: Bytes, numbers: Longs, texts: Callable[[Longs], Iterable[memoryview]]
-) -> Numbers | None:
-    """Return one column. texts: returns the cells in some rows as text."""
-    present = kinds != k.EMPTY
-    if not present.any():
-        return None
-    integers = np.flatnonzero(kinds == k.LONG_INTEGER)
-    whole = [_integer(bytes(text)) for text in texts(integers)]
-    if any(not -_MOST - 1 <= number <= _MOST_UNSIGNED for number in whole):
-        return None
-    long_reals = np.flatnonzero(kinds == k.LONG_REAL)
-    if long_reals.size or (kinds == k.REAL).any():
-        reals = numbers.view(np.float64)
-        short = np.flatnonzero(kinds == k.INTEGER)
-        reals[short] = numbers[short]
-        reals[integers] = [float(number) for number in whole]
-        reals[long_reals] = [float(text) for text in texts(long_reals)]
-        return Numbers.of(reals, present)
-    is_unsigned = max(whole, default=0) > _MOST
-    if is_unsigned and min(int(numbers.min()), *whole) < 0:
-        return None
-    values = numbers.astype(np.uint64) if is_unsigned else numbers
-    values[integers] = np.array(whole, values.dtype)
-    return Numbers.of(values, present)
+def numbers_of(
+    buffer: Bytes, starts: Longs, ends: Longs, is_text: Flags, *, compiled: bool
+) -> list[Numbers | None]:
+    """Return the numbers in each column: int64, uint64 or float64; None for a column of text.
+
+    Arguments are those of `cells_of`.
+    """
+    return [
+        None if (dtype := cells.shown().dtype) is None else cells.column(dtype)
+        for cells in cells_of(buffer, starts, ends, is_text, compiled=compiled)
+    ]
 
 
 def _integer(numeral: bytes) -> int:

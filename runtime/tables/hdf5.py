@@ -8,18 +8,21 @@ dimension scales, so that xarray opens the file.
 Source: the HDF5 file format; for scales the NetCDF-4 conventions.
 """
 
-import io
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterable
+from typing import Any, BinaryIO, Final
 
 import h5py
 import numpy as np
 
-from exset.core.errors import Findings, FormatError, Place
+from exset.core.errors import Findings
 from exset.grammars.tables import flat
 from exset.grammars.tables.columns import Text
 from exset.grammars.tables.table import Table
 from exset.runtime.hdf5.metadata import DTYPES, NAMES, STORED, write_metadata
 from exset.runtime.hdf5.names import name_of, paths_of
+from exset.runtime.hdf5.sink import Sink
+from exset.runtime.tables.chunks import in_any_order, whole
+from exset.runtime.tables.flat_chunks import FlatTables
 
 _MOST_SCALES: Final = 1000
 """The most datasets with scales: a scale lists its datasets in an attribute of up to 64 KiB."""
@@ -27,66 +30,95 @@ _SCALE: Final = "This is a netCDF dimension but not a netCDF variable. %9d"
 _CHUNK: Final = 1 << 20
 """The bytes of a chunk of a compressed dataset."""
 
-_Values: TypeAlias = flat.Array | Text
-
 
 def write(table: Table, /, *, findings: Findings | None = None, compress: bool = False) -> bytes:
     """Return the table as an HDF5 file; the same table gives the same bytes. Raises FormatError.
 
     compress: compress each dataset by shuffle and gzip, in chunks of some rows.
     """
-    try:
-        arrays, stored = flat.flattened(table)
-    except ValueError as error:
-        raise FormatError(str(error), place=Place("table"), code="table-holds") from None
-    content = _with_text(arrays, table)
-    dates = {name: str(each.dtype) for name, each in arrays.items() if each.dtype.kind in "mM"}
-    paths = paths_of(content)
+    return whole(_write, table, findings=findings, compress=compress)
+
+
+def write_chunks(
+    tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, compress: bool = False
+) -> None:
+    """Write tables as an HDF5 file; errors as in `write`."""
+    with in_any_order(out) as file:
+        _write(tables, file, findings=findings, compress=compress)
+
+
+def _write(
+    tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings | None, compress: bool
+) -> None:
+    """Write tables as an HDF5 file; `out` can be read and sought in."""
+    with_nul: set[str] = set()
+
+    def survey(table: Table) -> None:
+        with_nul.update(name for name, column in table.columns.items() if _has_nul(column))
+
+    data = FlatTables.of(tables, survey)
+    texts = _texts(data, with_nul)
+    names = [*dict.fromkeys(texts.get(name, name) for name in data.arrays)]
+    dates = {name: str(each.dtype) for name, each in data.arrays.items() if each.dtype.kind in "mM"}
+    paths = paths_of(names)
     renamed = {name_of(path): name for name, path in paths.items() if name_of(path) != name}
-    stored[STORED] = {DTYPES: dates, NAMES: renamed}
-    out = io.BytesIO()
-    with h5py.File(out, "w") as file:
+    stored = {**data.stored, STORED: {DTYPES: dates, NAMES: renamed}}
+    sink = Sink(out)
+    with h5py.File(sink, "w") as file:
         write_metadata(file, stored)
-        scales = _Scales(file, table.rows, {path.partition("/")[0] for path in paths.values()})
-        for name, values in content.items():
-            dataset = _put(file, paths[name], values, compress)
-            if len(content) <= _MOST_SCALES:
-                scales.attach(dataset)
-    return out.getvalue()
+        rows = data.survey.rows
+        scales = _Scales(file, rows, {path.partition("/")[0] for path in paths.values()})
+        datasets: dict[str, Any] = {}
+        for name in names:
+            shape, array = data.shapes.get(name, (rows,)), data.arrays.get(name)
+            datasets[name] = _created(file, paths[name], shape, array, compress)
+            if len(names) <= _MOST_SCALES:
+                scales.attach(datasets[name])
+        begin = 0
+        for table, parts in data.parts():
+            for name in texts.values():
+                words = [each or "" for each in table.columns[name]]
+                datasets[name][begin : begin + table.rows] = np.array(words, object)
+            for name, (first, array) in parts.items():
+                if name not in texts and array.size:
+                    datasets[name][first : first + len(array)] = _stored(array)
+            begin += table.rows
+            sink.check()
+    sink.check()
 
 
-def _with_text(arrays: dict[str, flat.Array], table: Table) -> dict[str, _Values]:
-    """Return the arrays, with columns of text instead of their arrays.
-
-    Text with a NUL stays an array: in HDF5 a NUL ends it.
-    """
-    content: dict[str, _Values] = {}
-    for name, array in arrays.items():
-        stem, _, part = name.rpartition(".")
-        column = table.columns.get(stem) if part in ("values", "offsets") else None
-        if isinstance(column, Text) and stem not in arrays and column.data.all():
-            content[stem] = column
-        else:
-            content[name] = array
-    return content
+def _has_nul(column: object) -> bool:
+    """Return whether a column is text with a NUL, which ends it in HDF5."""
+    return isinstance(column, Text) and not column.data.all()
 
 
-def _put(file: Any, path: str, values: _Values, compress: bool) -> Any:
-    """Write a dataset, and return it."""
-    kind: Any = None
-    if isinstance(values, Text):
-        kind = h5py.string_dtype()
-        data: Any = np.array([each or "" for each in values], object)
-    else:
-        data = np.ascontiguousarray(values)
-        if data.dtype.kind in "mM":
-            data = data.view(np.int64)
+def _texts(data: FlatTables, with_nul: set[str]) -> dict[str, str]:
+    """Return the columns that are stored as text, by the names of the arrays that they replace."""
+    return {
+        f"{name}.{part}": name
+        for name, column in data.survey.first.columns.items()
+        if isinstance(column, Text) and name not in with_nul and name not in data.arrays
+        for part in ("offsets", "values")
+    }
+
+
+def _stored(array: flat.Array) -> flat.Array:
+    """Return an array as HDF5 stores it: dates as integers."""
+    array = np.ascontiguousarray(array)
+    return array.view(np.int64) if array.dtype.kind in "mM" else array
+
+
+def _created(
+    file: Any, path: str, shape: tuple[int, ...], array: flat.Array | None, compress: bool
+) -> Any:
+    """Create a dataset for arrays of a dtype and a shape, or for text if there is no array."""
+    kind = h5py.string_dtype() if array is None else _stored(array).dtype
     options: dict[str, Any] = {}
-    if compress and data.size:
-        row = max(data.nbytes // len(data), 1)
-        chunks = (min(len(data), max(_CHUNK // row, 1)), *data.shape[1:])
+    if compress and all(shape):
+        row = max(int(np.prod(shape[1:])) * kind.itemsize, 1)
+        chunks = (min(shape[0], max(_CHUNK // row, 1)), *shape[1:])
         options = {"chunks": chunks, "shuffle": True, "compression": "gzip"}
-    return file.create_dataset(path, data=data, dtype=kind, **options)
+    return file.create_dataset(path, shape, kind, **options)
 
 
 class _Scales:

@@ -11,10 +11,12 @@ import numpy as np
 
 from exset.codecs.tables import mds
 from exset.core.errors import Findings, FormatError
+from exset.grammars.columns.arrays import Longs
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables import sidecar
 from exset.grammars.tables.columns import Numbers
 from exset.grammars.tables.shard_findings import cannot_hold
+from exset.grammars.tables.survey import small
 from exset.grammars.tables.table import Table
 from exset.io.compressors import KINDS
 from exset.io.folders import NewFolder
@@ -22,8 +24,7 @@ from exset.runtime.tables.losses import report_dropped
 from exset.runtime.tables.mds import METADATA, SAID
 from exset.runtime.tables.mds_columns import encoded, size_of
 from exset.runtime.tables.mds_index import INDEX, VERSION
-from exset.runtime.tables.shard_chunks import small
-from exset.runtime.tables.shard_plan import Plan, checksum
+from exset.runtime.tables.shard_plan import Plan
 from exset.runtime.tables.shard_plan import size_of as bytes_of
 
 _COMPRESSED: Final = {"zstd": "zstd", "gz": "gzip"}
@@ -120,16 +121,17 @@ def write(
     }
     text = json.dumps(config, sort_keys=True).encode()
     found = []
-    for number, shard in _shards(models, columns, Plan(most, len(text) + 8), len(text)):
-        data = mds.write_shard(shard, columns.sizes, text)
+    for number, lengths, samples in _shards(models, columns, Plan(most, len(text) + 8), len(text)):
+        shard: list[bytes | memoryview] = [mds.head_of(lengths, text), *samples]
         name = f"shard.{number:05}.mds"
-        files: dict[str, Any] = {"raw_data": _file(name, data), "zip_data": None}
+        files: dict[str, Any] = {"raw_data": _file(name, shard), "zip_data": None}
         if compression:
             name += f".{compression}"
-            data = _compressed(compression, data)
-            files["zip_data"] = _file(name, data)
-        folder.write(name, data)
-        found.append({**config, **files, "samples": len(shard[0])})
+            shard = _compressed(compression, shard)
+            files["zip_data"] = _file(name, shard)
+        folder.write(name, shard)
+        found.append({**config, **files, "samples": lengths.size})
+        del shard, samples  # before the next shard is made
     index = {"shards": found, "version": VERSION}
     folder.write(METADATA, sidecar.text_of(columns.first, rows=columns.rows))
     folder.write(INDEX, json.dumps(index, sort_keys=True).encode())
@@ -137,14 +139,14 @@ def write(
 
 def _shards(
     tables: Iterable[Table], columns: _Columns, plan: Plan, config: int
-) -> Iterator[tuple[int, list[Strings]]]:
-    """Yield the number of each shard, and its encoded columns.
+) -> Iterator[tuple[int, Longs, list[memoryview]]]:
+    """Yield the number of each shard, the bytes of each of its samples, and the samples.
 
     config: the bytes of the columns' description in each shard. Raises FormatError for a row that
     no shard can hold.
     """
 
-    def runs() -> Iterator[tuple[int, list[Strings]]]:
+    def runs() -> Iterator[tuple[int, Longs, memoryview]]:
         for table in small(tables):
             data = columns.data(table)
             sizes = mds.row_sizes(data, columns.sizes)
@@ -152,18 +154,27 @@ def _shards(
                 raise cannot_hold("", "a row has 4 GiB or more")
             for number, begin, stop in plan.runs(sizes + 4):
                 rows = np.arange(begin, stop)
-                yield number, [each.take(rows) for each in data]
+                some = [each.take(rows) for each in data]
+                yield number, sizes[begin:stop], mds.samples_of(some, columns.sizes)
 
     for number, parts in groupby(runs(), itemgetter(0)):
-        every = zip(*(part for _, part in parts), strict=True)
-        yield number, [Strings.concat(column) for column in every]
+        lengths, samples = [], []
+        for _, each, data in parts:
+            lengths.append(each)
+            samples.append(data)
+        yield number, np.concatenate(lengths), samples
+        del samples, data
 
 
-def _file(name: str, data: bytes) -> dict[str, Any]:
-    return {"basename": name, "bytes": len(data), "hashes": {"sha256": checksum(data)}}
+def _file(name: str, parts: Iterable[bytes | memoryview]) -> dict[str, Any]:
+    file = sidecar.Fingerprint()
+    for part in parts:
+        file.add(part)
+    value = file.value()
+    return {"basename": name, "bytes": value["bytes"], "hashes": {"sha256": value["sha256"]}}
 
 
-def _compressed(compression: str, data: bytes) -> bytes:
+def _compressed(compression: str, parts: Iterable[bytes | memoryview]) -> list[bytes | memoryview]:
     kind = next(each for each in KINDS if each.name == _COMPRESSED[compression])
     compressor = kind.compressor()
-    return compressor.compress(data) + compressor.flush()
+    return [*map(compressor.compress, parts), compressor.flush()]

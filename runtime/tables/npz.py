@@ -1,4 +1,4 @@
-"""NPZ: a table as arrays of NumPy in a ZIP file, read and written by NumPy, without pickles.
+"""Read NPZ, a table as arrays of NumPy in a ZIP file, by NumPy, without pickles.
 
 Source: NumPy, "numpy.lib.format".
 """
@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from tokenize import TokenError
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.lib import format as npy
@@ -22,16 +22,14 @@ from exset.core.errors import Findings, FormatError, LimitError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.core.source import Source
-from exset.core.text import has_surrogates, safe
+from exset.core.text import safe
 from exset.grammars.columns.arrays import as_flags
 from exset.grammars.tables import flat
-from exset.grammars.tables.columns import Numbers
 from exset.grammars.tables.findings import finding_at
-from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
 
-_METADATA: Final = "exset.json"
-_ARRAY: Final = "array"
+METADATA: Final = "exset.json"
+ARRAY: Final = "array"
 _LONGEST_HEADER: Final = 10_000  # the default of NumPy, which parses the header as Python literal
 _DEEPEST: Final = 16
 _QUOTED: Final = re.compile(rb"'[^'\\]*'|\"[^\"\\]*\"")
@@ -53,7 +51,7 @@ def read(
     The arrays of another program become columns by `exset.grammars.tables.flat.from_foreign`.
     """
     arrays = _arrays(source, limits)
-    stored = arrays.pop(_METADATA, None)
+    stored = arrays.pop(METADATA, None)
     return table_of(source, arrays, stored, findings)
 
 
@@ -65,62 +63,8 @@ def read_array(
     engine: Engine = "auto",
 ) -> Table:
     """Return the table of an NPY file: one column, `array`. Raises FormatError."""
-    array = _array(source, _ARRAY, source.data, limits)
-    return table_of(source, {_ARRAY: array}, None, findings)
-
-
-def write(table: Table, /, *, findings: Findings | None = None) -> bytes:
-    """Return the table as an NPZ file; the same table gives the same bytes. Raises FormatError."""
-    try:
-        arrays, stored = flat.flattened(table)
-    except ValueError as error:
-        raise FormatError(str(error), place=Place("table"), code="table-holds") from None
-    if wrong := next((name for name in arrays if "\0" in name or has_surrogates(name)), None):
-        message = (
-            f"a ZIP archive cannot store the name {safe(wrong)!r}: it has a NUL or is not UTF-8"
-        )
-        raise FormatError(message, place=Place("table"), code="table-holds")
-    text = json.dumps(stored, separators=(",", ":")).encode()
-    arrays[_METADATA] = np.frombuffer(text, np.uint8)
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        for name, array in arrays.items():
-            member = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
-            with archive.open(member, "w", force_zip64=True) as out:
-                _write_array(out, array)
-    return file.getvalue()
-
-
-def write_array(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return the one column of a table as an NPY file, without its name.
-
-    Raises FormatError for other columns, other names than `array` and metadata, which `lossy`
-    drops, and if there is no column of numbers without absent rows.
-    """
-    losses = Losses(lossy, Findings() if findings is None else findings)
-    kept: Numbers | None = None
-    for name, column in table.columns.items():
-        if isinstance(column, Numbers) and column.present.all() and kept is None:
-            kept = column
-            if name != _ARRAY:
-                losses.report(name, "an NPY file does not store the name of a column")
-        else:
-            losses.report(name, "an NPY file stores one column of numbers, without absent rows")
-    if table.metadata:
-        losses.report_metadata("an NPY file stores no metadata")
-    if kept is None:
-        message = "the table has no column of numbers that an NPY file could store"
-        raise FormatError(message, place=Place("table"), code="table-holds")
-    file = io.BytesIO()
-    _write_array(file, kept.values)
-    return file.getvalue()
-
-
-def _write_array(file: IO[bytes], array: NDArray[Any]) -> None:
-    """Write an array as an NPY file, without a copy of it."""
-    array = np.ascontiguousarray(array)
-    npy.write_array_header_1_0(file, npy.header_data_from_array_1_0(array))
-    file.write(array.reshape(-1).view(np.uint8).data)
+    array = _array(source, ARRAY, source.data, limits)
+    return table_of(source, {ARRAY: array}, None, findings)
 
 
 def table_of(

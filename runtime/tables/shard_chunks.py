@@ -1,7 +1,7 @@
 """Write one file of WebDataset or TFRecord from tables that come in chunks."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 from exset.codecs.tables.example_write import entry
 from exset.codecs.tables.tar_write import end
@@ -9,16 +9,13 @@ from exset.core.errors import Findings
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables import sidecar
 from exset.grammars.tables.columns import TableColumn, Text
-from exset.grammars.tables.survey import Survey
+from exset.grammars.tables.survey import small
 from exset.grammars.tables.table import Table
 from exset.runtime.tables import tfrecord_write, webdataset_write
 from exset.runtime.tables.losses import Held
 from exset.runtime.tables.seen import Seen
 from exset.runtime.tables.webdataset_columns import content_of, encoded
 from exset.runtime.tables.webdataset_write import Archive
-
-_CHUNK: Final = 1 << 23
-"""About the bytes of rows that are encoded at once."""
 
 IsPlain = Callable[[str, TableColumn, Seen], bool]
 """Returns whether a file without a sidecar gives a column back."""
@@ -75,14 +72,6 @@ def _contents(tables: Iterable[Table]) -> dict[str, str]:
                 content = content_of(column)
                 found[name] = content if found.setdefault(name, content) == content else "bin"
     return found
-
-
-def small(tables: Iterable[Table]) -> Iterator[Table]:
-    """Yield the rows of tables in tables of few bytes."""
-    for table in tables:
-        rows = Survey.of([table]).rows_of(_CHUNK)
-        for begin in range(0, max(table.rows, 1), rows):
-            yield table[begin : begin + rows]
 
 
 def _written(

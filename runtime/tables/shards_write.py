@@ -15,10 +15,11 @@ from exset.codecs.tables.tfrecord import records
 from exset.core.errors import Findings
 from exset.grammars.columns.arrays import Longs
 from exset.grammars.tables import sidecar
+from exset.grammars.tables.survey import small
 from exset.grammars.tables.table import Table
 from exset.io.folders import NewFolder
 from exset.runtime.tables.losses import Held
-from exset.runtime.tables.shard_chunks import archives, small
+from exset.runtime.tables.shard_chunks import archives
 from exset.runtime.tables.shard_plan import Plan, size_of
 from exset.runtime.tables.shards import INDEX, METADATA
 from exset.runtime.tables.webdataset_columns import encoded

@@ -133,8 +133,10 @@ def test_conversion_in_chunks(
     source.write_bytes(samples.read("xor.ex").data)
     target.parent.mkdir()
 
+    lossy = fmt.option("lossy") is not None
+
     def write(path: Path) -> None:
-        exset.convert(source, path)
+        exset.convert(source, path, findings=exset.Findings(), lossy=lossy)
 
     if fmt.sidecar is None:
         check_writer(write, target, mode)

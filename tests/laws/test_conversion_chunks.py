@@ -13,7 +13,7 @@ from exset import ExampleSet, Findings, FormatError, Table, formats, samples, st
 from exset.core.protocols import Level
 from exset.families.format import Format
 from exset.families.tables import TABLE
-from exset.runtime.tables import arrow_chunks
+from exset.runtime.tables import arrow_chunks, flat_chunks
 from exset.testing.lens import dense_sets
 from exset.testing.tables import tables
 
@@ -92,7 +92,8 @@ def test_any_set(target: Format, examples: ExampleSet, block: int, level: Level)
 def test_any_table(source: Format, table: Table, target: Format, lossy: bool) -> None:
     lossy = lossy and target.option("lossy") is not None
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrow_chunks, "_BATCH", 40)  # a few rows
+        for module in (arrow_chunks, flat_chunks):
+            patch.setattr(module, "_BATCH", 40)  # a few rows
         path = Path(folder, f"x{source.suffix}")
         exset.save(table, path, format=source.name)
         whole = converted(path, target, None, lossy=lossy)

@@ -18,8 +18,8 @@ WRITERS = {
     "exset.runtime.lbann.list_journal": "a journal: test_faults::test_a_journal",
     "exset.runtime.aeon.cache_lock": "test_faults::test_a_cache",
     "exset.io.together": "several files: test_faults::test_every_format",
-    "exset.runtime.tables.hdf5": "a file in memory",
-    "exset.runtime.tables.npz": "an archive in memory",
+    "exset.runtime.tables.hdf5": "a temporary file, or one in memory",
+    "exset.runtime.tables.npz_write": "a temporary file, or one in memory",
     "exset.cli.main_group": "the null device",
 }
 PUTS = {
