@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from exset import edit as edit
     from exset import formats as formats
+    from exset import jobs as jobs
     from exset import provisioning as provisioning
     from exset.api import detect as detect
     from exset.api import dumps as dumps
@@ -107,7 +108,7 @@ _MODULES = {
 }
 """The modules of the public names."""
 
-_WHOLE = ("edit", "formats", "provisioning")
+_WHOLE = ("edit", "formats", "jobs", "provisioning")
 """The public modules."""
 
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}

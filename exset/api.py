@@ -11,6 +11,7 @@ from typing import TypeVar, cast, overload
 from exset import bridge, formats, samples, streaming
 from exset.core.callers import public
 from exset.core.errors import Findings, FormatError, Place, collect_findings, warn, with_source_name
+from exset.core.jobs import Jobs
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import CheckOptions, Level, Model, OptionValue, Summary
@@ -205,7 +206,7 @@ def validate(
     check_files: bool = False,
     base: FilePath = "",
     access: Access = DEFAULT_ACCESS,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     decode: bool = False,
     **options: OptionValue,
 ) -> Findings:
@@ -215,11 +216,12 @@ def validate(
     or an entry of a schema in column 1. It stops after 20 (`Findings.stopped`); of a file above 16
     MiB that is read in chunks, after the first.
 
-    `check_files`: also check the files that this file names, with `jobs` processes. Relative names
-    are relative to the folder `base`, by default the current one; `access` limits which files are
-    opened, and how. `decode`: then also decode the pictures and videos of a configuration of aeon's
-    loader. `options` are those of `load`. Raises OSError for a file that cannot be opened,
-    ImportError for pictures without OpenCV, and no FormatError.
+    `check_files`: also check the files that this file names, with `jobs` processes, or as an
+    `exset.jobs.Execution` says. Relative names are relative to the folder `base`, by default the
+    current one; `access` limits which files are opened, and how. `decode`: then also decode the
+    pictures and videos of a configuration of aeon's loader. `options` are those of `load`. Raises
+    OSError for a file that cannot be opened, ImportError for pictures without OpenCV, and no
+    FormatError.
     """
     findings, name, engine = Findings(), os.fsdecode(path), formats.engine(engine)
     try:

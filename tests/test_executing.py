@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "exset.core.native": {"ctypes"},
     "exset.compiler.build": {"subprocess"},
     "exset.compiler.__main__": {"concurrent"},
+    "exset.core.batches": {"concurrent"},
     "exset.core.jobs": {"concurrent"},
     "exset.core.process_pool": {"multiprocessing", "concurrent"},
     "exset.testing.fuzz": {"concurrent"},

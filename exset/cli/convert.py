@@ -11,7 +11,7 @@ from exset import api, converting, formats
 from exset.cli import format_options
 from exset.cli.convert_plan import Job, plan
 from exset.cli.each_file import FileResult, for_each_file
-from exset.cli.inputs import CommonOptions, FormatName, jobs_option, reading_options
+from exset.cli.inputs import CommonOptions, FormatName, jobs_options, reading_options
 from exset.cli.options import option, secondary_option
 from exset.cli.output import usage_error, write_stdout
 from exset.cli.paths import some_inputs
@@ -100,7 +100,7 @@ class Converter:
 @format_options.write_options
 @format_options.table_options
 @reading_options
-@jobs_option
+@jobs_options
 def convert(
     inputs: tuple[str, ...],
     output: str | None,
@@ -143,7 +143,7 @@ def convert(
 
     makes_folder = output is not None and any(job.target != output for job in jobs)
     return for_each_file(
-        Converter(common, options, makes_folder, level, dry_run),
+        Converter(common.in_worker, options, makes_folder, level, dry_run),
         jobs,
         row=row,
         show=show,

@@ -9,7 +9,8 @@ from exset.cli.output import Exit, progress, report_error
 from exset.cli.reports import SCHEMA, as_finding, findings_row, json_rows, write_row
 from exset.core import progress as bytes_of_files
 from exset.core.errors import Findings, FormatError
-from exset.core.jobs import Item, run
+from exset.core.jobs import Execution, run
+from exset.core.outcome import Item
 
 
 @dataclass(frozen=True)
@@ -29,20 +30,22 @@ def for_each_file(
     *,
     row: Callable[[Item, Result | None], Mapping[str, object]],
     show: Callable[[Item, Result], None],
-    jobs: int,
+    jobs: Execution,
     action: str,
     visible: bool = True,
+    measured: bool = True,
 ) -> int:
     """Run `work` on every file and report each result; return the worst exit code.
 
     With `--json`, `row` returns the members that the command adds to the object of a file; its
     `Result` argument is None if the file has an error. Without it, `show` writes a result as text.
     After an error in a file, the other files follow. A terminal shows the progress of the `action`;
-    if results are `visible`, only while standard output is not a terminal.
+    if results are `visible`, only while standard output is not a terminal. `measured`: as in `run`.
     """
     rows = json_rows()
     worst = Exit.OK
-    for done in progress(run(work, items, jobs=jobs), len(items), action, visible=visible):
+    outcomes = run(work, items, jobs=jobs, measured=measured)
+    for done in progress(outcomes, len(items), action, visible=visible):
         bytes_of_files.end()
         try:
             if rows is not None:

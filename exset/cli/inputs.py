@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from exset.cli.output import usage_error
 from exset.cli.paths import allowed_folders
 from exset.core.callers import OptionError
 from exset.core.errors import Finding, Findings, FormatError, Severity
+from exset.core.jobs import Execution
 from exset.core.limits import Limits
 from exset.core.protocols import Model
 from exset.core.source import Source
@@ -52,7 +53,7 @@ class CommonOptions:
     strict: bool
     access: Access
     verbosity: int
-    jobs: int
+    jobs: Execution
     findings: Findings
 
     @property
@@ -64,6 +65,11 @@ class CommonOptions:
     def probing(self) -> dict[str, Any]:
         """The arguments for all functions that open HDF5 files."""
         return {"limits": self.limits, "access": self.access, "jobs": self.jobs}
+
+    @property
+    def in_worker(self) -> "CommonOptions":
+        """The same options for work on one file, which may go to another process."""
+        return replace(self, jobs=Execution())
 
     def load(self, path: str) -> LoadedFile:
         """Read a file; raises FormatError and OSError as `exset.load` does."""
@@ -116,6 +122,7 @@ def _with_common_options(command: Callable[..., object]) -> Callable[..., object
         allow_plugins: bool = False,
         no_locking: bool = False,
         jobs: int = 1,
+        plan: str = "",
         **rest: object,
     ) -> object:
         common = CommonOptions(
@@ -130,7 +137,7 @@ def _with_common_options(command: Callable[..., object]) -> Callable[..., object
                 locking=False if no_locking else None,
             ),
             verbosity=verbose - quiet,
-            jobs=jobs,
+            jobs=Execution(jobs, plan=plan),
             findings=Findings(strict=strict),
         )
         try:
@@ -169,13 +176,20 @@ def _parse_limits(ctx: click.Context, option: click.Parameter, values: tuple[str
         raise click.BadParameter(str(error), ctx, option) from None
 
 
-jobs_option = option(
-    "-j",
-    "--jobs",
-    type=Whole(0),
-    default=1,
-    help="Use N processes, one for each file; 0 for all cores.",
+jobs_options = options(
+    option(
+        "-j",
+        "--jobs",
+        type=Whole(0),
+        default=1,
+        help="Use up to N processes; 0: one for each core.",
+    ),
+    secondary_option(
+        "--plan", metavar="FILE", default="", help="Write the plan of the work, and do none of it."
+    ),
 )
+"""Add the options of a command that works on many files, one after another or at once."""
+
 base_option = option(
     "--base", metavar="FOLDER", default="", help="Find relative paths in this folder."
 )

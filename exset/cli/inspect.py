@@ -8,7 +8,7 @@ import click
 
 from exset.cli.each_file import FileResult, for_each_file
 from exset.cli.format_options import FormatCommand
-from exset.cli.inputs import CommonOptions, jobs_option, reading_options
+from exset.cli.inputs import CommonOptions, jobs_options, reading_options
 from exset.cli.options import options
 from exset.cli.paths import some_files
 from exset.cli.reports import json_option, show_findings, tally_text
@@ -30,7 +30,7 @@ class FileSummary(FileResult):
     summary: Summary
 
 
-inspect_options = options(some_files, json_option(), reading_options, jobs_option)
+inspect_options = options(some_files, json_option(), reading_options, jobs_options)
 """Add the files and the options of `info` and `stats`."""
 
 
@@ -69,7 +69,7 @@ def _inspect(files: tuple[str, ...], common: CommonOptions, full: bool) -> int:
         click.echo(next(separators, "\n"), nl=False)
         _show(found, common.verbosity)
 
-    work = partial(_summarise, common=common, full=full)
+    work = partial(_summarise, common=common.in_worker, full=full)
     return for_each_file(work, files, row=_row, show=show, jobs=common.jobs, action="reading")
 
 

@@ -10,7 +10,7 @@ from exset.cli.inputs import (
     CommonOptions,
     access_options,
     common_options,
-    jobs_option,
+    jobs_options,
     reading_options,
 )
 from exset.cli.models import model_output, written
@@ -62,7 +62,7 @@ def lists() -> None:
 )
 @access_options
 @common_options
-@jobs_option
+@jobs_options
 def build(
     paths: tuple[str, ...],
     output: str,
@@ -110,9 +110,9 @@ def build(
     try:
         with with_source_name(", ".join(paths)):
             search = search_for(found_files, common.findings, **common.probing, **options)
-            outcomes = searched(search, found_files, jobs=common.jobs, journal=journal)
-            found = list(progress(outcomes, len(found_files), "searching"))
-            samples = built(found, common.findings, directory=directory)
+            found = searched(search, found_files, jobs=common.jobs, journal=journal)
+            outcomes = progress(found, len(found_files), "searching")
+            samples = built(found_files, outcomes, common.findings, directory=directory)
     except FormatError:
         show_findings(common.findings, common.verbosity, SHOWN)
         raise

@@ -15,7 +15,8 @@ from exset.cli.output import Exit, report_error
 from exset.cli.reports import write_failure
 from exset.core import progress
 from exset.core.errors import FormatError
-from exset.core.text import safe
+from exset.core.plan import PlanWritten
+from exset.core.text import counted, safe
 
 
 class MainGroup(commands.Group):
@@ -74,6 +75,9 @@ class MainGroup(commands.Group):
             finally:
                 if sys.stdout is not None:  # None if it was closed before the start
                     sys.stdout.flush()
+        except PlanWritten as plan:
+            click.echo(f"{safe(plan.path)}: {counted(plan.units, 'unit')} of work", err=True)
+            return None
         except BrokenPipeError:
             # Redirect standard output, so that the flush at exit cannot fail.
             with suppress(OSError, ValueError):

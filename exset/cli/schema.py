@@ -7,7 +7,7 @@ import click
 from exset import api
 from exset.cli import format_options
 from exset.cli.commands import Group
-from exset.cli.inputs import CommonOptions, access_options, common_options, jobs_option
+from exset.cli.inputs import CommonOptions, access_options, common_options, jobs_options
 from exset.cli.models import output_option, refuse_json_in_data
 from exset.cli.options import Decorator, option, options
 from exset.cli.output import usage_error
@@ -77,7 +77,7 @@ def show(
 @schema_options()
 @format_options.read_options
 @click.argument("lists", metavar="[LIST]...", nargs=-1, callback=all_paths)
-@jobs_option
+@jobs_options
 def check(
     data: str,
     experiment: str,
@@ -134,7 +134,7 @@ def check(
 )
 @access_options
 @common_options
-@jobs_option
+@jobs_options
 def build(
     paths: tuple[str, ...],
     sample: str | None,

@@ -11,14 +11,15 @@ from exset.cli.inputs import (
     CommonOptions,
     access_options,
     base_option,
-    jobs_option,
+    jobs_options,
     reading_options,
 )
 from exset.cli.options import option
-from exset.cli.output import Exit, data_errors, require_option
+from exset.cli.output import Exit, data_errors, require_option, usage_error
 from exset.cli.paths import some_files
 from exset.cli.reports import json_option, tally_text, verdict
 from exset.core.errors import Findings
+from exset.core.jobs import Execution
 
 
 @click.command(cls=FormatCommand)
@@ -29,7 +30,7 @@ from exset.core.errors import Findings
 @base_option
 @access_options
 @reading_options
-@jobs_option
+@jobs_options
 def validate(
     files: tuple[str, ...], check_files: bool, decode: bool, base: str, common: CommonOptions
 ) -> int:
@@ -61,26 +62,30 @@ def validate(
         for line in verdict(name, findings, failed, tally_text(findings), quiet, details):
             click.echo(line)
 
-    # The processes are for several files, or for the files that a single file names.
-    inner_jobs = common.jobs if len(files) == 1 else 1
-    return for_each_file(
+    # The work is that on several files, or on the files that a single file names.
+    is_inner = check_files and len(files) == 1
+    code = for_each_file(
         partial(
             _check,
-            common=common,
+            common=common.in_worker,
             base=base if check_files else None,
-            jobs=inner_jobs,
+            jobs=common.jobs if is_inner else Execution(),
             decode=decode,
         ),
         files,
         row=lambda path, result: {"stopped": None if result is None else result.findings.stopped},
         show=show,
-        jobs=common.jobs,
+        jobs=Execution() if is_inner else common.jobs,
         action="checking",
+        measured=not check_files,
     )
+    if is_inner and common.jobs.plan:
+        usage_error("--plan needs several files, or one list of HDF5 files")
+    return code
 
 
 def _check(
-    path: str, common: CommonOptions, base: str | None, jobs: int, decode: bool
+    path: str, common: CommonOptions, base: str | None, jobs: Execution, decode: bool
 ) -> FileResult:
     """Check a file; with a `base`, which may be empty, also check the files that it names."""
     findings = api.validate(

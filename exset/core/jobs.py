@@ -1,75 +1,136 @@
-"""Run a function on many files, in this process or in several.
+"""Run a function on many files: in this process, in several, or on any executor.
 
-A file that fails gives an error as its outcome, and the others continue. Processes are spawned on
-every platform, so a script that uses them needs `if __name__ == "__main__":`.
+A file that fails gives an error as its outcome, and the others continue. The order of the outcomes
+is that of the files, whatever runs them. Processes are spawned on every platform, so a script that
+uses them needs `if __name__ == "__main__":`.
 """
 
-import errno
-import math
 import os
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from time import perf_counter
+from typing import TYPE_CHECKING, TypeAlias
 
-from exset.core.errors import FormatError
+from exset.core.outcome import Item, Outcome, Value, outcome_of
+from exset.core.pace import Pace, is_small
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-Item = TypeVar("Item", bound=str | os.PathLike[str])
-Value = TypeVar("Value")
+_AHEAD = 4
+"""How many batches are submitted for each worker of an executor."""
 
 
 @dataclass(frozen=True)
-class Outcome(Generic[Item, Value]):
-    """The outcome of one file: a value or an error."""
+class Execution:
+    """How to run work on many files.
 
-    item: Item
-    value: Value | None = None
-    error: FormatError | OSError | None = None
+    jobs: the number of processes; 1: only this process; 0: one on each core. executor: runs the
+    work instead of processes of exset, and stays open; `jobs` is then the number of its workers, by
+    default what it says itself. plan: a file to which the plan is written, in place of any work.
+    """
 
-    def result(self) -> Value:
-        """Return the value, or raise the error."""
-        if self.error is not None:
-            raise self.error
-        return cast(Value, self.value)
+    jobs: int = 1
+    executor: "Executor | None" = None
+    plan: str = ""
+
+    def __post_init__(self) -> None:
+        if self.jobs < 0:
+            raise ValueError(f"jobs must be a number from 0, not {self.jobs}")
+
+    @property
+    def workers(self) -> int:
+        """The number of processes, or of the workers of the executor."""
+        if self.executor is not None and self.jobs < 2:
+            own = getattr(self.executor, "_max_workers", None)
+            return own if isinstance(own, int) and own > 0 else cores()
+        return self.jobs or cores()
+
+    @property
+    def first_pass(self) -> "Execution":
+        """How to run work that comes before the work of the plan."""
+        return replace(self, plan="")
+
+
+Jobs: TypeAlias = int | Execution
+"""The number of processes, or a full description of how to run work."""
+
+
+def execution(jobs: Jobs) -> Execution:
+    """Return how to run work; ValueError for a negative number of processes."""
+    return jobs if isinstance(jobs, Execution) else Execution(jobs)
 
 
 def run(
     work: Callable[[Item], Value],
-    items: Iterable[Item],
+    items: Sequence[Item],
     *,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     executor: "Executor | None" = None,
+    isolated: bool = False,
+    measured: bool = True,
 ) -> Generator[Outcome[Item, Value], None, None]:
     """Run `work` on every file, and yield the outcomes in the order of the files.
 
-    `items`: paths, or objects with a path (`os.PathLike`). `jobs`: how many processes; 1: only this
-    process; 0: one on each core. This process always reads `-`, standard input. `executor`: runs
-    the work instead; it gets all items at once, and stays open. FormatError and OSError become
-    outcomes; so do a lack of memory and a process that died, as OSError. Raises all other
-    exceptions, and ValueError for a negative number of jobs.
+    `items`: paths, or objects with a path (`os.PathLike`). Files go to processes in batches of
+    about a second of work, and at most four batches for each process are submitted at a time. Other
+    processes start only if the files that are left take longer than their start, measured on
+    the first small files. This process always reads `-`, standard input.
+
+    `executor`: short for `jobs=Execution(executor=...)`. `isolated`: never run the work in this
+    process, as it may end the process that runs it. `measured`: whether a small file is little
+    work; if not, all processes start at once. FormatError and OSError become outcomes; so do
+    a lack of memory and a process that died, as OSError. Raises all other exceptions, ValueError
+    for a negative number of jobs, and PlanWritten if the execution says to write only the plan.
     """
-    if jobs < 0:
-        raise ValueError(f"jobs must be a number from 0, not {jobs}")
-    if executor is None:
-        items = list(items)
-        jobs = min(jobs or cores(), len(items))
-        if jobs <= 1:
-            for item in items:
-                yield _outcome(item, partial(work, item))
-            return
-    from exset.core.process_pool import Processes, results
+    how = execution(jobs) if executor is None else Execution(0, executor)
+    if how.plan:
+        from exset.core.plan import write_plan
+
+        raise write_plan(how.plan, items)
+    pace = Pace(len(items), min(how.workers, max(len(items), 1)))
+    rest: Sequence[Item] = items
+    if how.executor is None and not isolated and (measured or pace.workers < 2):
+        yield from (here := _Here(work, items, pace))
+        rest = items[here.done :]
+    if not rest:
+        return
+    from exset.core.batches import Batches
+    from exset.core.process_pool import Processes
 
     with ExitStack() as stack:
-        ahead = math.inf
-        if executor is None:
-            executor, ahead = Processes(jobs), 2 * jobs
-            stack.callback(executor.shutdown, cancel_futures=True)
-        for item, result in stack.enter_context(closing(results(work, items, executor, ahead))):
-            yield _outcome(item, result)
+        pool, ahead = how.executor, _AHEAD * pace.workers
+        if pool is None:
+            pool, ahead = Processes(pace.workers), 2 * pace.workers
+            stack.callback(pool.shutdown, cancel_futures=True)
+        is_wide = how.executor is not None or not isolated or not measured
+        batches = Batches(work, rest, pool, pace, ahead, is_wide)
+        yield from stack.enter_context(closing(batches.outcomes()))
+
+
+class _Here(Iterator[Outcome[Item, Value]]):
+    """Runs work in this process until other processes are worthwhile; `done`: how many files."""
+
+    def __init__(self, work: Callable[[Item], Value], items: Sequence[Item], pace: Pace) -> None:
+        self.done = 0
+        self._work, self._items, self._pace = work, items, pace
+
+    def __next__(self) -> Outcome[Item, Value]:
+        pace = self._pace
+        left = len(self._items) - self.done
+        if not left or (pace.workers > 1 and left > 1 and self._is_for_others()):
+            raise StopIteration
+        item = self._items[self.done]
+        begun = perf_counter()
+        outcome = outcome_of(item, partial(self._work, item))
+        pace.add(1, perf_counter() - begun)
+        self.done += 1
+        return outcome
+
+    def _is_for_others(self) -> bool:
+        return self._pace.is_worthwhile() or not is_small(self._items[self.done])
 
 
 def cores() -> int:
@@ -77,14 +138,3 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _outcome(item: Item, result: Callable[[], Value]) -> Outcome[Item, Value]:
-    try:
-        try:
-            return Outcome(item, result())
-        except MemoryError:
-            why = os.strerror(errno.ENOMEM)
-            raise OSError(errno.ENOMEM, why, os.fsdecode(item)) from None
-    except (FormatError, OSError) as error:
-        return Outcome(item, error=error)

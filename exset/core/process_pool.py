@@ -1,14 +1,11 @@
 """The worker processes of `exset.core.jobs`: the pool, and the code that runs in each process."""
 
-import errno
 import logging
 import os
 import signal
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from multiprocessing.synchronize import Event, Lock
 from threading import Thread
@@ -18,8 +15,6 @@ from exset.core import signals
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Item = TypeVar("Item", bound=str | os.PathLike[str])
-Value = TypeVar("Value")
 
 _stop: Event | None = None
 """In a worker process: set when all work must stop."""
@@ -97,57 +92,6 @@ class Processes(Executor):
         return ProcessPoolExecutor(
             jobs, mp_context=self._context, initializer=begin, initargs=(self._log_lock, self._stop)
         )
-
-
-def results(
-    work: Callable[[Item], Value], items: Iterable[Item], executor: Executor, ahead: float
-) -> Generator[tuple[Item, Callable[[], Value]], None, None]:
-    """Yield each item, in order, with a function that waits for the item's result.
-
-    At most `ahead` items are submitted at a time; `-` runs in this process. The yielded function
-    raises ChildProcessError for a process that died.
-    """
-    waiting: deque[tuple[Item, Future[Value]]] = deque()
-
-    def first() -> tuple[Item, Callable[[], Value]]:
-        item, future = waiting.popleft()
-        return item, partial(_result, work, item, future, executor)
-
-    try:
-        for item in items:
-            waiting.append((item, _submitted(work, item, executor)))
-            if len(waiting) >= ahead:
-                yield first()
-        while waiting:
-            yield first()
-    finally:
-        for _, future in waiting:
-            future.cancel()
-
-
-def _submitted(work: Callable[[Item], Value], item: Item, executor: Executor) -> Future[Value]:
-    """Submit a call, or run it here for `-`; the future has the result, or the error of either."""
-    done: Future[Value] = Future()
-    try:
-        if os.fsdecode(item) != "-":
-            return executor.submit(work, item)
-        done.set_result(work(item))
-    except Exception as error:
-        done.set_exception(error)
-    return done
-
-
-def _result(
-    work: Callable[[Item], Value], item: Item, future: Future[Value], executor: Executor
-) -> Value:
-    with suppress(BrokenExecutor):
-        try:
-            return future.result()
-        except BrokenExecutor:
-            # All calls of the pool failed: run this one alone to find which call ends its process.
-            if isinstance(executor, Processes):
-                return executor.alone(work, item)
-    raise ChildProcessError(errno.ECHILD, "the worker process of this file died", os.fsdecode(item))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, runtime_checkable
 
+from exset.core.jobs import Jobs
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
@@ -83,13 +84,13 @@ class CheckOptions:
 
     name: the model in messages. base: the folder of relative paths, by default the current one.
     access: which files may be opened, and how. jobs: the number of processes, if the check uses
-    several. decode: whether to decode pictures and videos, too.
+    several, or how to run it. decode: whether to decode pictures and videos, too.
     """
 
     name: str
     base: str = ""
     access: Access = DEFAULT_ACCESS
-    jobs: int = 1
+    jobs: Jobs = 1
     limits: Limits = DEFAULT
     decode: bool = False
 

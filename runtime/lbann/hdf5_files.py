@@ -3,14 +3,12 @@
 import errno
 import os
 from collections.abc import Callable, Generator, Sequence
-from functools import partial
 
 from exset.core.errors import Finding, FormatError, Place, Severity
-from exset.core.jobs import Item, Outcome, Value, cores, run
+from exset.core.jobs import Jobs, execution, run
+from exset.core.outcome import Item, Outcome, Value
 from exset.grammars.lbann.list_files import HDF5_SUFFIXES
 from exset.io.access import is_folder, raise_error
-
-_LARGEST_BATCH = 32
 
 
 def files_in(paths: Sequence[str]) -> list[str]:
@@ -61,34 +59,12 @@ def failure(path: str, error: FormatError | OSError | None) -> Finding:
     return Finding("hdf5-file", Severity.ERROR, f"the file cannot be read: {message}", place)
 
 
-class _Batch(tuple[Item, ...]):
-    """Some files, for one task; its path is that of the first file."""
-
-    def __fspath__(self) -> str:
-        return os.fsdecode(self[0])
-
-
-def run_in_batches(
-    work: Callable[[Item], Value], items: Sequence[Item], *, jobs: int = 1
+def run_on_files(
+    work: Callable[[Item], Value], items: Sequence[Item], *, jobs: Jobs = 1
 ) -> Generator[Outcome[Item, Value], None, None]:
-    """Run `work` on every file as `exset.core.jobs.run` does, and yield the outcomes in order.
+    """Run `work` on HDF5 files as `exset.core.jobs.run` does, and yield the outcomes in order.
 
-    A process gets several files at a time, because for a small file communication takes as long as
-    reading. If a process dies, its files run again one by one, to find the file with the crash.
+    With several processes none is this one, as the HDF5 library may crash.
     """
-    size = min(len(items) // (4 * (jobs or cores())), _LARGEST_BATCH)
-    if jobs == 1 or size < 2:
-        yield from run(work, items, jobs=jobs)
-        return
-    batches = [_Batch(items[at : at + size]) for at in range(0, len(items), size)]
-    for outcome in run(partial(_run_batch, work), batches, jobs=jobs):
-        if outcome.value is not None:
-            yield from outcome.value
-        elif isinstance(outcome.error, ChildProcessError):
-            yield from run(work, outcome.item, jobs=max(jobs, 2))
-        else:
-            yield from (Outcome(item, error=outcome.error) for item in outcome.item)
-
-
-def _run_batch(work: Callable[[Item], Value], batch: _Batch[Item]) -> list[Outcome[Item, Value]]:
-    return list(run(work, batch))
+    how = execution(jobs)
+    yield from run(work, items, jobs=how, isolated=how.workers > 1)

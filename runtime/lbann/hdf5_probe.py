@@ -1,14 +1,16 @@
 """Examine the HDF5 files that a sample list names, and find problems that LBANN refuses."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import overload
 
 import numpy as np
 
 from exset.core.errors import Finding, FormatError, LimitError, Place, Severity
-from exset.core.jobs import Outcome, Value
+from exset.core.jobs import Jobs
 from exset.core.limits import DEFAULT, Limits
+from exset.core.outcome import Outcome, Value
 from exset.core.text import counted
 from exset.grammars.columns.strings import Strings
 from exset.grammars.lbann.list_types import Kind
@@ -16,7 +18,7 @@ from exset.grammars.lbann.sample_list import SampleList
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.hdf5.file import File
 from exset.runtime.hdf5.objects import is_group
-from exset.runtime.lbann.hdf5_files import failure, run_in_batches
+from exset.runtime.lbann.hdf5_files import failure, run_on_files
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,31 @@ class ListedFile:
         return [self.ids.text(row) or "" for row in range(len(self.ids))]
 
 
+class _ListedFiles(Sequence[ListedFile]):
+    """The files of a list with text ids; each is made when it is needed."""
+
+    def __init__(self, samples: SampleList, base: str) -> None:
+        self._files, self._ends = samples.files, samples.id_offsets
+        self._counts = samples.included, samples.excluded
+        assert isinstance(samples.ids, Strings)
+        self._ids = samples.ids
+        self._base = base
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    @overload
+    def __getitem__(self, index: int) -> ListedFile: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ListedFile]: ...
+    def __getitem__(self, index: int | slice) -> ListedFile | Sequence[ListedFile]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        path = os.path.join(self._base, self._files[index].path)
+        ids = self._ids.take(np.arange(*self._ends[index : index + 2].tolist()))
+        return ListedFile(path, ids, *(int(each[index]) for each in self._counts))
+
+
 @dataclass(frozen=True)
 class Probe:
     """Options to find and read the files of lists. Methods for a file raise the errors of `File`.
@@ -46,7 +73,7 @@ class Probe:
     """
 
     base: str = ""
-    jobs: int = 1
+    jobs: Jobs = 1
     access: Access = DEFAULT_ACCESS
     limits: Limits = DEFAULT
 
@@ -58,17 +85,7 @@ class Probe:
         self, work: Callable[[ListedFile], Value], samples: SampleList
     ) -> Iterator[Outcome[ListedFile, Value]]:
         """Run a function on every file of a list with text ids; yield the outcomes in order."""
-        column, ends = samples.ids, samples.id_offsets
-        assert isinstance(column, Strings)
-        listed = [
-            ListedFile(self.path(file.path), column.take(np.arange(begin, end)), *counts)
-            for file, begin, end, *counts in zip(
-                *(samples.files, ends[:-1], ends[1:]),
-                *(samples.included.tolist(), samples.excluded.tolist()),
-                strict=True,
-            )
-        ]
-        yield from run_in_batches(work, listed, jobs=self.jobs)
+        yield from run_on_files(work, _ListedFiles(samples, self.base), jobs=self.jobs)
 
     def top_level(self, listed: ListedFile) -> list[str] | None:
         """Return the top-level names in creation order; None if the file does not store it."""

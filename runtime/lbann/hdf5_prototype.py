@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
+from exset.core.jobs import Jobs, execution
 from exset.core.limits import DEFAULT, Limits
 from exset.core.suggestions import nearest
 from exset.core.text import counted
@@ -16,7 +17,7 @@ from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.hdf5.file import DataType, File
 from exset.runtime.hdf5.groups import guess_sample
 from exset.runtime.hdf5.objects import is_group
-from exset.runtime.lbann.hdf5_files import run_in_batches
+from exset.runtime.lbann.hdf5_files import run_on_files
 
 _FILES_COMPARED = 16
 _SAMPLES_COMPARED = 8
@@ -43,7 +44,7 @@ def find_prototype(
     sample: str | None = None,
     access: Access = DEFAULT_ACCESS,
     limits: Limits = DEFAULT,
-    jobs: int = 1,
+    jobs: Jobs = 1,
 ) -> Prototype:
     """Return the structure of the samples in some files.
 
@@ -56,10 +57,11 @@ def find_prototype(
         raise ValueError("paths must not be empty")
     work = partial(_candidates, sample=sample, access=access, limits=limits)
     step = 1 if sample is not None else -(-len(paths) // _FILES_COMPARED)
+    how = execution(jobs).first_pass if sample is None else 1
     errors: list[FormatError | OSError] = []
     found: list[tuple[Prototype, list[Finding]]] = []
     for part in (paths[::step], paths if step > 1 else ()):
-        for outcome in run_in_batches(work, part, jobs=jobs if sample is None else 1):
+        for outcome in run_on_files(work, part, jobs=how):
             found += outcome.value or ()
             errors += () if outcome.error is None else (outcome.error,)
             if found and (sample is not None or part is paths):

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.errors import Finding, Findings, FormatError, LimitError, Place, Severity
-from exset.core.jobs import Outcome
 from exset.core.limits import DEFAULT, Limits, limit_hint
+from exset.core.outcome import Outcome
 from exset.grammars.lbann.schema import METADATA
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.hdf5.file import DataType, File

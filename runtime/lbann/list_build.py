@@ -1,11 +1,12 @@
 """Build a sample list from HDF5 files."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
-from exset.core.jobs import Outcome
+from exset.core.jobs import Jobs
 from exset.core.limits import DEFAULT, Limits
+from exset.core.outcome import Outcome
 from exset.grammars.lbann.list_files import File as Record
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
@@ -26,7 +27,7 @@ def search_for(
     finite: Sequence[str] = (),
     access: Access = DEFAULT_ACCESS,
     limits: Limits = DEFAULT,
-    jobs: int = 1,
+    jobs: Jobs = 1,
 ) -> Search:
     """Return a search for a path pattern, or for samples like a prototype.
 
@@ -47,18 +48,20 @@ def search_for(
 
 
 def built(
-    outcomes: Sequence[Outcome[str, SearchResult]],
+    paths: Sequence[str],
+    outcomes: Iterable[Outcome[str, SearchResult]],
     findings: Findings,
     *,
     directory: str | None = None,
 ) -> SampleList:
     """Return the CONDUIT_HDF5_INCLUSION list of the samples; rejected groups become findings.
 
-    directory: the base directory, by default the longest that all files share. Raises FormatError
-    if there are no samples.
+    outcomes: the results of all `paths`, each dropped when it is in the list. directory: the base
+    directory, by default the longest that all files share. Raises FormatError if there are no
+    samples.
     """
     if directory is None:
-        folders = [os.path.dirname(outcome.item) or "." for outcome in outcomes]
+        folders = {os.path.dirname(path) or "." for path in paths}
         directory = os.path.commonpath(folders) if folders else "."
     rows = []
     rejected = 0

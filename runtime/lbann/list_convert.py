@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
+from exset.core.jobs import Jobs, execution
 from exset.core.text import counted
 from exset.grammars.columns.arrays import constant
 from exset.grammars.columns.ragged import Strings
@@ -60,7 +61,7 @@ def recast(
     base: str = "",
     access: Access = DEFAULT_ACCESS,
     lossy: bool = False,
-    jobs: int = 1,
+    jobs: Jobs = 1,
 ) -> SampleList:
     """Return the list as another kind.
 
@@ -82,7 +83,7 @@ def recast(
         from exset.runtime.lbann.hdf5_probe import Probe
         from exset.runtime.lbann.list_exclusion import to_exclusion, to_inclusion
 
-        probe = Probe(base, jobs, access)
+        probe = Probe(base, execution(jobs).first_pass, access)
         if kind.is_exclusion:
             samples = to_exclusion(samples.with_text_ids(), probe)
         else:

@@ -9,25 +9,26 @@ from collections.abc import Generator, Sequence
 from dataclasses import asdict
 
 from exset.core.errors import FormatError, Place
-from exset.core.jobs import Outcome
-from exset.runtime.lbann.hdf5_files import run_in_batches
+from exset.core.jobs import Jobs
+from exset.core.outcome import Outcome
+from exset.runtime.lbann.hdf5_files import run_on_files
 from exset.runtime.lbann.hdf5_search import Search, SearchResult
 
 
 def searched(
-    search: Search, paths: Sequence[str], *, jobs: int = 1, journal: str | None = None
+    search: Search, paths: Sequence[str], *, jobs: Jobs = 1, journal: str | None = None
 ) -> Generator[Outcome[str, SearchResult], None, None]:
     """Yield the result of each file, in order.
 
     journal: a file that keeps results; files that have not changed since are not searched again.
     """
     if journal is None:
-        yield from run_in_batches(search, paths, jobs=jobs)
+        yield from run_on_files(search, paths, jobs=jobs)
         return
     kept = _read_journal(journal, search)
     stamps = {path: _stamp(path) for path in paths}
     left = [path for path in paths if path not in kept or kept[path][0] != stamps[path]]
-    fresh = run_in_batches(search, left, jobs=jobs)
+    fresh = run_on_files(search, left, jobs=jobs)
     with open(journal, "a", buffering=1, encoding="ascii") as file:  # writes line by line
         if file.tell() == 0:
             file.write(_header(search) + "\n")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
+from exset.core.jobs import Jobs
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.core.suggestions import did_you_mean
@@ -15,7 +16,7 @@ from exset.io.access import DEFAULT_ACCESS, Access
 from exset.parsers.lbann.schema import parse
 from exset.parsers.lbann.schema_text import written
 from exset.runtime.hdf5.file import DataType
-from exset.runtime.lbann.hdf5_files import run_in_batches
+from exset.runtime.lbann.hdf5_files import run_on_files
 from exset.runtime.lbann.hdf5_prototype import Prototype, find_prototype
 from exset.runtime.lbann.hdf5_search import Search, results_of
 from exset.runtime.reports.statistics import Spread
@@ -56,7 +57,7 @@ def build(
     normalise: Normalise | None = None,
     access: Access = DEFAULT_ACCESS,
     limits: Limits = DEFAULT,
-    jobs: int = 1,
+    jobs: Jobs = 1,
 ) -> Built:
     """Return a data schema of the samples in files.
 
@@ -74,7 +75,7 @@ def build(
     search = Search(prototype, spread=normalise is not None, access=access, limits=limits)
     samples: dict[str, list[str]] = {}
     spreads = {name: Spread() for name in prototype.fields}
-    outcomes = run_in_batches(search, files, jobs=jobs)
+    outcomes = run_on_files(search, files, jobs=jobs)
     for path, result in results_of(outcomes, "hdf5-odd-sample", findings):
         samples[path] = result.samples
         for name, spread in result.spreads.items():

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from exset.core.errors import Finding, Findings, FormatError, Place
+from exset.core.jobs import Jobs
 from exset.core.limits import DEFAULT, Limits
 from exset.grammars.lbann.schema import Schema
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.hdf5.file import File
 from exset.runtime.lbann.directives import Compat
-from exset.runtime.lbann.hdf5_files import failure, run_in_batches
+from exset.runtime.lbann.hdf5_files import failure, run_on_files
 from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.packing import Plan, plan
 from exset.runtime.lbann.sample_layout import Column, Sample, lay_out, unlike
@@ -38,7 +39,7 @@ def check_files(
     compat: Compat = None,
     access: Access = DEFAULT_ACCESS,
     limits: Limits = DEFAULT,
-    jobs: int = 1,
+    jobs: Jobs = 1,
 ) -> Findings:
     """Return all problems of two schemas, and of the files and samples that a list names.
 
@@ -59,7 +60,7 @@ def check_files(
     work = partial(_check_file, planned=planned, access=access, limits=limits)
     first: tuple[str, list[Column]] | None = None
     reported = set(findings)
-    for outcome in run_in_batches(work, items, jobs=jobs):
+    for outcome in run_on_files(work, items, jobs=jobs):
         if outcome.error is not None:
             findings.add(failure(outcome.item.path, outcome.error))
             continue

@@ -1,4 +1,5 @@
 import errno
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -9,7 +10,10 @@ from typing import TypeVar
 import pytest
 
 from exset.core.errors import FormatError, Place
-from exset.core.jobs import Outcome, cores, run
+from exset.core.jobs import Execution, cores, run
+from exset.core.outcome import Outcome
+from exset.core.pace import Pace
+from exset.core.plan import PlanWritten
 
 R = TypeVar("R")
 
@@ -74,7 +78,7 @@ def test_other_errors_are_raised() -> None:
 
 def test_processes() -> None:
     paths = ["a", "bad", "bcd", "missing", "vast", "-", *(10 * "x" + str(i) for i in range(20))]
-    outcomes = list(run(length, paths, jobs=2))
+    outcomes = list(run(length, paths, jobs=2, isolated=True))
     assert [outcome.item for outcome in outcomes] == paths
     assert [result_of(outcome) for outcome in outcomes[:6]] == [
         1, FormatError, 3, FileNotFoundError, OSError, 1
@@ -88,7 +92,7 @@ def test_processes() -> None:
 def test_a_process_that_dies() -> None:
     """Only its own file fails; all others have their outcomes."""
     paths = ["a", "deadly", "bc", "deadly", *(str(i) for i in range(8))]
-    outcomes = list(run(length, paths, jobs=2))
+    outcomes = list(run(length, paths, jobs=2, isolated=True))
     assert [outcome.item for outcome in outcomes] == paths
     for outcome in outcomes:
         if outcome.item == "deadly":
@@ -103,7 +107,7 @@ def process(path: str) -> int:
 
 
 def test_standard_input_is_read_in_this_process() -> None:
-    outcomes = list(run(process, ["a", "-", "b"], jobs=2))
+    outcomes = list(run(process, ["a", "-", "b"], jobs=2, isolated=True))
     assert [outcome.value == os.getpid() for outcome in outcomes] == [False, True, False]
 
 
@@ -134,6 +138,76 @@ def test_a_broken_executor(at_once: bool) -> None:
     assert [type(outcome.error) for outcome in outcomes] == [ChildProcessError] * 2
 
 
+class Counting(Executor):
+    """An executor that runs everything at once, and counts what was submitted and not yet taken."""
+
+    def __init__(self) -> None:
+        self.waiting = self.most = self.batches = 0
+
+    def submit(self, fn: Callable[..., R], /, *args: object, **kwargs: object) -> Future[R]:
+        self.batches += 1
+        self.waiting += 1
+        self.most = max(self.most, self.waiting)
+        return Taken(self, fn(*args, **kwargs))
+
+
+class Taken(Future[R]):
+    def __init__(self, executor: Counting, value: R) -> None:
+        super().__init__()
+        self.executor = executor
+        self.set_result(value)
+
+    def result(self, timeout: float | None = None) -> R:
+        self.executor.waiting -= 1
+        return super().result(timeout)
+
+
+def test_what_is_in_flight_is_bounded_and_batched() -> None:
+    paths = [str(number) for number in range(20_000)]
+    executor = Counting()
+    outcomes = list(run(length, paths, jobs=Execution(3, executor)))
+    assert [outcome.item for outcome in outcomes] == paths
+    assert executor.most == 4 * 3 and executor.batches < 200
+
+
+def test_processes_start_only_for_enough_work(tmp_path: Path) -> None:
+    small = [str(tmp_path / str(number)) for number in range(8)]
+    assert {each.value for each in run(process, small, jobs=2)} == {os.getpid()}
+    large = tmp_path / "large"
+    large.write_bytes(bytes(1 << 20))
+    [one, two] = run(process, [str(large), str(large)], jobs=2)
+    assert os.getpid() not in (one.value, two.value)
+    unknown = run(process, small[:2], jobs=2, measured=False)
+    assert os.getpid() not in {each.value for each in unknown}
+
+
+@pytest.mark.parametrize(
+    ("cost", "count", "expected"),
+    [(0.001, 1000, False), (0.01, 1000, True), (2.0, 3, False), (2.0, 9, True)],
+)
+def test_worthwhile(cost: float, count: int, expected: bool) -> None:
+    pace = Pace(count, 2, start=0.5)
+    assert not pace.is_worthwhile()
+    pace.add(1, 30 * cost)  # the first one loads modules
+    for _ in range(min(count, 6) - 1):
+        pace.add(1, cost)
+    assert pace.is_worthwhile() is expected
+    assert pace.size(count) == max(1, min(count // 8, int(1 / cost)))
+
+
+def test_a_plan_and_no_work(tmp_path: Path) -> None:
+    seen: list[str] = []
+    there = tmp_path / "a"
+    there.write_bytes(b"four")
+    with pytest.raises(PlanWritten):
+        list(run(seen.append, [str(there), "none"], jobs=Execution(plan=str(tmp_path / "plan"))))
+    assert not seen
+    rows = [json.loads(line) for line in (tmp_path / "plan").read_text().splitlines()]
+    assert [(row["input"], row["size"]) for row in rows] == [(str(there), 4), ("none", None)]
+    assert rows[0]["fingerprint"] == str(there.stat().st_mtime_ns)
+    assert rows[0]["part"] is rows[0]["output"] is None
+
+
 def test_path_objects() -> None:
-    outcomes = list(run(Path.exists, [Path("nowhere"), Path("/")], jobs=2))
+    outcomes = list(run(Path.exists, [Path("nowhere"), Path("/")], jobs=2, isolated=True))
     assert [outcome.value for outcome in outcomes] == [False, True]

@@ -299,7 +299,7 @@ def _all_datasets(path: str, access: Access) -> int:
 def _list_of(path: str, access: Access) -> None:
     findings = Findings()
     search = list_build.search_for([path], findings, finite=["x"], access=access, limits=_LIMITS)
-    samples = list_build.built([*list_journal.searched(search, [path])], findings)
+    samples = list_build.built([path], list_journal.searched(search, [path]), findings)
     _shown(findings)
     problems = Findings()
     check(samples, problems, CheckOptions(path, access=access, limits=_LIMITS))

@@ -9,7 +9,7 @@ import pytest
 
 import exset
 from exset import Findings, FormatError, SampleList, Severity
-from exset.core.jobs import Outcome
+from exset.core.outcome import Outcome
 from exset.runtime.lbann.hdf5_files import files_in
 from exset.runtime.lbann.hdf5_search import SearchResult
 from exset.runtime.lbann.list_build import built, search_for
@@ -22,7 +22,7 @@ def build(*paths: str, findings: Findings | None = None, **options: object) -> S
     findings = Findings() if findings is None else findings
     found = files_in(paths)
     search = search_for(found, findings, **options)  # type: ignore[arg-type]
-    return built(list(searched(search, found)), findings)
+    return built(found, searched(search, found), findings)
 
 
 def test_lists_are_built(folder: Path) -> None:
@@ -102,7 +102,7 @@ def test_names_with_blanks_are_findings(folder: Path) -> None:
         Outcome("d/c.h5", SearchResult(["x y", "z"], [("w", "it lacks v")])),
         Outcome("d/e.h5", error=FileNotFoundError(2, "gone", "d/e.h5")),
     ]
-    samples = built(outcomes, findings)
+    samples = built([each.item for each in outcomes], outcomes, findings)
     assert list(samples) == [("d/c.h5", "z")]
     assert samples.files[0].excluded == 1
     assert [finding.code for finding in findings] == [

@@ -18,7 +18,7 @@ from exset.grammars.lbann.labels import Labels
 from exset.io.access import Access
 from exset.parsers.lbann.labels import parse as parse_labels
 from exset.runtime.hdf5.objects import Objects
-from exset.runtime.lbann.hdf5_files import run_in_batches
+from exset.runtime.lbann.hdf5_files import run_on_files
 from exset.runtime.lbann.list_convert import recast
 from tests.lbann.hdf5_lists import codes, listed, write
 
@@ -318,7 +318,7 @@ class Dying:
 
 def test_batches_give_the_same_outcomes() -> None:
     paths = [f"p{number}" for number in range(16)]
-    outcomes = list(run_in_batches(Dying(), paths, jobs=2))
+    outcomes = list(run_on_files(Dying(), paths, jobs=2))
     assert [outcome.item for outcome in outcomes] == paths
     assert {outcome.item for outcome in outcomes if outcome.error} == {"p5", "p7", "p15"}
     assert isinstance(outcomes[7].error, ChildProcessError)

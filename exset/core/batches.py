@@ -1,0 +1,119 @@
+"""Run batches of files on an executor: a bound on what is submitted, and processes that die."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import dataclass
+from typing import Generic
+
+from exset.core.outcome import Batch, Item, Outcome, Value, died, run_batch
+from exset.core.pace import Pace, is_small
+from exset.core.process_pool import Processes
+
+_DEAD = ("KilledWorker",)
+"""Errors of other executors which say, as BrokenExecutor does, that the worker died."""
+
+
+@dataclass
+class Batches(Generic[Item, Value]):
+    """Files that an executor works on, in batches.
+
+    ahead: how many batches are submitted at a time. is_wide: whether all workers get work at once;
+    else only one gets small files, until they have shown that more workers save time.
+    """
+
+    work: Callable[[Item], Value]
+    items: Sequence[Item]
+    executor: Executor
+    pace: Pace
+    ahead: int
+    is_wide: bool
+
+    def outcomes(self) -> Generator[Outcome[Item, Value], None, None]:
+        """Yield the outcome of each file, in order. `-` runs in this process.
+
+        If the process of a batch dies, its files run again in processes of their own: only files
+        whose process dies again have an error.
+        """
+        waiting: deque[tuple[list[Item], Future[Batch[Value]]]] = deque()
+        at = 0
+        try:
+            while at < len(self.items) or waiting:
+                bound = self.ahead if self._may_widen(at) else 1
+                while at < len(self.items) and len(waiting) < bound:
+                    batch = self._next(at)
+                    waiting.append((batch, self._submitted(batch)))
+                    at += len(batch)
+                yield from self._results(*waiting.popleft())
+        finally:
+            for _, future in waiting:
+                future.cancel()
+
+    def _may_widen(self, at: int) -> bool:
+        if not self.is_wide and at < len(self.items):
+            self.is_wide = self.pace.is_worthwhile() or not is_small(self.items[at])
+        return self.is_wide
+
+    def _next(self, at: int) -> list[Item]:
+        """Return the files of the next batch; `-` is a batch of its own."""
+        left = len(self.items) - at
+        batch: list[Item] = []
+        for each in range(at, at + min(self.pace.size(left), left)):
+            item = self.items[each]
+            if os.fsdecode(item) == "-":
+                return batch or [item]
+            batch.append(item)
+        return batch
+
+    def _submitted(self, batch: list[Item]) -> Future[Batch[Value]]:
+        """Submit a batch, or run `-` here; the future has the result, or the error of either."""
+        done: Future[Batch[Value]] = Future()
+        try:
+            if os.fsdecode(batch[0]) != "-":
+                return self.executor.submit(run_batch, self.work, batch)
+            done.set_result(run_batch(self.work, batch))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+    def _results(
+        self, batch: list[Item], future: Future[Batch[Value]]
+    ) -> Iterator[Outcome[Item, Value]]:
+        try:
+            done = future.result()
+        except Exception as error:
+            if not _is_death(error):
+                raise
+            yield from self._alone(batch)
+            return
+        self.pace.add(len(batch), done.seconds)
+        for item, (value, why) in zip(batch, done.results, strict=True):
+            yield Outcome(item, value, why)
+
+    def _alone(self, batch: list[Item]) -> Iterator[Outcome[Item, Value]]:
+        """Run a batch whose process died again, then its halves, down to the file that kills."""
+        try:
+            if isinstance(self.executor, Processes):
+                done = self.executor.alone(run_batch, self.work, batch)
+            elif len(batch) > 1:
+                done = self.executor.submit(run_batch, self.work, batch).result()
+            else:
+                yield died(batch[0])
+                return
+        except Exception as error:
+            if not _is_death(error):
+                raise
+            if len(batch) == 1:
+                yield died(batch[0])
+                return
+            middle = len(batch) // 2
+            yield from self._alone(batch[:middle])
+            yield from self._alone(batch[middle:])
+            return
+        for item, (value, why) in zip(batch, done.results, strict=True):
+            yield Outcome(item, value, why)
+
+
+def _is_death(error: Exception) -> bool:
+    return isinstance(error, BrokenExecutor) or type(error).__name__ in _DEAD

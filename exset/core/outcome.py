@@ -1,0 +1,66 @@
+"""The outcome of work on one file: a value, or an error that the other files do not see."""
+
+import errno
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import Generic, TypeVar, cast
+
+from exset.core.errors import FormatError
+
+Item = TypeVar("Item", bound=str | os.PathLike[str])
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[Item, Value]):
+    """The outcome of one file: a value or an error."""
+
+    item: Item
+    value: Value | None = None
+    error: FormatError | OSError | None = None
+
+    def result(self) -> Value:
+        """Return the value, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return cast(Value, self.value)
+
+
+def outcome_of(item: Item, result: Callable[[], Value]) -> Outcome[Item, Value]:
+    """Call a function; FormatError, OSError and a lack of memory become the outcome of the file."""
+    try:
+        try:
+            return Outcome(item, result())
+        except MemoryError:
+            why = os.strerror(errno.ENOMEM)
+            raise OSError(errno.ENOMEM, why, os.fsdecode(item)) from None
+    except (FormatError, OSError) as error:
+        return Outcome(item, error=error)
+
+
+def died(item: Item) -> Outcome[Item, Value]:
+    """Return the outcome of a file whose process died."""
+
+    def fail() -> Value:
+        why = "the worker process of this file died"
+        raise ChildProcessError(errno.ECHILD, why, os.fsdecode(item))
+
+    return outcome_of(item, fail)
+
+
+@dataclass(frozen=True)
+class Batch(Generic[Value]):
+    """What a process sends back: a value or an error for each of some files, and the seconds."""
+
+    results: list[tuple[Value | None, FormatError | OSError | None]]
+    seconds: float
+
+
+def run_batch(work: Callable[[Item], Value], items: list[Item]) -> Batch[Value]:
+    """Run work on some files, one after another, in this process."""
+    begun = perf_counter()
+    done = [outcome_of(item, partial(work, item)) for item in items]
+    return Batch([(each.value, each.error) for each in done], perf_counter() - begun)

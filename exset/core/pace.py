@@ -1,0 +1,67 @@
+"""Decide by measured cost how many files a process gets at a time, and whether others start."""
+
+import os
+import stat
+import time
+from dataclasses import dataclass, field
+
+_SECONDS = 1.0
+"""The work of a batch: much longer than its way to a process and back."""
+
+_LARGEST = 4096
+_SHARES = 4
+"""At least so many batches for each process, so that all end at about the same time."""
+
+_SMALL = 1 << 20
+_FEW = 4
+
+
+@dataclass
+class Pace:
+    """The measured cost of a file, from those that are done.
+
+    `count`: the number of all files. `workers`: the number of processes that may work.
+    """
+
+    count: int
+    workers: int
+    done: int = 0
+    cost: float | None = None
+    """The seconds of a file: of the last ones more than of the first ones."""
+
+    start: float = field(default_factory=time.process_time)
+    """The seconds that a process needs to start: at first, what this one has needed so far."""
+
+    def add(self, files: int, seconds: float) -> None:
+        """Count files that are done, and the seconds of one process that they took."""
+        self.done += files
+        # The first file loads modules: what it took says little of the others.
+        new = seconds / files
+        self.cost = new if self.cost is None else min(new, (self.cost + new) / 2)
+
+    def size(self, left: int) -> int:
+        """Return how many files the next batch should have, if so many are not yet submitted."""
+        if self.cost is None:
+            return 1
+        share = left // (_SHARES * self.workers)
+        return max(1, min(share, int(_SECONDS / max(self.cost, 1e-6)), _LARGEST))
+
+    def is_worthwhile(self) -> bool:
+        """Return whether the files that are left take so long that other processes save time."""
+        if self.workers < 2 or self.cost is None or self.done < _FEW:
+            return False
+        left = self.cost * (self.count - self.done)
+        return left * (1 - 1 / self.workers) > 2 * self.start
+
+
+def is_small(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file is too small to be much work: one that is missing is, a folder not."""
+    if (name := os.fsdecode(path)) == "-":
+        return True
+    try:
+        status = os.stat(name)
+    except FileNotFoundError:
+        return "://" not in name
+    except (OSError, ValueError):
+        return True
+    return stat.S_ISREG(status.st_mode) and status.st_size < _SMALL

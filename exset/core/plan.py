@@ -1,0 +1,79 @@
+"""The plan of work on many files: its units, made before any work and written as JSON Lines.
+
+The order, the names and the bytes of all outputs follow from the plan alone, whoever does the work.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from exset.core.outcome import Item
+from exset.io import files
+
+
+@runtime_checkable
+class WithOutput(Protocol):
+    """A unit of work that writes a file: `target` is its path."""
+
+    target: str
+
+
+@runtime_checkable
+class WithPart(Protocol):
+    """A unit of work on a part of a file, such as some of its samples."""
+
+    part: str
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit of work: a file or a part of it, and the file that the work writes.
+
+    size: the bytes of the input. fingerprint: changes when the input does; it is the time of the
+    last change, in nanoseconds. Both are None for a remote file and a missing one.
+    """
+
+    input: str
+    part: str | None
+    output: str | None
+    size: int | None
+    fingerprint: str | None
+
+    @classmethod
+    def of(cls, item: str | os.PathLike[str]) -> "Unit":
+        """Return the unit of a path, or of an object with a path; nothing is opened."""
+        path = os.fsdecode(item)
+        size, changed = _status(path)
+        part = item.part if isinstance(item, WithPart) else None
+        output = item.target if isinstance(item, WithOutput) else None
+        return cls(path, part, output, size, changed)
+
+
+class PlanWritten(Exception):
+    """The plan is written, and no work is done: no error, but the end of the command."""
+
+    def __init__(self, path: str, units: int) -> None:
+        super().__init__(path, units)
+        self.path = path
+        self.units = units
+
+
+def write_plan(path: str, items: Sequence[Item]) -> PlanWritten:
+    """Write the units of some files as JSON Lines; return what ends the command."""
+    files.write(path, _lines(items))
+    return PlanWritten(path, len(items))
+
+
+def _lines(items: Sequence[Item]) -> Iterator[bytes]:
+    for item in items:
+        yield json.dumps(vars(Unit.of(item))).encode() + b"\n"
+
+
+def _status(path: str) -> tuple[int | None, str | None]:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None, None
+    return status.st_size, str(status.st_mtime_ns)
