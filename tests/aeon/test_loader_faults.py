@@ -158,6 +158,15 @@ def test_a_disk_that_is_full_while_the_cache_is_made(
     }  # fmt: skip
 
 
+@pytest.fixture
+def sigint() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt, also where a shell started the tests with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("sigint")
 @pytest.mark.parametrize("prefetch", [0, 2])
 def test_ctrl_c(prefetch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The state is that of the last batch that came, and the loader itself can go on."""
