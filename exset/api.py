@@ -225,7 +225,7 @@ def validate(
     """
     findings, name, engine = Findings(), os.fsdecode(path), formats.engine(engine)
     try:
-        with streaming.opened(path, format=format, limits=limits) as file:
+        with streaming.opened(path, format=format, limits=limits, roots=access.roots) as file:
             family = file.format.family
             file_check = family.file_check if check_files else None
             how = CheckOptions(name, os.fsdecode(base), access, jobs, limits, decode)
@@ -295,12 +295,19 @@ def check_convertible(family: Family, target: Format, path: str, source: str) ->
 
 
 def read_input(
-    path: FilePath, format: str | None = None, *, limits: Limits = DEFAULT
+    path: FilePath,
+    format: str | None = None,
+    *,
+    limits: Limits = DEFAULT,
+    roots: tuple[str, ...] = (),
 ) -> Source | Folder:
-    """Read a source, or return the folder if the path is a folder of a known format."""
+    """Read a source, or return the folder if the path is a folder of a known format.
+
+    `roots`: those of a folder, as in `Folder`.
+    """
     name = os.fsdecode(path)
     if streaming.format_of_folder(name, format, limits) is not None:
-        return Folder(name, limits)
+        return Folder(name, limits, roots)
     return read_source(name, limits=limits)
 
 

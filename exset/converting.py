@@ -90,9 +90,13 @@ def conversion(
     reading: Mapping[str, OptionValue],
     engine: Engine,
     options: Mapping[str, object],
-    is_untrusted: bool = False,
+    roots: tuple[str, ...] = (),
 ) -> Conversion:
-    """Convert a file; the arguments are those of `convert`, and of `Steps.of`."""
+    """Convert a file; the arguments are those of `convert`, and of `Steps.of`.
+
+    `roots`: the folders that must contain the files of a folder; if there are any, nobody trusts
+    the file.
+    """
     if from_format is not None:
         formats.get(from_format)
     target_format = api.target_format(target, to, argument="to")
@@ -101,7 +105,9 @@ def conversion(
     if dry_run:
         target = os.devnull
     with ExitStack() as stack:
-        opened = streaming.opened(source, format=from_format, limits=limits, argument="from_format")
+        opened = streaming.opened(
+            source, format=from_format, limits=limits, argument="from_format", roots=roots
+        )
         file = stack.enter_context(opened)
         fmt, name = file.format, file.name
         if to is None:
@@ -110,13 +116,15 @@ def conversion(
         if dry_run and target_format.option("lossy"):
             options = {**options, "lossy": True}
         step = Steps.of(
-            fmt, target_format, options, reading, is_untrusted=is_untrusted, dry_run=dry_run
+            fmt, target_format, options, reading, is_untrusted=bool(roots), dry_run=dry_run
         )
         read: dict[str, Any] = {"engine": engine, **step.read}
         writing: dict[str, Any] = {**step.write}
         if can_reread(file, target_format):
             once = OnceFindings(findings)
-            models: Iterable[Model] = FileChunks(source, fmt, limits, step.read, engine, once)
+            models: Iterable[Model] = FileChunks(
+                source, fmt, limits, step.read, engine, once, roots
+            )
             stack.close()
             nouns = (fmt.family.noun, target_format.family.noun)
             with with_source_name(name, *nouns, findings=findings) as named:

@@ -63,8 +63,8 @@ class OnceFindings:
 class FileChunks(Iterable[Model]):
     """The models of the chunks of a file; each iteration reads the file again.
 
-    `findings`: those of one iteration. Raises the errors of `Format.stream`, and
-    FormatError if the file changes between the iterations.
+    `findings`: those of one iteration. `roots`: as in `streaming.opened`. Raises the errors of
+    `Format.stream`, and FormatError if the file changes between the iterations.
     """
 
     path: str
@@ -73,10 +73,13 @@ class FileChunks(Iterable[Model]):
     options: Mapping[str, OptionValue]
     engine: Engine
     findings: "OnceFindings"
+    roots: tuple[str, ...] = ()
     _state: tuple[int, int] | None = field(default=None, init=False)
 
     def __iter__(self) -> Iterator[Model]:
-        opened = streaming.opened(self.path, format=self.format.name, limits=self.limits)
+        opened = streaming.opened(
+            self.path, format=self.format.name, limits=self.limits, roots=self.roots
+        )
         with self.findings.of_one() as findings, opened as file:
             self._check_state(file.name)
             yield from file.stream(findings, engine=self.engine, **self.options)

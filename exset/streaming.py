@@ -282,16 +282,17 @@ def opened(
     limits: Limits = DEFAULT,
     few: bool = False,
     argument: str = "format",
+    roots: tuple[str, ...] = (),
 ) -> Iterator[OpenFile | OpenFolder]:
     """Open a file, `-`, a bundled sample or a folder, and recognise its format.
 
     `format`: its name. `few`: whether only the first units are needed. `argument`: as
-    `formats.detect`. Raises as `files.blocks` does, also for a folder that has no known format, and
-    FormatError for an unknown format.
+    `formats.detect`. `roots`: those of a folder, as in `Folder`. Raises as `files.blocks` does,
+    also for a folder that has no known format, and FormatError for an unknown format.
     """
     name = os.fsdecode(path)
     if (fmt := format_of_folder(name, format, limits)) is not None:
-        yield OpenFolder(Folder(name, limits), fmt, limits)
+        yield OpenFolder(Folder(name, limits, roots), fmt, limits)
         return
     with _blocks(name, limits, _SMALL_BLOCK if few else _BLOCK) as blocks:
         if few:

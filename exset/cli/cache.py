@@ -148,7 +148,8 @@ def repair(folder: str, manifest: str | None, common: CommonOptions, **planning:
         report.values = {**report.values, "written": [], "kept": []}
         return report
     compared = _compared(planning)
-    plan = plan_of(manifest, common, planning, Cache(folder, common.limits))
+    cache = Cache(folder, common.limits, common.access.roots)
+    plan = plan_of(manifest, common, planning, cache)
     repair = partial(cache_build.repair, plan, folder, compare=compared)
     return _built(repair, plan, manifest, common)
 
@@ -161,7 +162,7 @@ def _check(
     findings = Findings()
     if manifest is None:
         require_option("--manifest", *planning, "roots")
-    cache = Cache(folder, common.limits)
+    cache = Cache(folder, common.limits, common.access.roots)
     if manifest is None:
         intact = cache.check(findings)
     else:

@@ -72,7 +72,7 @@ def extract(
     }
     fmt = "block"
     if is_folder(source):
-        cache = Cache(source, common.limits)
+        cache = Cache(source, common.limits, common.access.roots)
         plan = None if manifest is None else plan_of(manifest, common, planning, cache)
         settings |= {"plan": plan, "damaged": damaged, "findings": common.findings}
         with with_source_name(source):

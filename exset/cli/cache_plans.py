@@ -69,7 +69,7 @@ def _records(
     """
     from exset.parsers.aeon.manifest import parse
 
-    source = api.read_input(path, limits=common.limits)
+    source = api.read_input(path, limits=common.limits, roots=common.access.roots)
     fmt = formats.get("manifest")
     with suppress(FormatError):
         fmt = api.recognise(source)

@@ -64,13 +64,14 @@ class Converter:
             reading=self.common.options,
             engine="auto",
             options=self.options,
-            is_untrusted=self.is_untrusted,
+            roots=self.common.access.roots,
         )
         return Converted(findings, count=done.count, size=done.size)
 
     def _for_terminal(self, job: Job) -> Converted:
         """Convert in memory: a terminal must not show half a file, nor control characters."""
-        source = api.read_input(job.source, self.common.format, limits=self.common.limits)
+        how: dict[str, Any] = {"limits": self.common.limits, "roots": self.common.access.roots}
+        source = api.read_input(job.source, self.common.format, **how)
         fmt = api.recognise(source, self.common.format)
         api.check_convertible(fmt.family, job.format, "", source.name)
         common, untrusted = self.common, self.is_untrusted

@@ -73,7 +73,7 @@ class CommonOptions:
 
     def load(self, path: str) -> LoadedFile:
         """Read a file; raises FormatError and OSError as `exset.load` does."""
-        source = api.read_input(path, self.format, limits=self.limits)
+        source = api.read_input(path, self.format, limits=self.limits, roots=self.access.roots)
         return self.load_source(source, api.recognise(source, self.format))
 
     def load_source(self, source: Source | Folder, fmt: Format) -> LoadedFile:
@@ -84,7 +84,8 @@ class CommonOptions:
 
     def opened(self, path: str, few: bool = False) -> AbstractContextManager[OpenFile | OpenFolder]:
         """Open a file to read it in chunks, as `streaming.opened` does."""
-        return streaming.opened(path, format=self.format, limits=self.limits, few=few)
+        how: dict[str, Any] = {"limits": self.limits, "roots": self.access.roots}
+        return streaming.opened(path, format=self.format, few=few, **how)
 
     def load_model(self, path: str, model: type[M], format: str | None = None) -> M:
         """Read a file that must contain a model of the class `model`; add to the findings.

@@ -13,6 +13,7 @@ from exset.core.limits import DEFAULT
 from exset.core.text import safe
 from exset.io import files
 from exset.io.access import is_inside
+from exset.io.beneath import PathInside
 
 PATH = click.Path(readable=False)
 """The type of paths; an unreadable file gives an error when it is read, and others follow."""
@@ -75,7 +76,7 @@ def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[
                     raise click.BadParameter(
                         f"{safe(argument)}: {safe(path)} is outside of {safe(', '.join(roots))}"
                     )
-                yield path
+                yield PathInside(path, roots) if roots else path
         elif set("*?[") & set(argument) and "://" not in argument and not os.path.lexists(argument):
             yield from _matches(argument) or [argument]
         else:

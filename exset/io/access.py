@@ -1,6 +1,5 @@
 """Permissions for opening the files that a file names."""
 
-import errno
 import os
 import stat
 from collections.abc import Callable, Iterable
@@ -58,25 +57,3 @@ def _has_type(path: str, test: Callable[[int], bool]) -> bool:
 def raise_error(error: OSError) -> NoReturn:
     """Raise the error; as `onerror` of `os.walk`, which else ignores folders it cannot read."""
     raise error
-
-
-def check_regular_file(path: str) -> None:
-    """Raise OSError for a file that cannot be opened, or that is not a regular file.
-
-    Call it for files that the user did not name: to open a pipe could wait forever.
-    """
-    file_size(path)
-
-
-def file_size(path: str) -> int:
-    """Return the size of a regular file. Raises OSError as `check_regular_file` does."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    try:
-        found = os.fstat(handle)
-    finally:
-        os.close(handle)
-    if stat.S_ISDIR(found.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "not a regular file", path)
-    return found.st_size

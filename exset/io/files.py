@@ -21,6 +21,7 @@ from exset.core.source import Source
 from exset.core.text import Advice
 from exset.io import remote
 from exset.io.atomic_write import FULL, replacing, with_file_name
+from exset.io.beneath import PathInside, open_regular
 from exset.io.blocks import Blocks, check_device, size_of, too_long
 from exset.io.compression import MAGIC, SUFFIXES, compressing, kind_of
 
@@ -35,19 +36,24 @@ _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # links to open files, not to pat
 
 
 def read(
-    path: FilePath, *, limits: Limits = DEFAULT, maps: Callable[[bytes], bool] | None = None
+    path: FilePath,
+    *,
+    limits: Limits = DEFAULT,
+    maps: Callable[[bytes], bool] | None = None,
+    roots: tuple[str, ...] = (),
 ) -> Source:
     """Read a whole file and decompress it. If `x.ex` is missing, try `x.ex.gz` and so on.
 
     `maps`: decides from the first 4096 bytes whether to map the file into memory instead. Do not
-    truncate a mapped file while it is in use: the operating system ends the process.
+    truncate a mapped file while it is in use: the operating system ends the process. `roots`: the
+    folders that must contain the file, as in `exset.io.beneath`; it must then be a regular file.
 
     The content decides how a file is compressed. Raises FormatError for compressed data that are
     truncated, damaged, or contradict the suffix; LimitError for `max_ratio` and `max_bytes`;
     OSError from the system, and for a device that may never end: any but a terminal and the null
     device. An uncompressed file is preferred (Lens, util.c: file name search).
     """
-    with _opened(path, limits) as (file, name):
+    with _opened(path, limits, roots) as (file, name):
         if (size := size_of(file)) and (content := _uncompressed(file, name, size, maps)):
             return Source(name, content, path=local_path(path, name))
         whole = io.BytesIO()
@@ -57,12 +63,14 @@ def read(
 
 
 @contextmanager
-def blocks(path: FilePath, *, limits: Limits = DEFAULT, size: int = _CHUNK) -> Iterator[Blocks]:
+def blocks(
+    path: FilePath, *, limits: Limits = DEFAULT, size: int = _CHUNK, roots: tuple[str, ...] = ()
+) -> Iterator[Blocks]:
     """Open a file to read it in blocks of about `size` bytes; names and errors as in `read`.
 
     A block of a pipe has the bytes that are available. An error is raised when its block is read.
     """
-    with _opened(path, limits) as (file, name):
+    with _opened(path, limits, roots) as (file, name):
         yield Blocks.of(file, name, limits, size)
 
 
@@ -166,9 +174,12 @@ def _checked(path: FilePath) -> str:
     return name
 
 
-def _open(name: str) -> tuple[str, BinaryIO]:
+def _open(name: str, roots: tuple[str, ...]) -> tuple[str, BinaryIO]:
+    def open_file(path: str) -> BinaryIO:
+        return open_regular(path, roots) if roots else open(path, "rb")
+
     try:
-        return name, open(name, "rb")
+        return name, open_file(name)
     except IsADirectoryError as error:
         texts = (f"{error.strerror}; {each}" for each in (_FILES, _FILES.command))
         raise IsADirectoryError(error.errno, Advice.both(*texts), name) from None
@@ -176,8 +187,8 @@ def _open(name: str) -> tuple[str, BinaryIO]:
         is_whole = not os.path.basename(name) or name.endswith(tuple(SUFFIXES))
         for suffix in () if is_whole else SUFFIXES:
             with suppress(FileNotFoundError):
-                return name + suffix, open(name + suffix, "rb")
-        if (near := _nearest(name)) is None:
+                return name + suffix, open_file(name + suffix)
+        if roots or (near := _nearest(name)) is None:
             raise
         why = f"{error.strerror}; did you mean {near}?"
         raise FileNotFoundError(error.errno, why, name) from None
@@ -198,7 +209,9 @@ def _nearest(name: str) -> str | None:
 
 
 @contextmanager
-def _opened(path: FilePath, limits: Limits) -> Iterator[tuple[BinaryIO, str]]:
+def _opened(
+    path: FilePath, limits: Limits, roots: tuple[str, ...]
+) -> Iterator[tuple[BinaryIO, str]]:
     """Open a file or standard input; also yield its name for messages."""
     name = _checked(path)
     with ExitStack() as stack:
@@ -209,7 +222,8 @@ def _opened(path: FilePath, limits: Limits) -> Iterator[tuple[BinaryIO, str]]:
             file = stack.enter_context(remote.opened(name))
             name = remote.shown(name)
         else:
-            name, file = _open(name)
+            inside = name.roots if isinstance(name, PathInside) else roots
+            name, file = _open(name, inside)
             stack.enter_context(file)
         check_device(file, name)
         if (size_of(file) or 0) > limits.max_bytes:

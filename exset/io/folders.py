@@ -18,8 +18,9 @@ from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.core.text import safe
 from exset.io import files
-from exset.io.access import check_regular_file, is_folder, raise_error
+from exset.io.access import is_folder, raise_error
 from exset.io.atomic_write import FULL, sync_folder, sync_name
+from exset.io.beneath import check_regular_file, open_regular
 from exset.io.blocks import Blocks
 from exset.io.extraction import parts_of
 from exset.io.files import FilePath
@@ -30,11 +31,17 @@ _IS_FULL: Final = "the folder exists and is not empty: name a new folder, or rem
 
 
 class Folder:
-    """A folder to read, and the files in it. `name`: its path, for messages."""
+    """A folder to read, and the files in it. `name`: its path, for messages.
 
-    def __init__(self, path: FilePath, limits: Limits = DEFAULT) -> None:
+    `roots`: if there are any, each file must be in one of these folders, or in the folder itself.
+    """
+
+    def __init__(
+        self, path: FilePath, limits: Limits = DEFAULT, roots: tuple[str, ...] = ()
+    ) -> None:
         self.name = os.fsdecode(path)
         self.limits = limits
+        self.roots = (self.name, *roots) if roots else ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -78,16 +85,21 @@ class Folder:
 
     def read(self, name: str, *, maps: Callable[[bytes], bool] | None = None) -> Source:
         """Read a file in the folder, as `exset.io.files.read` does."""
-        return files.read(self._regular(name), limits=self.limits, maps=maps)
+        path = self._regular(name)
+        return files.read(path, limits=self.limits, maps=maps, roots=self.roots)
 
     def blocks(self, name: str) -> AbstractContextManager[Blocks]:
         """Open a file in the folder, as `exset.io.files.blocks` does."""
-        return files.blocks(self._regular(name), limits=self.limits)
+        return files.blocks(self._regular(name), limits=self.limits, roots=self.roots)
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a regular file in the folder as it is, without decompressing it. Raises OSError."""
+        return open_regular(self.path_of(name), self.roots)
 
     def _regular(self, name: str) -> str:
         """Return the path of a regular file: a pipe in the folder could wait forever."""
         path = self.path_of(name)
-        check_regular_file(path)
+        check_regular_file(path, self.roots)
         return path
 
 
@@ -132,10 +144,12 @@ class NewFolder:
         if self._path is not None:
             os.makedirs(os.path.join(self._path, checked), exist_ok=True)
 
-    def copy(self, name: str, path: str) -> None:
-        """Create a file with the contents of another one, which must be a regular file."""
-        check_regular_file(path)
-        with open(path, "rb") as source, self.open(name) as file:
+    def copy(self, name: str, path: str, roots: tuple[str, ...] = ()) -> None:
+        """Create a file with the contents of another one, which must be a regular file.
+
+        `roots`: as in `exset.io.beneath`.
+        """
+        with open_regular(path, roots) as source, self.open(name) as file:
             while chunk := source.read(_CHUNK):
                 file.write(chunk)
 

@@ -41,7 +41,8 @@ def block_name(number: int) -> str:
 class Cache(UnitSequence[Block, tuple[Block, ...]]):
     """A folder of blocks, and the sequence of these blocks, each mapped into memory when read.
 
-    Its file names are read once. Raises OSError.
+    Its file names are read once. `roots`: if there are any, each block must be in one of these
+    folders, or in the cache itself, links followed. Raises OSError.
 
     Before 2017, aeon gave folders and blocks other names, and wrote no marker: exset reads these
     caches, too.
@@ -49,6 +50,7 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
 
     path: str
     limits: Limits = DEFAULT
+    roots: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         try:
@@ -119,7 +121,9 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
 
     def source(self, number: int) -> Source:
         """Return the file of a block, mapped into memory. Raises KeyError, OSError."""
-        return files.read(self.blocks[number], limits=self.limits, maps=lambda _: True)
+        roots = (self.path, *self.roots) if self.roots else ()
+        path = self.blocks[number]
+        return files.read(path, limits=self.limits, maps=lambda _: True, roots=roots)
 
     def block(self, number: int, findings: Findings | None = None) -> Block:
         """Return a block, mapped into memory. Raises KeyError, FormatError and OSError."""

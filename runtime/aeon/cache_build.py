@@ -19,7 +19,7 @@ from exset.codecs.aeon.cpio_write import BlockWriter
 from exset.core.errors import Findings, FormatError, Place, Severity
 from exset.core.text import Advice, counted, safe
 from exset.io import files
-from exset.io.access import check_regular_file
+from exset.io.beneath import open_regular
 from exset.runtime.aeon.cache import COMPLETE, JOURNAL, Cache, block_name
 from exset.runtime.aeon.cache_compare import Compared
 from exset.runtime.aeon.cache_lock import NAME as LOCK
@@ -68,7 +68,7 @@ def build(plan: Plan, directory: str, *, clock: Callable[[], float] = time.time)
 def _build(plan: Plan, folder: str, clock: Callable[[], float]) -> Built:
     """Build a cache in its folder, or complete it."""
     with locked(folder) as is_held:
-        cache, found = Cache(folder), Findings()
+        cache, found = Cache(folder, roots=plan.access.roots), Findings()
         keep = _finished_blocks(plan, folder)
         intact = plan.check(cache, found).keys() if keep or cache.is_complete else set()
         if cache.is_complete:
@@ -110,10 +110,10 @@ def repair(
     compare: as in `Plan.check`. Raises the errors of `build`, and FormatError for the cache of
     another manifest.
     """
-    if (cache := Cache(folder)).uid != plan.uid:
+    if (cache := Cache(folder, roots=plan.access.roots)).uid != plan.uid:
         raise FormatError.of(plan.wrong_uid(cache))
     with locked(folder) as is_held:
-        cache = Cache(folder)
+        cache = Cache(folder, roots=plan.access.roots)
         keep = plan.check(cache, Findings(), compare=compare).keys()
         return _complete(plan, cache, keep, is_held, clock)
 
@@ -155,8 +155,7 @@ def _finished_blocks(plan: Plan, folder: str) -> Set[int]:
     """Return the blocks that, by the journal, an earlier builder of the same plan finished."""
     with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
         path = os.path.join(folder, JOURNAL)
-        check_regular_file(path)
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             journal = json.loads(file.read(_MAX_JOURNAL))
         if journal["plan"] == plan.key:
             return {number for number in journal["done"] if isinstance(number, int)}

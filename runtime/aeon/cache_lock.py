@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
 
-from exset.io.access import check_regular_file
+from exset.io.beneath import check_regular_file, open_regular
 from exset.runtime.aeon.lock_owner import Owner
 
 NAME: Final = "caching_in_progress"
@@ -47,8 +47,7 @@ def owner_of(folder: str) -> Owner | None:
     """Return the owner of a folder's lock, None if there is no lock. Raises no OSError."""
     path = os.path.join(folder, NAME)
     try:
-        check_regular_file(path)
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             return Owner.from_json(file.read(_MAX_BYTES))
     except FileNotFoundError:
         return None

@@ -25,7 +25,7 @@ def read(
     that is missing or damaged.
     """
     found = Findings()
-    cache = Cache(folder.name, limits)
+    cache = Cache(folder.name, limits, folder.roots)
     blocks = [block for _, block in cache.intact(found)]
     for finding in found:
         if finding.severity is Severity.ERROR and finding.code != "aeon-cache-incomplete":

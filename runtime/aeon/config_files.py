@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Final
 
 from exset.core.errors import Findings, FormatError, Place
-from exset.core.limits import Limits
 from exset.core.protocols import CheckOptions
 from exset.core.source import Source
 from exset.core.text import counted, safe
@@ -14,7 +13,8 @@ from exset.grammars.aeon.config.findings import finding_at
 from exset.grammars.aeon.config.model import LoaderConfig
 from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_findings import finding_at as manifest_finding
-from exset.io.access import check_regular_file, is_folder, is_inside
+from exset.io.access import is_folder
+from exset.io.beneath import OutsideError, check_regular_file, open_regular
 from exset.parsers.aeon.manifest import parse
 from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.config_column import Column
@@ -40,7 +40,7 @@ def check_files(config: LoaderConfig, findings: Findings, options: CheckOptions,
     if path is None:
         return
     try:
-        manifest = _manifest(path, config, findings, options.limits)
+        manifest = _manifest(path, config, findings, options)
     except FormatError as error:
         findings.add(error.finding)
         return
@@ -71,13 +71,15 @@ def _check_columns(manifest: Manifest, config: LoaderConfig, findings: Findings,
         findings.add(finding_at("aeon-columns-unused", place, **words))
 
 
-def _manifest(path: str, config: LoaderConfig, findings: Findings, limits: Limits) -> Manifest:
+def _manifest(
+    path: str, config: LoaderConfig, findings: Findings, options: CheckOptions
+) -> Manifest:
     """Read the manifest like the version of aeon that reads the configuration."""
-    with open(path, "rb") as file:
+    with open_regular(path, options.access.roots) as file:
         source = Source(path, file.read())
     dialect = "seed" if config.dialect == "seed" else None
     found = Findings()
-    manifest = parse(source, limits=limits, findings=found, dialect=dialect)
+    manifest = parse(source, limits=options.limits, findings=found, dialect=dialect)
     if not len(manifest):
         message, hint = "the manifest has no records", "aeon's loader rejects it"
         raise FormatError(message, place=Place(path), hint=hint, code="aeon-no-records")
@@ -108,11 +110,11 @@ class _Files:
     def found(self, value: str, field: str, more: str = "") -> str | None:
         """Return the path of a file as aeon finds it, or report why it cannot be read, and more."""
         path, place = self.path(value), Place(self.name, field=field)
-        if not is_inside(path, self.base.access.roots):
+        try:
+            check_regular_file(path, self.base.access.roots)
+        except OutsideError:
             self.findings.add(manifest_finding("aeon-file-outside", place, path=safe(path)))
             return None
-        try:
-            check_regular_file(path)
         except OSError as error:
             hint = self.base.hint_if_missing(os.fsencode(value), source=self.name) or ""
             self.report(path, field, f"{error.strerror or error}{more}", hint)
@@ -126,11 +128,9 @@ class _Files:
 
     def is_readable(self, value: str) -> bool:
         """Return whether aeon can read a file, and it is inside the roots."""
-        path = self.path(value)
         with suppress(OSError):
-            if is_inside(path, self.base.access.roots):
-                check_regular_file(path)
-                return True
+            check_regular_file(self.path(value), self.base.access.roots)
+            return True
         return False
 
     def check_noise(self) -> None:
@@ -140,7 +140,7 @@ class _Files:
             field = f"etl[{number}].noise_index_file"
             if not value or (path := self.found(str(value), field)) is None:
                 continue
-            with open(path, "rb") as file:
+            with open_regular(path, self.base.access.roots) as file:
                 lines = file.read().split()
             if not lines:
                 self.report(path, field, "it lists no files")

@@ -20,7 +20,8 @@ from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import ElementType
 from exset.grammars.columns.arrays import chosen_rows
 from exset.grammars.columns.strings import Strings
-from exset.io.access import DEFAULT_ACCESS, Access, is_inside
+from exset.io.access import DEFAULT_ACCESS, Access
+from exset.io.beneath import OutsideError
 from exset.io.files import FilePath
 from exset.parsers.aeon.base64 import decoded
 from exset.parsers.aeon.manifest_checks import NUMBER_FINDINGS
@@ -183,32 +184,28 @@ def contents(
 
     Raises LimitError for a file of more than `max_bytes`.
     """
-    read = partial(read_file, dialect=manifest.dialect, max_bytes=max_bytes)
-    return _of_file(read, manifest, record, column, path, access)
+    roots = access.roots
+    read = partial(read_file, dialect=manifest.dialect, max_bytes=max_bytes, roots=roots)
+    return _of_file(read, manifest, record, column, path)
 
 
 def file_size(
     manifest: Manifest, record: int, column: int, path: bytes, access: Access = DEFAULT_ACCESS
 ) -> int | ElementError:
     """Return the bytes of the file of a FILE element, or why aeon cannot read it."""
-    read = partial(size_of, dialect=manifest.dialect)
-    return _of_file(read, manifest, record, column, path, access)
+    read = partial(size_of, dialect=manifest.dialect, roots=access.roots)
+    return _of_file(read, manifest, record, column, path)
 
 
 def _of_file(
-    read: Callable[[bytes], T],
-    manifest: Manifest,
-    record: int,
-    column: int,
-    path: bytes,
-    access: Access,
+    read: Callable[[bytes], T], manifest: Manifest, record: int, column: int, path: bytes
 ) -> T | ElementError:
-    """Call a function with the path of a FILE element, which must be in the roots of `access`."""
-    if not is_inside(os.fsdecode(path_of(path)), access.roots):
-        outside = finding_at("aeon-file-outside", None, path=safe(os.fsdecode(path)))
-        return _error(manifest, record, column, outside.code, outside.message)
+    """Call a function with the path of a FILE element; return its error as ElementError."""
     try:
         return read(path_of(path))
+    except OutsideError:
+        outside = finding_at("aeon-file-outside", None, path=safe(os.fsdecode(path)))
+        return _error(manifest, record, column, outside.code, outside.message)
     except OSError as error:
         why = error.strerror or str(error)
         message = f"{safe(os.fsdecode(path))}: {why}" if path else "the path is empty"

@@ -12,7 +12,7 @@ from exset.core.text import counted, safe
 from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
-from exset.io.access import is_inside
+from exset.io.beneath import OutsideError, open_regular, status
 from exset.runtime.aeon.missing_files import Folder, Mistake
 
 HUGE: Final = 1 << 31
@@ -34,10 +34,7 @@ def check_named(manifest: Manifest, findings: Findings, name: str, base: Folder)
     count = 0
     for file in _named(manifest, name, base.path):
         count += 1
-        if not is_inside(os.fsdecode(file.path), base.access.roots):
-            code, why = "aeon-file-outside", ""
-        else:
-            code, why = _problem(file.path, manifest.dialect)
+        code, why = _problem(file.path, manifest.dialect, base.access.roots)
         if code == "aeon-file-missing":
             mistake = base.mistake(file.field)
             missing.setdefault((mistake.advice, file.is_absolute), []).append((file, mistake))
@@ -103,25 +100,27 @@ def _named(manifest: Manifest, name: str, base: bytes) -> Iterator[_File]:
                 yield _File(place, field, path)
 
 
-def _problem(path: bytes, dialect: Dialect) -> tuple[str, str]:
+def _problem(path: bytes, dialect: Dialect, roots: tuple[str, ...]) -> tuple[str, str]:
     """Return the code of a file's finding, and the reason of the system; empty if none."""
     try:
-        status = os.stat(path)
+        found = status(path, roots)
+    except OutsideError:
+        return "aeon-file-outside", ""
     except (FileNotFoundError, NotADirectoryError):
         return "aeon-file-missing", ""
     except PermissionError:
         return "aeon-file-closed", ""
     except OSError as error:
         return "aeon-file", safe(error.strerror or str(error))
-    if stat.S_ISDIR(status.st_mode):
+    if stat.S_ISDIR(found.st_mode):
         return "aeon-file-folder", ""
-    if not stat.S_ISREG(status.st_mode):
+    if not stat.S_ISREG(found.st_mode):
         return "aeon-file-irregular", ""
-    if not os.access(path, os.R_OK):
+    if not (roots or os.access(path, os.R_OK)):
         return "aeon-file-closed", ""
-    if status.st_size == 0:
+    if found.st_size == 0:
         return "aeon-file-empty", ""
-    if status.st_size >= HUGE and dialect is Dialect.HEAD:
+    if found.st_size >= HUGE and dialect is Dialect.HEAD:
         return "aeon-file-huge", ""
     return "", ""
 
@@ -131,25 +130,35 @@ def path_of(field: bytes) -> bytes:
     return field.partition(b"\0")[0]
 
 
-def size_of(path: bytes, dialect: Dialect) -> int:
-    """Return the size of a file. Raises OSError if aeon fails, hangs or reads other bytes."""
-    status = os.stat(path)
-    if not stat.S_ISREG(status.st_mode):
-        what = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-        raise OSError(f"it is {what}, on which aeon hangs")
-    if status.st_size >= HUGE and dialect is Dialect.HEAD:
-        raise OSError("it has 2 GiB or more, and aeon reads only zeros")
-    return status.st_size
+def size_of(path: bytes, dialect: Dialect, roots: tuple[str, ...] = ()) -> int:
+    """Return the size of a file. Raises OSError if aeon fails, hangs or reads other bytes.
+
+    roots: as in `exset.io.beneath`. Raises OutsideError.
+    """
+    return _checked_size(status(path, roots), dialect)
 
 
-def read_file(path: bytes, dialect: Dialect, max_bytes: int | None) -> bytes:
+def read_file(
+    path: bytes, dialect: Dialect, max_bytes: int | None, roots: tuple[str, ...] = ()
+) -> bytes:
     """Read a file. Raises the OSError of `size_of`, and LimitError for more than `max_bytes`."""
-    size = size_of(path, dialect)
-    if max_bytes is not None and size > max_bytes:
-        raise LimitError(
-            f"{safe(os.fsdecode(path))} has {counted(size, 'byte')}, but only"
-            f" {max_bytes:,} are left",
-            hint=f"take fewer records at a time; or {limit_hint('max_array')}",
-        )
-    with open(path, "rb") as file:
+    size_of(path, dialect, roots)
+    with open_regular(path, roots) as file:
+        size = _checked_size(os.fstat(file.fileno()), dialect)
+        if max_bytes is not None and size > max_bytes:
+            raise LimitError(
+                f"{safe(os.fsdecode(path))} has {counted(size, 'byte')}, but only"
+                f" {max_bytes:,} are left",
+                hint=f"take fewer records at a time; or {limit_hint('max_array')}",
+            )
         return file.read(size)
+
+
+def _checked_size(found: os.stat_result, dialect: Dialect) -> int:
+    """Return the size in a status. Raises OSError for a file that aeon cannot read."""
+    if not stat.S_ISREG(found.st_mode):
+        what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
+        raise OSError(f"it is {what}, on which aeon hangs")
+    if found.st_size >= HUGE and dialect is Dialect.HEAD:
+        raise OSError("it has 2 GiB or more, and aeon reads only zeros")
+    return found.st_size

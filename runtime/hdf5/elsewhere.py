@@ -14,7 +14,7 @@ import numpy as np
 from h5py import h5d, h5g, h5i, h5s, h5t
 from numpy.typing import NDArray
 
-from exset.io.access import file_size
+from exset.io.blocks import size_of
 from exset.runtime.hdf5.objects import Objects, is_group, text_of
 
 CODE: Final = "hdf5-elsewhere"
@@ -143,7 +143,7 @@ def read_virtual(file: Objects, dataset: Any, into: NDArray[Any], path: str) -> 
 class Segment:
     """Some bytes of a file of external storage."""
 
-    path: str
+    name: str
     begin: int
     size: int
 
@@ -165,15 +165,15 @@ def segments(file: Objects, dataset: Any, size: int, path: str) -> list[Segment]
         name, count = text_of(raw), min(most, left)
         if len(raw) >= _LONGEST_NAME:
             file.refuse(path, "the name of the external file is too long", CODE)
-        beside = file.path_beside(dataset, name, path)
         try:
-            there = file_size(beside)
+            with file.open_beside(dataset, name, path) as other:
+                there = size_of(other) or 0
         except FileNotFoundError:
             _missing(file, name, path)
         if begin + count > there:
             what = f"the file {name} has {there:,} bytes, but the dataset needs {begin + count:,}"
             file.refuse(path, what, CODE)
-        found.append(Segment(beside, begin, count))
+        found.append(Segment(name, begin, count))
         left -= count
     return found
 
@@ -183,11 +183,11 @@ def read_external(file: Objects, dataset: Any, into: NDArray[Any], path: str) ->
     stored: NDArray[Any] = np.zeros(into.size, dataset.get_type().dtype)
     raw, at = stored.view(np.uint8), 0
     for segment in segments(file, dataset, stored.nbytes, path):
-        with open(segment.path, "rb") as other:
+        with file.open_beside(dataset, segment.name, path) as other:
             other.seek(segment.begin)
             data = other.read(segment.size)
         if len(data) < segment.size:
-            file.refuse(path, f"the file {segment.path} has become shorter", CODE)
+            file.refuse(path, f"the file {segment.name} has become shorter", CODE)
         raw[at : at + len(data)] = np.frombuffer(data, np.uint8)
         at += len(data)
     into[...] = stored.reshape(into.shape)

@@ -7,16 +7,17 @@ crash of the library ends the process, so `exset.core.jobs` can read files in ot
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from io import BytesIO
-from typing import IO, Any, Final, NoReturn, Self
+from dataclasses import dataclass, replace
+from io import BytesIO, RawIOBase
+from typing import Any, BinaryIO, Final, NoReturn, Self
 
 import h5py
 from h5py import h5d, h5f, h5g, h5i, h5l, h5o
 
 from exset.core.errors import FormatError, LimitError, Place
 from exset.core.limits import DEFAULT, Limits, limit_hint
-from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file, is_inside
+from exset.io.access import DEFAULT_ACCESS, Access
+from exset.io.beneath import OutsideError, open_regular
 
 _HOPS: Final = 16
 """The most links that one path may follow."""
@@ -24,7 +25,11 @@ DEEPEST: Final = 200
 """The greatest depth of nested groups."""
 
 
-class _Content(BytesIO):
+_DESCRIPTORS: Final = "/proc/self/fd"
+"""The folder in which Linux has a name for each open file of a process."""
+
+
+class _Padded(BytesIO):
     """A file in memory that has zeros after its end, as HDF5 needs.
 
     h5py ignores short reads, and HDF5 would take what lay in memory for bytes of the file.
@@ -36,6 +41,32 @@ class _Content(BytesIO):
         if count < size:
             into[count:] = bytes(size - count)
         return size
+
+
+class _PaddedFile(RawIOBase):
+    """An open file on the disk, likewise; for systems that have no names for open files."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def readinto(self, into: Any, /) -> int:
+        """Fill a buffer with the next bytes, and return its length."""
+        data = self._file.read(len(into))
+        into[: len(data)] = data
+        into[len(data) :] = bytes(len(into) - len(data))
+        return len(into)
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Go to a place in the file, and return it."""
+        return self._file.seek(offset, whence)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A file that is open: the path by which it was found, and its bytes."""
+
+    path: str
+    file: BinaryIO
 
 
 class Objects:
@@ -56,13 +87,14 @@ class Objects:
         self.access = access if content is None else replace(access, links=False)
         self.limits = limits
         self._content = content
-        self._files: dict[str, Any] = {}
-        self._raw: dict[str, IO[bytes]] = {}
+        self._groups: dict[tuple[int, int], Any] = {}
+        self._opened: dict[str, _Opened] = {}
         self._stack = ExitStack()
         if content is None:
-            self._root = self._opened(path, access.roots, None)
-        else:
-            self._root = self._root_of(_Content(content), None)
+            self._root = self._open(path, access.roots, None)
+            return
+        opened = _Opened(path, BytesIO(content))
+        self._root = self._root_of(_Padded(content), opened, self._stack, None)
 
     def __enter__(self) -> Self:
         return self
@@ -213,69 +245,85 @@ class Objects:
         root = self.file_beside(group, other, path)
         return self._walk(root, target.split("/"), path, hops)
 
-    def path_beside(self, found: Any, name: str, path: str) -> str:
-        """Return the path of a file that is named in an object's file, relative to its folder.
+    def beside(self, found: Any, name: str) -> str:
+        """Return the path of a file that is named in an object's file, relative to its folder."""
+        return os.path.join(os.path.dirname(os.path.abspath(self._file_of(found).path)), name)
 
-        path: the object in messages. Raises FormatError if the path is outside the roots.
+    def open_beside(self, found: Any, name: str, path: str) -> BinaryIO:
+        """Open a file that is named in an object's file, inside the roots of links.
+
+        path: the object in messages. Raises FormatError for a file outside the roots, and OSError.
         """
-        with self.guarded(path):
-            folder = os.path.dirname(os.path.abspath(text_of(h5f.get_name(found))))
-        beside = os.path.join(folder, name)
-        self._check_roots(beside, self._roots_of_links, path)
-        return beside
+        return self._inside(self.beside(found, name), self._roots_of_links, path)
 
     def file_beside(self, found: Any, name: str, path: str) -> Any:
         """Return the root group of an HDF5 file that is named in the file of an object."""
-        return self._opened(self.path_beside(found, name, path), self._roots_of_links, path)
+        return self._open(self.beside(found, name), self._roots_of_links, path)
 
     @property
     def _roots_of_links(self) -> tuple[str, ...]:
         return self.access.roots or (os.path.dirname(os.path.abspath(self.path)),)
 
-    def _opened(self, path: str, roots: tuple[str, ...], link: str | None) -> Any:
-        """Return the root group of a file, opened once. link: the path of the link to the file."""
-        real = self._check_roots(path, roots, link)
-        if real in self._files:
-            return self._files[real]
-        check_regular_file(path)
-        self._files[real] = self._root_of(path, link)
-        return self._files[real]
+    def _inside(self, path: str, roots: tuple[str, ...], link: str | None) -> BinaryIO:
+        """Open a file; refuse one outside of the roots. link: the path of the link to the file."""
+        try:
+            name = os.fsencode(path)
+        except UnicodeEncodeError:
+            name = b"\0"
+        if b"\0" in name:
+            self.refuse(link, "invalid file name", "file-name")
+        try:
+            return open_regular(name.decode("utf-8", "surrogateescape"), roots)
+        except OutsideError:
+            hint = "if you trust it, add its folder with <--root or Access(roots=...)>"
+            self.refuse(link, f"{path} is outside the allowed folders", "hdf5-roots", hint)
 
-    def _root_of(self, target: str | _Content, link: str | None) -> Any:
+    def _open(self, path: str, roots: tuple[str, ...], link: str | None) -> Any:
+        """Return the root group of a file, opened once. link: the path of the link to the file."""
+        with ExitStack() as stack:
+            file = stack.enter_context(self._inside(path, roots, link))
+            status = os.fstat(file.fileno())
+            key = status.st_dev, status.st_ino
+            if key not in self._groups:
+                # HDF5 opens no path: another process could swap the file after the check.
+                name = f"{_DESCRIPTORS}/{file.fileno()}"
+                target = name if os.path.exists(name) else _PaddedFile(file)
+                self._groups[key] = self._root_of(target, _Opened(path, file), stack, link)
+                self._stack.push(stack.pop_all())
+            return self._groups[key]
+
+    def _root_of(
+        self,
+        target: str | _Padded | _PaddedFile,
+        opened: _Opened,
+        stack: ExitStack,
+        link: str | None,
+    ) -> Any:
+        """Return the root group of a file that is open. target: as h5py opens it.
+
+        stack: closes the file.
+        """
         locking = self.access.locking if isinstance(target, str) else None
         with self.guarded(link):
             try:
                 file = h5py.File(target, "r", locking=locking)
             except OSError as error:
                 if error.errno is not None and isinstance(target, str):
-                    raise OSError(error.errno, os.strerror(error.errno), target) from None
+                    raise OSError(error.errno, os.strerror(error.errno), opened.path) from None
                 hint = "write the file again, or remove it from the list"
                 self.refuse(link, "not an HDF5 file, or a damaged one", "hdf5", hint, error)
-            self._stack.callback(file.close)
+            stack.callback(file.close)
+            self._opened[text_of(h5f.get_name(file.id))] = opened
             return h5g.open(file.id, b"/")
 
-    def raw(self, found: Any) -> IO[bytes]:
-        """Return the file of an object as an open file of bytes, which this object closes."""
-        name = "" if self._content is not None else text_of(h5f.get_name(found))
-        if name not in self._raw:
-            with ExitStack() as opened:
-                if self._content is None:
-                    self._raw[name] = opened.enter_context(open(name, "rb"))
-                else:
-                    self._raw[name] = BytesIO(self._content)
-                self._stack.push(opened.pop_all())
-        return self._raw[name]
+    def _file_of(self, found: Any) -> _Opened:
+        """Return the open file of an object."""
+        with self.guarded(None):
+            return self._opened[text_of(h5f.get_name(found))]
 
-    def _check_roots(self, path: str, roots: tuple[str, ...], link: str | None) -> str:
-        """Return the real path of a file; refuse one outside of the roots."""
-        try:
-            real = os.path.realpath(os.fsencode(path).decode("utf-8", "surrogateescape"))
-        except ValueError:  # a NUL, or a lone surrogate
-            self.refuse(link, "invalid file name", "file-name")
-        if not is_inside(real, roots):
-            hint = "if you trust it, add its folder with <--root or Access(roots=...)>"
-            self.refuse(link, f"{path} is outside the allowed folders", "hdf5-roots", hint)
-        return real
+    def raw(self, found: Any) -> BinaryIO:
+        """Return the file of an object as an open file of bytes, which this object closes."""
+        return self._file_of(found).file
 
     def _identity(self, found: Any, path: str) -> tuple[int, int]:
         with self.guarded(path):

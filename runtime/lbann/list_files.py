@@ -13,7 +13,8 @@ from exset.core.protocols import CheckOptions
 from exset.core.text import counted
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io import files
-from exset.io.access import check_regular_file, is_folder, is_inside
+from exset.io.access import is_folder
+from exset.io.beneath import OutsideError, check_regular_file
 from exset.runtime.lbann.hdf5_probe import Probe, outside_roots, unreadable_file
 
 _SHOWN = 3
@@ -46,11 +47,10 @@ def check_names(samples: SampleList, probe: Probe, findings: Findings) -> None:
     """Add a finding for each file that cannot be opened; HDF5 files are not read."""
     for file in samples.files:
         path = probe.path(file.path)
-        if not is_inside(path, probe.access.roots):
-            findings.add(outside_roots(path))
-            continue
         try:
-            check_regular_file(path)
+            check_regular_file(path, probe.access.roots)
+        except OutsideError:
+            findings.add(outside_roots(path))
         except OSError as error:
             findings.add(unreadable_file(path, error, samples.kind))
 
@@ -63,14 +63,14 @@ def _check_labels(samples: SampleList, path: str, probe: Probe, findings: Findin
     """
     from exset.parsers.lbann.labels import parse
 
-    if not is_inside(path, probe.access.roots):
+    place, code, roots = Place(path), "lbann-missing-labels", probe.access.roots
+    try:
+        check_regular_file(path, roots)
+        source = files.read(files.local(path), limits=probe.limits, roots=roots)
+        labels = parse(source, findings=findings)
+    except OutsideError:
         findings.add(outside_roots(path))
         return
-    place, code = Place(path), "lbann-missing-labels"
-    try:
-        check_regular_file(path)
-        source = files.read(files.local(path), limits=probe.limits)
-        labels = parse(source, findings=findings)
     except OSError as error:
         message = f"the label file cannot be read: {error.strerror}"
         hint = "line 4 of the list names it; a relative path starts at the same folder as in line 3"

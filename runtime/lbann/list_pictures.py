@@ -14,7 +14,8 @@ from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io import files
-from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file
+from exset.io.access import DEFAULT_ACCESS, Access
+from exset.io.beneath import check_regular_file
 from exset.io.class_folders import class_folders, files_below
 from exset.parsers.lbann.labels import parse
 from exset.runtime.lbann.hdf5_probe import Probe

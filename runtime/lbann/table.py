@@ -13,7 +13,8 @@ from exset.grammars.lbann.sample_list import SampleList, file_of
 from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes
 from exset.grammars.tables.table import Table
 from exset.io import files
-from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file, is_inside
+from exset.io.access import DEFAULT_ACCESS, Access
+from exset.io.beneath import OutsideError, check_regular_file
 from exset.runtime.hdf5.names import with_column
 from exset.runtime.lbann.table_options import Options
 
@@ -112,9 +113,11 @@ def _labels(
     from exset.runtime.lbann.hdf5_probe import outside_roots
 
     path = os.path.join(base, os.fsdecode(samples.label_file))
-    if not is_inside(path, access.roots):
-        raise FormatError.of(outside_roots(path))
-    check_regular_file(path)
-    labels = parse(files.read(files.local(path), limits=limits), limits=limits, findings=findings)
+    try:
+        check_regular_file(path, access.roots)
+        source = files.read(files.local(path), limits=limits, roots=access.roots)
+    except OutsideError:
+        raise FormatError.of(outside_roots(path)) from None
+    labels = parse(source, limits=limits, findings=findings)
     values, present = labels.of(samples)
     return {"label": Numbers.of(values, present)}

@@ -11,7 +11,7 @@ from exset.grammars.tables.labels import PATH, path_column
 from exset.grammars.tables.list_findings import finding_at
 from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
-from exset.io.access import file_size, is_inside
+from exset.io.beneath import OutsideError, check_regular_file
 from exset.io.content_types import suffix_of
 from exset.io.extraction import parts_of
 from exset.io.folders import NewFolder
@@ -63,14 +63,14 @@ class FolderFiles:
             return name
         place = os.path.join(self._base, os.fsdecode(path))
         try:
-            if not is_inside(place, self._roots):
-                self._refuse(row, path, "the file is outside of the root")
-                return None
-            file_size(place)
+            check_regular_file(place, self._roots)
+        except OutsideError:
+            self._refuse(row, path, "the file is outside of the root")
+            return None
         except OSError as error:
             self._refuse(row, path, error.strerror or str(error))
             return None
-        self.folder.copy(os.fsdecode(name), place)
+        self.folder.copy(os.fsdecode(name), place, self._roots)
         return name
 
     def _free(self, name: bytes) -> bytes:

@@ -19,7 +19,7 @@ from exset.grammars.tables.columns import Numbers, TableColumn, Text, text_or_by
 from exset.grammars.tables.labels import labelled
 from exset.grammars.tables.list_findings import finding_at
 from exset.grammars.tables.table import Table
-from exset.io.access import file_size, is_folder
+from exset.io.access import is_folder
 from exset.io.folders import Folder
 from exset.runtime.tables.folder_metadata import FILE_NAME, NAMES, parsed
 
@@ -102,13 +102,13 @@ def _with_contents(table: Table, folder: Folder, limits: Limits) -> Table:
     paths = table.columns[path]
     assert isinstance(paths, Strings)
     for row in range(table.rows):
-        place = folder.path_of(os.fsdecode(paths[row] or b""))
-        left -= file_size(place)
-        if left < 0:
-            message = f"the files have more than {limits.max_array:,} bytes"
-            raise LimitError(message, place=Place(folder.name), hint=limit_hint("max_array"))
-        with open(place, "rb") as file:
-            read.append(file.read())
+        with folder.open(os.fsdecode(paths[row] or b"")) as file:
+            size = os.fstat(file.fileno()).st_size
+            left -= size
+            if left < 0:
+                message = f"the files have more than {limits.max_array:,} bytes"
+                raise LimitError(message, place=Place(folder.name), hint=limit_hint("max_array"))
+            read.append(file.read(size))
     columns: dict[str, TableColumn] = {CONTENTS: Strings.of(read), PATHS: table.columns[path]}
     others = {name: column for name, column in table.columns.items() if name not in (path, PATHS)}
     return Table({**columns, **others}, table.rows, {**table.metadata, "files": [PATHS]})

@@ -14,7 +14,7 @@ from exset.core.errors import FormatError, Place
 from exset.core.source import Source
 from exset.grammars.aeon.config.settings import Settings
 from exset.io import files
-from exset.io.access import is_inside
+from exset.io.beneath import OutsideError
 from exset.runtime.aeon.provision.draws import Draws
 from exset.runtime.aeon.provision.etl import Context
 from exset.runtime.aeon.provision.spectrogram import Samples
@@ -81,7 +81,8 @@ def with_noise(samples: Samples, clips: Sequence[Samples], drawn: Parameters) ->
 
 
 def _read(path: str, context: Context) -> Source:
-    if not is_inside(path, context.access.roots):
+    try:
+        return files.read(path, limits=context.limits, roots=context.access.roots)
+    except OutsideError:
         message = "the file of a noise is outside of the roots"
-        raise FormatError(message, place=Place(path), code="aeon-file-outside")
-    return files.read(path, limits=context.limits)
+        raise FormatError(message, place=Place(path), code="aeon-file-outside") from None

@@ -11,6 +11,7 @@ from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_types import Dialect
 from exset.grammars.columns.arrays import Longs
 from exset.io.access import Access
+from exset.io.beneath import open_regular
 from exset.parsers.aeon.manifest import parse
 from exset.runtime.aeon.cache import Cache
 from exset.runtime.aeon.cache_build import build
@@ -59,7 +60,7 @@ def open_records(context: Context, seed: int, findings: Findings, *, tolerant: b
     """
     config, is_seed = context.config, context.is_seed
     path = context.path(str(config["manifest_filename"]))
-    with open(path, "rb") as file:
+    with open_regular(path, context.access.roots) as file:
         source = Source(path, file.read())
     dialect = Dialect.SEED if is_seed else Dialect.HEAD if context.compat else None
     whole = parse(source, limits=context.limits, findings=findings, dialect=dialect)
@@ -139,7 +140,7 @@ def _cached(selection: Selection, context: Context, base: str, directory: str) -
     size = BLOCK_SIZE if context.is_seed else context.config.block_size
     plan = selection.plan(base, size, context.access)
     built = build(plan, directory)
-    cache = Cache(built.folder, context.limits)
+    cache = Cache(built.folder, context.limits, context.access.roots)
     dataset = CacheDataset(cache, types=plan.manifest.types, limits=context.limits)
     order = np.empty(len(selection.manifest), np.int64)
     order[selection.indices()] = np.arange(len(dataset))

@@ -1,0 +1,152 @@
+"""Open regular files inside given folders, also while another process changes these folders.
+
+A path is checked, and each of its folders is opened relative to the one above, never through a
+link. So another process cannot swap a folder or a file for a link to an outside file between the
+check and the read: the file that is read is the one that was opened and checked.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterable
+from functools import partial
+from typing import BinaryIO, Final, Self
+
+_FILE: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_FOLDER: Final = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0)
+_CAN: Final = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+
+
+class OutsideError(OSError):
+    """A file is outside of the allowed folders."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(errno.EACCES, "the file is outside of the allowed folders", path)
+
+
+class PathInside(str):
+    """A path of a file that the user did not name; it is opened as `open_regular` does.
+
+    `roots`: the folders that must contain the file when it is opened, not only now.
+    """
+
+    roots: tuple[str, ...]
+
+    def __new__(cls, path: str, roots: tuple[str, ...]) -> Self:
+        """Make the path, without a check."""
+        made = super().__new__(cls, path)
+        made.roots = roots
+        return made
+
+    def __getnewargs__(self) -> tuple[str, tuple[str, ...]]:  # type: ignore[override]
+        """Return the arguments of `__new__`, for pickles."""
+        return str(self), self.roots
+
+
+def open_regular(path: str | bytes, roots: Iterable[str] = ()) -> BinaryIO:
+    """Open a regular file for reading.
+
+    Use it for files that the user did not name: to open a pipe could wait forever. roots: the
+    folders that must contain the file, links followed; by default it may be anywhere. Raises
+    OutsideError, and OSError for a file that cannot be opened or is not a regular file.
+    """
+    return open(_checked(path), "rb", opener=partial(_descriptor, roots=tuple(roots)))
+
+
+def check_regular_file(path: str | bytes, roots: Iterable[str] = ()) -> None:
+    """Raise the errors of `open_regular`."""
+    file_size(path, roots)
+
+
+def file_size(path: str | bytes, roots: Iterable[str] = ()) -> int:
+    """Return the size of a regular file. Raises the errors of `open_regular`."""
+    with open_regular(path, roots) as file:
+        return os.fstat(file.fileno()).st_size
+
+
+def status(path: str | bytes, roots: Iterable[str] = ()) -> os.stat_result:
+    """Return the status of a file of any type; with `roots` only of one that can be opened.
+
+    Raises OutsideError, and OSError.
+    """
+    name, folders = _checked(path), tuple(roots)
+    if not folders:
+        return os.stat(name)
+    handle = _opened(name, folders)
+    try:
+        return os.fstat(handle)
+    finally:
+        os.close(handle)
+
+
+def _descriptor(path: str, flags: int, roots: tuple[str, ...]) -> int:
+    """Return a descriptor of a regular file, for `open`."""
+    handle = _opened(path, roots)
+    try:
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "not a regular file", path)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _opened(path: str, roots: tuple[str, ...]) -> int:
+    """Return a descriptor of a file inside the roots."""
+    if not roots:
+        return os.open(path, os.O_RDONLY | _FILE)
+    real, root = _real(path, roots)
+    if not _CAN:
+        return _opened_by_path(path, real, roots)
+    parts = [part for part in os.path.relpath(real, root).split(os.sep) if part != os.curdir]
+    try:
+        here = os.open(root, os.O_RDONLY | _FOLDER)
+        for depth, part in enumerate(parts, 1):
+            above = here
+            kind = _FILE if depth == len(parts) else _FOLDER
+            try:
+                here = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | kind, dir_fd=above)
+            finally:
+                os.close(above)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+    return here
+
+
+def _opened_by_path(path: str, real: str, roots: tuple[str, ...]) -> int:
+    """Open a file on systems that cannot open folders, then check that the path leads to it."""
+    try:
+        handle = os.open(real, os.O_RDONLY | _FILE)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+    try:
+        again, _ = _real(path, roots)
+        if not os.path.samestat(os.fstat(handle), os.stat(again)):
+            raise OutsideError(path)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _checked(path: str | bytes) -> str:
+    """Return a path as text. Raises OSError for one that no file can have."""
+    name = os.fsdecode(path)
+    try:
+        if b"\0" not in os.fsencode(name):
+            return name
+    except UnicodeEncodeError:
+        pass
+    raise OSError(errno.EINVAL, "invalid file name", name)
+
+
+def _real(path: str, roots: tuple[str, ...]) -> tuple[str, str]:
+    """Return the path of a file without links, and that of the root that contains it."""
+    real = os.path.realpath(path)
+    for root in map(os.path.realpath, roots):
+        if real == root or real.startswith(os.path.join(root, "")):
+            return real, root
+    raise OutsideError(path)
