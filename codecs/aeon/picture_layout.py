@@ -16,6 +16,21 @@ Png = cs.Struct(
     "colour_type" / cs.Int8ub,
 )
 
+# All chunks of a PNG.
+PngFile = cs.Struct(
+    "signature" / cs.Const(b"\x89PNG\r\n\x1a\n"),
+    "chunks"
+    / cs.RepeatUntil(
+        obj_.type == b"IEND",
+        cs.Struct(
+            "length" / cs.Int32ub,
+            "type" / cs.Bytes(4),
+            "data" / cs.Bytes(this.length),
+            "crc" / cs.Int32ub,
+        ),
+    ),
+)
+
 _OS2 = 12  # the size of the older header, whose numbers have two bytes
 Bmp = cs.Struct(
     "bfType" / cs.Const(b"BM"),

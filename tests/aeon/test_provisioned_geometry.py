@@ -14,7 +14,6 @@ from exset import Findings, FormatError, LoaderConfig
 from exset.runtime.aeon.provision.etl import Context, Etl
 from exset.runtime.aeon.provision.layout import DTYPES
 from exset.runtime.aeon.provision.opencv import opencv
-from exset.runtime.aeon.provision.palette import with_grey_palette
 from exset.runtime.aeon.provision.record import Record
 from exset.runtime.aeon.provision.registry import etl_class
 from exset.runtime.aeon.provision.streams import Keyed
@@ -153,7 +152,10 @@ def test_palettes_keep_their_indices() -> None:
     data = b"\x89PNG\r\n\x1a\n" + b"".join(parts) + chunk(b"IEND", b"")
     [mask] = provided(objects(MASK), [data])
     assert mask[0].tolist() == [[x % 3 for x in range(40)]] * 40
-    assert with_grey_palette(data[:60]) is not None and with_grey_palette(data[:20]) is None
+    huge = data.replace(pack(">I", len(compress(rows))) + b"IDAT", b"\xdc\0\0\0IDAT")
+    for damaged in (data[:60], data[:20], huge):
+        with pytest.raises(FormatError, match="the PNG is truncated or damaged"):
+            provided(objects(MASK), [damaged])
 
 
 def test_outputs_of_the_loader_and_of_the_configuration_agree() -> None:

@@ -21,6 +21,7 @@ from exset.testing.media import avis, waves
 from exset.testing.targets import ReaderTarget, Target
 from tests.fuzz import checksums
 from tests.fuzz.folders import joined, joined_from
+from tests.fuzz.provided import PROVIDED
 
 _SMALL: Final = 1 << 14
 
@@ -202,8 +203,8 @@ FOLDERS: Final = (
 
 
 def all_targets() -> tuple[Target, ...]:
-    """Return all targets: all formats, label files, sounds and videos, and `FOLDERS`."""
-    return (*targets.all_targets(), LabelTarget(), *MEDIA, *FOLDERS)
+    """Return all targets: formats, label files, sounds and videos, `FOLDERS` and `PROVIDED`."""
+    return (*targets.all_targets(), LabelTarget(), *MEDIA, *FOLDERS, *PROVIDED)
 
 
 def get(name: str) -> Target:

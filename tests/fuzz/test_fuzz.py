@@ -33,6 +33,7 @@ from exset.testing.targets import ReaderTarget, Target, drawn, words
 from exset.testing.trials import SLOW
 from tests.fuzz import checksums, targets
 from tests.fuzz.folders import created, joined, joined_from, separated
+from tests.fuzz.provided import PROVIDED
 from tests.fuzz.targets import FOLDERS, MEDIA, LabelFile
 
 ROOT = Path(__file__).parents[2]
@@ -87,6 +88,12 @@ def test_any_bytes_for_sounds_and_videos(target: Target) -> None:
 @pytest.mark.parametrize("target", FOLDERS, ids=lambda target: target.name)
 def test_any_folder(target: Target, apart: Processes) -> None:
     """Caches, HDF5 files, and lists with the files that they name; the library may crash."""
+    check_apart(target, apart)
+
+
+@pytest.mark.parametrize("target", PROVIDED, ids=lambda target: target.name)
+def test_any_elements(target: Target, apart: Processes) -> None:
+    """Pictures, annotations, sounds and frames, as the loader decodes and augments them."""
     check_apart(target, apart)
 
 

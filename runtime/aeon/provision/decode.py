@@ -6,12 +6,12 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.codecs.aeon import png
 from exset.codecs.aeon.pictures import read_header
 from exset.core.errors import FormatError, LimitError
 from exset.core.limits import Limits, limit_hint
 from exset.runtime.aeon.provision.crop import Size
 from exset.runtime.aeon.provision.opencv import opencv, simplejpeg
-from exset.runtime.aeon.provision.palette import with_grey_palette
 
 Pixels: TypeAlias = NDArray[Any]
 """A picture, uint8 [height, width, 3] in the order blue, green, red, or [height, width] if grey;
@@ -50,7 +50,7 @@ def mask(data: bytes, limits: Limits) -> Pixels:
     """
     cv2 = opencv()
     flags = cv2.IMREAD_ANYDEPTH | cv2.IMREAD_ANYCOLOR
-    pixels = _any(with_grey_palette(data) or data, flags, limits)
+    pixels = _any(png.with_grey_palette(data) or data, flags, limits)
     if pixels.ndim == 2:
         return pixels
     first = pixels[:, :, 0]
@@ -103,6 +103,8 @@ def _any(data: bytes, flags: int, limits: Limits) -> Pixels:
         header = read_header(data[:_HEADER], limits=limits)
     if header is not None:  # before OpenCV allocates so much
         _check(header.width * header.height, limits)
+    if data.startswith(png.SIGNATURE):  # OpenCV allocates whatever the length of a chunk says
+        png.chunks(data, limits=limits)
     try:
         pixels: Pixels | None = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
     except cv2.error as error:
