@@ -34,8 +34,8 @@ def dataset(
     of a batch, and those of the family: `ExampleDataset` (inputs, targets: the layouts of the
     network; by: "event" or "example"), `ManifestDataset` (names, padded, base, access),
     `CacheDataset` (types, names, padded), `LoaderDataset` for a loader configuration of aeon
-    (threads, base, access), and `SampleReader` for a sample list (data, experiment: schemas or
-    their paths; base, keep_packed, compat, access).
+    (threads, scaled_decoding, base, access), and `SampleReader` for a sample list (data,
+    experiment: schemas or their paths; base, keep_packed, compat, access).
 
     Findings are reported as by `load`. Raises the errors of the family's class, FormatError and
     OSError for a file, and TypeError for a model without samples and for an unknown option.

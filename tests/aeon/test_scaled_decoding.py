@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import exset
 from exset import DataLoader
 from exset.core.limits import DEFAULT
-from exset.runtime.aeon.provision import decode, image
+from exset.runtime.aeon.provision import decode, scaling
 from exset.runtime.aeon.provision.augment import Augmentation, Parameters
 from exset.runtime.aeon.provision.crop import Size
 from exset.runtime.aeon.provision.opencv import opencv
 from exset.runtime.aeon.provision.scaling import factor_of
+from exset.testing.media import avi
 
 pytest.importorskip("cv2")
 pytest.importorskip("simplejpeg")
@@ -87,7 +89,7 @@ def test_no_resize_enlarges(
         found.append(factor_of(augmentation, drawn))
         return found[-1]
 
-    monkeypatch.setattr(image, "factor_of", kept)
+    monkeypatch.setattr(scaling, "factor_of", kept)
     (whole, mask), (scaled, same) = (
         pictures(augmentation, size, scaled=scaled) for scaled in (False, True)
     )
@@ -115,6 +117,25 @@ def test_files_that_opencv_decodes_are_whole(data: bytes, folder: Path) -> None:
         (folder / "a.jpg").write_bytes(content)
         whole, scaled = (pictures(WHOLE, 20, scaled=scaled)[0] for scaled in (False, True))
         assert (whole == scaled).all()
+
+
+def test_videos_and_datasets(data: bytes, folder: Path) -> None:
+    """Frames are decoded in a smaller size, too; and a dataset gives what the loader gives."""
+    (folder / "a.avi").write_bytes(avi([data, b"", data]))
+    (folder / "v.tsv").write_text("@FILE\tFILE\na.avi\ta.jpg\n")
+    size = {"height": 40, "width": 40}
+    video = {"type": "video", "max_frame_count": 3, "frame": size}
+    given: dict[str, Any] = {"manifest_filename": "v.tsv", "batch_size": 1, "random_seed": 1}
+    given |= {"etl": [video, {"type": "image"} | size]}
+    config = exset.LoaderConfig.from_dict(given)
+    whole, scaled = (exset.dataset(config, scaled_decoding=scaled)[0] for scaled in (False, True))
+    with DataLoader(given, scaled_decoding=True) as loader:
+        batch = dict[str, Any](next(loader))
+    for name, array in scaled.items():
+        assert (array == batch[name][0]).all()
+        distance = np.abs(array.astype(np.int16) - whole[name].astype(np.int16)).mean()
+        assert 0 < distance < 3
+    assert (scaled["video"][:, 0] == scaled["video"][:, 1]).all()
 
 
 def test_compat_refuses() -> None:

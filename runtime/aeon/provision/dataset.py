@@ -30,6 +30,7 @@ class LoaderDataset(Dataset):
         *,
         fields: Iterable[str] | None = None,
         threads: int | None = None,
+        scaled_decoding: bool = False,
         base: str = "",
         access: Access = DEFAULT_ACCESS,
         findings: Findings | None = None,
@@ -41,7 +42,7 @@ class LoaderDataset(Dataset):
         `DataLoader`, and ValueError for unknown fields.
         """
         findings = Findings() if findings is None else findings
-        options = Options(None, None, threads, False, base, access, limits)
+        options = Options(None, None, threads, False, base, access, limits, scaled_decoding)
         self._opened = open_loader(config, options, findings)
         names = [output.name for output in self._opened.provider.outputs]
         self._fields = tuple(names) if fields is None else checked_names("fields", fields, names)

@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 
 from exset.grammars.aeon.config.settings import Settings
-from exset.runtime.aeon.provision import decode
-from exset.runtime.aeon.provision.augment import Augmentation, Parameters
-from exset.runtime.aeon.provision.decode import Pixels
+from exset.runtime.aeon.provision.augment import Augmentation
 from exset.runtime.aeon.provision.etl import Context, Etl, Slot
 from exset.runtime.aeon.provision.layout import DTYPES, Layout, standardized
 from exset.runtime.aeon.provision.photometry import recoloured
-from exset.runtime.aeon.provision.pixels import size_of, transformed
+from exset.runtime.aeon.provision.pixels import transformed
 from exset.runtime.aeon.provision.record import Record
-from exset.runtime.aeon.provision.scaling import factor_of, reduced
+from exset.runtime.aeon.provision.scaling import decoded
 
 
 class Image(Etl):
@@ -29,17 +27,6 @@ class Image(Etl):
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
         """Write a picture."""
         layout = self._layout
-        pixels, drawn = self._decoded(element, record)
+        pixels, drawn = decoded(element, layout, self._augmentation, record, self.context)
         pixels = transformed(pixels, drawn, self._augmentation.interpolation_method)
         layout.write(recoloured(pixels, drawn, self._augmentation), slots[0], self._table)
-
-    def _decoded(self, element: bytes, record: Record) -> tuple[Pixels, Parameters]:
-        """Return a picture, which may be decoded in a smaller size, and its changes."""
-        channels, wanted, limits = self._layout.channels, self._layout.size, self.context.limits
-        size = decode.jpeg_size(element) if self.context.scaled_decoding else None
-        if size is None:
-            pixels = decode.picture(element, channels, limits)
-            return pixels, record.parameters(self._augmentation, size_of(pixels), wanted)
-        drawn = record.parameters(self._augmentation, size, wanted)
-        pixels = decode.picture(element, channels, limits, factor_of(self._augmentation, drawn))
-        return pixels, reduced(self._augmentation, drawn, size_of(pixels))

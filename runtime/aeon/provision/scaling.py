@@ -3,10 +3,33 @@
 from dataclasses import replace
 from typing import Final
 
+from exset.runtime.aeon.provision import decode
 from exset.runtime.aeon.provision.augment import Augmentation, Parameters
 from exset.runtime.aeon.provision.crop import Size
+from exset.runtime.aeon.provision.decode import Pixels
+from exset.runtime.aeon.provision.etl import Context
+from exset.runtime.aeon.provision.layout import Layout
+from exset.runtime.aeon.provision.pixels import size_of
+from exset.runtime.aeon.provision.record import Record
 
 _FACTORS: Final = (8, 4, 2)
+
+
+def decoded(
+    data: bytes, layout: Layout, augmentation: Augmentation, record: Record, context: Context
+) -> tuple[Pixels, Parameters]:
+    """Return a picture, which may be decoded in a smaller size, and its changes.
+
+    Raises FormatError and LimitError.
+    """
+    channels, limits = layout.channels, context.limits
+    size = decode.jpeg_size(data) if context.scaled_decoding else None
+    if size is None:
+        pixels = decode.picture(data, channels, limits)
+        return pixels, record.parameters(augmentation, size_of(pixels), layout.size)
+    drawn = record.parameters(augmentation, size, layout.size)
+    pixels = decode.picture(data, channels, limits, factor_of(augmentation, drawn))
+    return pixels, reduced(augmentation, drawn, size_of(pixels))
 
 
 def factor_of(augmentation: Augmentation, drawn: Parameters) -> int:

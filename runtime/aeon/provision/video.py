@@ -12,14 +12,14 @@ from exset.codecs.aeon import avi
 from exset.core.errors import Findings, FormatError, LimitError
 from exset.core.source import Source
 from exset.grammars.aeon.config.settings import Settings
-from exset.runtime.aeon.provision import decode
-from exset.runtime.aeon.provision.augment import Augmentation
+from exset.runtime.aeon.provision.augment import Augmentation, Parameters
 from exset.runtime.aeon.provision.decode import Pixels
 from exset.runtime.aeon.provision.etl import Context, Etl, Slot
 from exset.runtime.aeon.provision.layout import DTYPES, Layout, standardized
 from exset.runtime.aeon.provision.photometry import recoloured
-from exset.runtime.aeon.provision.pixels import size_of, transformed
+from exset.runtime.aeon.provision.pixels import transformed
 from exset.runtime.aeon.provision.record import Record
+from exset.runtime.aeon.provision.scaling import decoded
 
 
 class Video(Etl):
@@ -62,21 +62,20 @@ class Video(Etl):
         found = slots[0]
         if self.context.compat and found.dtype.itemsize > 1:  # bytes, at the start of the slot
             found = found.reshape(-1).view(np.uint8)[: found.size].reshape(found.shape)
-        pixels: Pixels | None = None
+        last: tuple[Pixels, Parameters] | None = None
         for number in range(min(self._most, len(video.frames))):
-            pixels = self._decoded(bytes(video.frames[number]), number, pixels)
-            layout, augmentation = self._layout, self._augmentation
-            drawn = record.parameters(augmentation, size_of(pixels), layout.size)
-            changed = transformed(pixels, drawn, augmentation.interpolation_method)
-            changed = recoloured(changed, drawn, augmentation)
-            layout.write(changed, found[:, number], self._table)
+            frame = bytes(video.frames[number])
+            if frame or last is None:  # an empty frame is the frame before it
+                last = self._decoded(frame, number, record)
+            pixels, drawn = last
+            changed = transformed(pixels, drawn, self._augmentation.interpolation_method)
+            changed = recoloured(changed, drawn, self._augmentation)
+            self._layout.write(changed, found[:, number], self._table)
 
-    def _decoded(self, frame: bytes, number: int, before: Pixels | None) -> Pixels:
-        """Decode a frame; an empty one is the frame before it."""
-        if not frame and before is not None:
-            return before
+    def _decoded(self, frame: bytes, number: int, record: Record) -> tuple[Pixels, Parameters]:
+        """Decode a frame, and return it with its changes."""
         try:
-            return decode.picture(frame, self._layout.channels, self.context.limits)
+            return decoded(frame, self._layout, self._augmentation, record, self.context)
         except LimitError:
             raise
         except FormatError as error:
