@@ -1,6 +1,7 @@
 """aeon's loader: what its results depend on, bad records, states, nodes, caches."""
 
 import json
+import os
 import pickle
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 import exset
 from exset import DataLoader, Findings, FormatError, LoaderConfig
+from exset.runtime.aeon.provision.image import Image
 from exset.runtime.aeon.provision.opencv import opencv
 from tests.training import portable
 
@@ -235,6 +237,43 @@ def test_closing_ends_all_threads(records: Path) -> None:
     assert {*enumerate_threads()} - before
     loader.close()
     assert not {*enumerate_threads()} - before
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="it cannot bind threads")
+def test_a_list_of_cores(records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads keep to the cores of the list that exist, and the caller is not bound."""
+    seen, provide, before = set[frozenset[int]](), Image.provide, os.sched_getaffinity(0)
+    core = min(before)
+
+    def watched(*given: Any) -> None:
+        seen.add(frozenset(os.sched_getaffinity(0)))
+        provide(*given)
+
+    monkeypatch.setattr(Image, "provide", watched)
+    assert epochs(given(records, cpu_list=f"{core},4095"), prefetch=0) == epochs(given(records))
+    assert frozenset([core]) in seen and os.sched_getaffinity(0) == before
+    seen.clear()
+    epochs(given(records, cpu_list="4095"), threads=1, prefetch=0)
+    assert seen == {frozenset(before)}
+
+
+def test_debug_output(records: Path, tmp_path: Path) -> None:
+    """Each changed picture and its parameters; checks write nothing."""
+    augmentation = [MOVED | RECOLOURED | {"debug_output_directory": str(tmp_path)}]
+    config = given(records, augmentation=augmentation)
+    (records / "config.json").write_text(json.dumps(config))
+    exset.validate(records / "config.json", check_files=True, decode=True)
+    assert not [*tmp_path.iterdir()]
+    with DataLoader(config) as loader:
+        found = {label: picture for label, picture in rows(loader)}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"0-{number}-0.{suffix}" for number in range(COUNT) for suffix in ("png", "txt")
+    }
+    picture = opencv().imread(str(tmp_path / "0-3-0.png"))
+    assert (picture.transpose(2, 0, 1) == found[3]).all()
+    assert "source: Size(width=21, height=21)\n" in (tmp_path / "0-3-0.txt").read_text()
+    with pytest.raises(FormatError, match="no folder"):
+        DataLoader(given(records, augmentation=[MOVED | {"debug_output_directory": "gone"}]))
 
 
 def test_the_example_of_the_user_guide(records: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,7 +218,7 @@ AUGMENTATION: Final = _by_name(
         Member("mean", "doubles", (), "subtracted from each channel", dialects=_NEW),
         Member("stddev", "doubles", (), "divisor of each channel", dialects=_NEW),
         Member("padding", "int32", 0, "pixels around the image", dialects=_NEW),
-        Member("debug_output_directory", "string", "", "", dialects=_NEW),
+        Member("debug_output_directory", "string", "", "folder for changed images", dialects=_NEW),
         Member("expand_probability", "float", 0.0, "probability of expansion", dialects=_NEW),
         Member("expand_ratio", "float_pair", (1.0, 1.0), "expansion", _EXPANSION, _NEW),
         Member("emit_constraint_type", "string", "", "which boxes to keep", dialects=_NEW),

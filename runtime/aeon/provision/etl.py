@@ -31,7 +31,8 @@ class Context:
 
     compat: whether to give aeon's own values, including its defects. base: the current folder of
     aeon, for the files that the configuration names; `access` and `limits` are for these files.
-    scaled_decoding: whether to decode large JPEGs in a smaller size.
+    scaled_decoding: whether to decode large JPEGs in a smaller size. writes_debug: whether to write
+    to the folder `debug_output_directory`.
     """
 
     config: LoaderConfig
@@ -40,6 +41,7 @@ class Context:
     access: Access = DEFAULT_ACCESS
     limits: Limits = DEFAULT
     scaled_decoding: bool = False
+    writes_debug: bool = False
 
     @property
     def is_seed(self) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from exset.grammars.aeon.config.settings import Settings
 from exset.runtime.aeon.provision.augment import Augmentation
+from exset.runtime.aeon.provision.debugging import DebugFolder
 from exset.runtime.aeon.provision.etl import Context, Etl, Slot
 from exset.runtime.aeon.provision.layout import DTYPES, Layout, standardized
 from exset.runtime.aeon.provision.photometry import recoloured
@@ -23,10 +24,14 @@ class Image(Etl):
         dtype = "uint8" if self._layout.writes_bytes else DTYPES[str(settings["output_type"])]
         mean, stddev = augmentation.mean, augmentation.stddev
         self._table = standardized(mean, stddev, dtype) if mean and stddev else None
+        self._debug = DebugFolder.of(context, number)
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
         """Write a picture."""
         layout = self._layout
         pixels, drawn = decoded(element, layout, self._augmentation, record, self.context)
         pixels = transformed(pixels, drawn, self._augmentation.interpolation_method)
-        layout.write(recoloured(pixels, drawn, self._augmentation), slots[0], self._table)
+        pixels = recoloured(pixels, drawn, self._augmentation)
+        if self._debug is not None:
+            self._debug.write(pixels, drawn, record)
+        layout.write(pixels, slots[0], self._table)

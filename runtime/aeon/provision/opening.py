@@ -88,11 +88,13 @@ def open_loader(given: Given, options: Options, findings: Findings | None) -> Op
             options.access,
             options.limits,
             options.scaled_decoding,
+            writes_debug=True,
         )
         seed = _seed(config)
         records = open_records(context, seed, named, tolerant=options.tolerant)
         threads = 1 if context.compat else options.threads or _threads(config)
-        opened = _ordered(context, Provider(context, records, threads), len(records), seed)
+        provider = Provider(context, records, threads, _cpu_list(config))
+        opened = _ordered(context, provider, len(records), seed)
     if findings is None:
         warn(found)
     return opened
@@ -151,7 +153,7 @@ def _ordered(context: Context, provider: Provider, records: int, seed: int) -> O
             raise FormatError(message, hint=hint, code="aeon-loader")
         return Opened(config, provider, order, Sequences(), division)
     of_node = (seed + config.settings.number("node_id")) % _WORD
-    cores = len(_cores(str(config["cpu_list"]))) or 1
+    cores = len(_cpu_list(config)) or 1
     return Opened(config, provider, order, Slots(of_node, config.batch_size, cores), division)
 
 
@@ -168,9 +170,14 @@ def _threads(config: LoaderConfig) -> int:
     members = config.settings.members
     if "single_thread" in members and config["single_thread"]:
         return 1
-    listed = _cores(str(config["cpu_list"])) if "cpu_list" in members else []
+    listed = _cpu_list(config)
     available = os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count()
     return len(listed) or cast("int | None", available) or 1
+
+
+def _cpu_list(config: LoaderConfig) -> list[int]:
+    """Return the cores that a configuration lists, or none. Raises FormatError."""
+    return _cores(str(config["cpu_list"])) if "cpu_list" in config.settings.members else []
 
 
 def _cores(listed: str) -> list[int]:

@@ -1,6 +1,6 @@
 """Provide records: decode their elements in threads, into new arrays."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
@@ -15,6 +15,7 @@ from exset.core.text import counted
 from exset.grammars.aeon.config.findings import finding_at
 from exset.grammars.aeon.config.outputs import Output
 from exset.grammars.columns.arrays import Longs
+from exset.runtime.aeon.provision.affinity import binder, usable
 from exset.runtime.aeon.provision.etl import Context, Etl
 from exset.runtime.aeon.provision.layout import DTYPES
 from exset.runtime.aeon.provision.record import Record, Streams
@@ -52,14 +53,17 @@ class Provider:
     outputs: the arrays of a batch, in the order of the version of aeon.
     """
 
-    def __init__(self, context: Context, records: Records, threads: int) -> None:
-        """Take the records, and the number of threads that decode them.
+    def __init__(
+        self, context: Context, records: Records, threads: int, cores: Sequence[int] = ()
+    ) -> None:
+        """Take the records, the number of threads that decode them, and the cores for the threads.
 
         Raises FormatError for etl objects that cannot work, for outputs of the same name, and for
         more etl objects than columns; ImportError without a library that an etl object needs.
         """
         self.context, self.records = context, records
         self._threads: Final = threads
+        self._cores = usable(cores)
         self._pool: ThreadPoolExecutor | None = None
         etl, columns = context.config.etl, len(records.manifest.types)
         if len(etl) > columns:
@@ -113,11 +117,12 @@ class Provider:
                         array[row] = 0
 
         workers = min(self._threads, len(needed))
-        if workers <= 1:
+        if workers <= 1 and not self._cores:
             work()
             return errors
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._threads, "exset provision")
+            name = "exset provision"
+            self._pool = ThreadPoolExecutor(self._threads, name, binder(self._cores))
         futures = [self._pool.submit(work) for _ in range(workers)]
         try:
             for future in futures:

@@ -1,0 +1,27 @@
+"""Bind threads to cores, as aeon does for `cpu_list`. Rule L5."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from itertools import count
+
+
+def usable(cores: Iterable[int]) -> list[int]:
+    """Return those of some cores that the process may use; none where no thread can be bound.
+
+    A configuration for more cores thus works on a smaller computer.
+    """
+    available = os.sched_getaffinity(0) if hasattr(os, "sched_setaffinity") else set[int]()
+    return [core for core in cores if core in available]
+
+
+def binder(cores: Sequence[int]) -> Callable[[], None]:
+    """Return a function that binds the calling thread to the next of some usable cores, if any."""
+    turns = count()
+
+    def bind() -> None:
+        if cores:
+            with suppress(OSError):  # the core may have been taken away since
+                os.sched_setaffinity(0, {cores[next(turns) % len(cores)]})
+
+    return bind
