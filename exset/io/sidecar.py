@@ -1,4 +1,4 @@
-"""Sidecars: files `NAME.exset.json` with what the file `NAME.SUFFIX` cannot store itself."""
+"""Sidecars: files `NAME.exset.json` with what the file `NAME` cannot store itself."""
 
 import os
 from contextlib import ExitStack, suppress
@@ -14,11 +14,9 @@ SUFFIX: Final = ".exset.json"
 
 
 def name_of(path: str) -> str:
-    """Return the name of the sidecar of a file: NAME.exset.json for NAME.tar and NAME.tar.gz."""
+    """Return the name of the sidecar of a file: a.tar.exset.json for a.tar and a.tar.gz."""
     bare, suffix = os.path.splitext(path)
-    if suffix in SUFFIXES:
-        bare, suffix = os.path.splitext(bare)
-    return bare + SUFFIX
+    return (bare if suffix in SUFFIXES else path) + SUFFIX
 
 
 def with_metadata(source: Source, limits: Limits) -> Source:
@@ -48,7 +46,7 @@ def write(path: str, data: bytes, sidecar: bytes | None) -> None:
 
 
 def remove_old(path: str) -> None:
-    """Remove the sidecar of an older file, unless another file such as NAME.tar may need it.
+    """Remove the sidecar of an older file, unless another file such as NAME.gz may need it.
 
     If that fails, readers still see that it does not belong to the new file.
     """

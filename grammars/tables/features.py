@@ -34,13 +34,20 @@ def classes_of(table: Table) -> dict[str, list[str]]:
     }
 
 
-def features_of(table: Table, classes: Mapping[str, list[str]]) -> bytes:
-    """Return the value of the key: JSON. classes: as those of `classes_of`."""
+def features_of(
+    columns: Mapping[str, TableColumn], classes: Mapping[str, list[str]], media: Mapping[str, str]
+) -> bytes:
+    """Return the value of the key: JSON. classes: as those of `classes_of`; media: of `media_of`.
+
+    The columns of media are structs.
+    """
     features = {
         name: {"names": classes[name], "_type": "ClassLabel"}
         if name in classes
+        else {"_type": media[name]}
+        if name in media
         else _feature(column)
-        for name, column in table.columns.items()
+        for name, column in columns.items()
     }
     return json.dumps({"info": {"features": features}}, separators=(",", ":")).encode()
 
@@ -49,7 +56,7 @@ def stored_classes(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
     """Return the names of classes by column, by the metadata of a schema; {} if there are none."""
     named = {
         name: each.get("names")
-        for name, each in _stored_features(metadata).items()
+        for name, each in stored_features(metadata).items()
         if each.get("_type") == "ClassLabel"
     }
     return {
@@ -63,13 +70,13 @@ def stored_arrays(metadata: Mapping[bytes, bytes]) -> dict[str, str]:
     """Return the types of arrays by column, such as `float32[2, 3]` for an `Array2D`."""
     return {
         name: f"{each.get('dtype')}{each['shape']}"
-        for name, each in _stored_features(metadata).items()
+        for name, each in stored_features(metadata).items()
         if each.get("_type") in ("Array2D", "Array3D", "Array4D", "Array5D")
         if isinstance(each.get("shape"), list)
     }
 
 
-def _stored_features(metadata: Mapping[bytes, bytes]) -> dict[str, dict[str, Any]]:
+def stored_features(metadata: Mapping[bytes, bytes]) -> dict[str, dict[str, Any]]:
     """Return the features by column; {} if there are none."""
     try:
         features = json.loads(metadata.get(KEY, b"{}"))["info"]["features"].items()

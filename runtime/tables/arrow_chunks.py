@@ -11,6 +11,7 @@ from exset.grammars.tables.arrow_export import MOST_SHORT, Wide, exported
 from exset.grammars.tables.arrow_forms import to_store
 from exset.grammars.tables.columns import ColumnPath, Numbers
 from exset.grammars.tables.features import KEY, classes_of, features_of
+from exset.grammars.tables.media import media_of, with_structs
 from exset.grammars.tables.survey import Survey, in_batches
 from exset.grammars.tables.table import Table
 from exset.runtime.tables.arrow_files import cannot_hold, library
@@ -35,6 +36,7 @@ class ArrowTables:
     _absent: frozenset[ColumnPath]
     _wide: Wide
     _classes: dict[str, list[str]]
+    _media: dict[str, str]
 
     @classmethod
     def of(cls, tables: Iterable[Table]) -> "ArrowTables":
@@ -52,9 +54,12 @@ class ArrowTables:
         absent = frozenset(survey.absent)
         with _checked():
             stored = to_store(survey.first, absent)
+        media = media_of(survey.first)
+        # `datasets` takes only structs of fields that may be absent, and are not large.
+        nullable = absent.union((name, part) for name in media for part in ("bytes", "path"))
         large = frozenset(path for path, count in survey.totals.items() if count > MOST_SHORT)
         rows = survey.rows_of(_BATCH)
-        return cls(tables, stored, rows, absent, Wide(absent, large), classes[0])
+        return cls(tables, stored, rows, absent, Wide(nullable, large), classes[0], media)
 
     def schema(self) -> "pyarrow.Schema":
         """Return the schema of the file. Raises FormatError."""
@@ -76,13 +81,14 @@ class ArrowTables:
             numbers = columns[name]
             assert isinstance(numbers, Numbers)
             columns[name] = Numbers.of(numbers.values.astype("int64"), numbers.present)
+        columns = with_structs(columns, self._media)
         stream = exported(columns, stored.rows, stored.metadata, self._wide)
         data = pa.RecordBatchReader.from_stream(stream).read_all()
         fields = [
-            field.with_nullable(True) if field.name in self._classes else field
+            field.with_nullable(True) if field.name in {*self._classes, *self._media} else field
             for field in data.schema
         ]
-        features = features_of(stored, self._classes)
+        features = features_of(columns, self._classes, self._media)
         schema = pa.schema(fields, {**data.schema.metadata, KEY: features})
         return pa.Table.from_arrays(data.columns, schema=schema)
 

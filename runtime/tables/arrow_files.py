@@ -15,6 +15,7 @@ from exset.core.text import safe
 from exset.grammars.tables.arrow_forms import FORMS, from_stored
 from exset.grammars.tables.arrow_import import SOURCE
 from exset.grammars.tables.features import CLASSES, stored_arrays, stored_classes
+from exset.grammars.tables.media import without_structs
 from exset.grammars.tables.table import Table
 
 if TYPE_CHECKING:
@@ -77,9 +78,11 @@ def table_of(
         kept.append(batch)
     data = library(name).Table.from_batches(kept, schema)
     table = Table.from_arrow(data)
-    if FORMS not in table.metadata:
+    forms = table.metadata.get(FORMS)
+    if forms is None:
         table = table.with_metadata({**table.metadata, FORMS: stored_arrays(schema.metadata or {})})
-    table = from_stored(table, most)
+    names = forms if isinstance(forms, dict) else None
+    table = without_structs(from_stored(table, most), schema.metadata or {}, names)
     classes = stored_classes(schema.metadata or {})
     if classes and CLASSES not in table.metadata:
         table = table.with_metadata({**table.metadata, CLASSES: classes})

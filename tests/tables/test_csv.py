@@ -296,5 +296,5 @@ def test_arrays_convert_to_text(tmp_path: Path) -> None:
     exset.save(table, tmp_path / "a.npz")
     exset.convert(tmp_path / "a.npz", tmp_path / "a.tsv", findings=(findings := Findings()))
     assert not findings and exset.load(tmp_path / "a.tsv", model=Table) == table
-    (tmp_path / "a.exset.json").unlink()
+    (tmp_path / "a.tsv.exset.json").unlink()
     assert exset.load(tmp_path / "a.tsv", model=Table) == table.with_metadata({})

@@ -271,6 +271,9 @@ def columns_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def of_row(table: Table, name: str, row: int) -> object:
     """Return a value of a column, or the record of the columns that begin with its name."""
+    if name in table.metadata.get("media", {}):
+        parts = {"bytes": name, "path": f"{name}.path"}
+        return {part: plain(table.columns[each][row]) for part, each in parts.items()}
     if name in table:
         return plain(table.columns[name][row])
     inner = [each for each in table.names if each.startswith(f"{name}.")]

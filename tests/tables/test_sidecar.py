@@ -34,7 +34,7 @@ def test_files_read_back(
         return
     again = exset.load(path, model=Table, format=name, findings=(found := Findings()))
     assert again == table and "sidecar-unused" not in [each.code for each in found]
-    if path.with_suffix(".exset.json").exists():
+    if Path(f"{path}.exset.json").exists():
         assert again.names == table.names
 
 
@@ -82,17 +82,26 @@ def test_a_changed_file(tmp_path: Path, suffix: str) -> None:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_file_without_need(tmp_path: Path, suffix: str) -> None:
-    """An old sidecar is removed with the file that needed it, unless another file needs it."""
-    path, beside = tmp_path / f"x{suffix}", tmp_path / "x.exset.json"
+    """An old sidecar is removed with the file that needed it, unless another file may need it."""
+    path, beside = tmp_path / f"x{suffix}", tmp_path / f"x{suffix}.exset.json"
     small, plain = Table.of({"a": np.array([1], np.int8)}), Table.of({"a": [1]})
     exset.save(small, path)
     assert json.loads(beside.read_text())["columns"] == {"a": "int8"}
     exset.save(plain, path)
     assert os.listdir(tmp_path) == [path.name]
-    other = tmp_path / f"x{'.tar' if suffix == '.csv' else '.csv'}"
-    exset.save(small, other)
+    exset.save(small, f"{path}.gz")
     exset.save(plain, path, findings=Findings())
-    assert exset.load(other, model=Table) == small
+    assert exset.load(f"{path}.gz", model=Table) == small
+
+
+def test_two_files_with_one_stem(tmp_path: Path) -> None:
+    """Each file has a sidecar of its own."""
+    tables = {f"x{suffix}": Table.of({"a": np.array([1], np.int8)}) for suffix in SUFFIXES}
+    for name, table in tables.items():
+        exset.save(table, tmp_path / name)
+    for name, table in tables.items():
+        assert exset.load(tmp_path / name, model=Table, findings=(found := Findings())) == table
+        assert not found
 
 
 def test_devices() -> None:
@@ -131,7 +140,7 @@ def test_examples_in_text(tmp_path: Path, name: str, suffix: str) -> None:
 )
 def test_types_that_do_not_fit(tmp_path: Path, columns: dict[str, str]) -> None:
     (tmp_path / "x.csv").write_text("a,b\n70000,1\n")
-    (tmp_path / "x.exset.json").write_text(json.dumps({"rows": 1, "columns": columns}))
+    (tmp_path / "x.csv.exset.json").write_text(json.dumps({"rows": 1, "columns": columns}))
     table = exset.load(tmp_path / "x.csv", model=Table, findings=(found := Findings()))
     assert [each.code for each in found] == ["sidecar-unused"]
     assert table.types == {"a": "int64", "b": "int64"}
