@@ -263,7 +263,8 @@ def detect(path: FilePath) -> Format:
     name = os.fsdecode(path)
     if name.startswith(samples.PREFIX):
         return recognise(samples.read(name))
-    return streaming.format_of_folder(name) or recognise(files.head(name, formats.HEAD))
+    found = streaming.folder_of(name)
+    return found[1] if found else recognise(files.head(name, formats.HEAD))
 
 
 def recognise(source: Source | Folder, format: str | None = None) -> Format:
@@ -306,9 +307,8 @@ def read_input(
     `roots`: those of a folder, as in `Folder`.
     """
     name = os.fsdecode(path)
-    if streaming.format_of_folder(name, format, limits) is not None:
-        return Folder(name, limits, roots)
-    return read_source(name, limits=limits)
+    found = streaming.folder_of(name, format, limits, roots)
+    return found[0] if found else read_source(name, limits=limits)
 
 
 def read_whole(

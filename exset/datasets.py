@@ -69,10 +69,10 @@ def _opened(
         is_cache = isinstance(source, cast(type, load(target)))
         return of_folders if is_cache else formats.family_of(source), source
     name = fsdecode(source)
-    of_folder = streaming.format_of_folder(name, format, limits)
-    if is_folder(name) and (of_folder is None or of_folder.family == of_folders):
+    found = streaming.folder_of(name, format, limits)
+    if is_folder(name) and (found is None or found[1].family == of_folders):
         return of_folders, cast(type, load(target))(name, limits)
-    fmt = of_folder or (api.detect(name) if format is None else formats.get(format))
+    fmt = found[1] if found else (api.detect(name) if format is None else formats.get(format))
     if fmt.maps:
         return fmt.family, _Mapped(name, fmt.name, limits)
     return fmt.family, api.read_whole(name, fmt, options, findings=findings, limits=limits)

@@ -21,8 +21,8 @@ from exset.core.protocols import Model, OptionValue
 from exset.core.source import Source
 from exset.families.format import Format
 from exset.io import files
-from exset.io.access import is_folder
 from exset.io.blocks import Blocks
+from exset.io.braces import folder_at
 from exset.io.files import FilePath
 from exset.io.folders import Folder
 
@@ -291,8 +291,8 @@ def opened(
     also for a folder that has no known format, and FormatError for an unknown format.
     """
     name = os.fsdecode(path)
-    if (fmt := format_of_folder(name, format, limits)) is not None:
-        yield OpenFolder(Folder(name, limits, roots), fmt, limits)
+    if (found := folder_of(name, format, limits, roots)) is not None:
+        yield OpenFolder(*found, limits)
         return
     with _blocks(name, limits, _SMALL_BLOCK if few else _BLOCK) as blocks:
         if few:
@@ -300,18 +300,23 @@ def opened(
         yield OpenFile(name, blocks, recognise(blocks, format, argument), limits, few)
 
 
-def format_of_folder(
-    name: str, format: str | None = None, limits: Limits = DEFAULT
-) -> Format | None:
-    """Return the format of a path that is a folder; None for a file, and for an unknown folder.
+def folder_of(
+    name: str,
+    format: str | None = None,
+    limits: Limits = DEFAULT,
+    roots: tuple[str, ...] = (),
+) -> tuple[Folder, Format] | None:
+    """Return the folder at a path and its format; None for a file, and for an unknown folder.
 
-    `format`: the name of the format. Raises OSError.
+    A pattern such as `a-{000..009}.tar` is a folder, too. `format`: the name of the format.
+    `roots`: as in `Folder`. Raises OSError.
     """
     if format is not None and not formats.get(format).is_folder:
         return None
-    if name == "-" or "://" in name or not is_folder(name):
+    if (folder := folder_at(name, limits, roots)) is None:
         return None
-    return formats.detect_folder(Folder(name, limits)) if format is None else formats.get(format)
+    fmt = formats.detect_folder(folder) if format is None else formats.get(format)
+    return None if fmt is None else (folder, fmt)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import BinaryIO, Final
 
@@ -72,6 +73,8 @@ class Folder:
         A pattern has a part for each folder, such as `*/*.png`; one that ends with a slash matches
         folders only.
         """
+        if "/" not in pattern:
+            return any(fnmatchcase(each, pattern) for each in self.names if each[0] != ".")
         from glob import iglob
 
         return next(iglob(pattern, root_dir=self.name), None) is not None
