@@ -1,7 +1,8 @@
-"""Read AVI files of Motion JPEG as aeon's video needs them: the JPEG picture of each frame.
+"""Read the JPEG picture of each frame from an AVI file of Motion JPEG, for aeon's video type.
 
-aeon reads few of the layouts that the format allows. exset reads more of them, with a finding for
-each property that aeon does not accept. Source: avi.cpp and cap_mjpeg_decoder.cpp of aeon.
+aeon reads only a few of the layouts that the AVI format allows. exset reads more of them, with a
+finding for each property that aeon does not accept. Source: avi.cpp and cap_mjpeg_decoder.cpp of
+aeon.
 """
 
 import re
@@ -29,15 +30,15 @@ _HAS_INDEX: Final = 0x10
 _ORDER: Final = re.compile(r"hdrl (INFO )?(JUNK )?movi( idx1.*)?")
 _SHOWN: Final = 8
 _SIZE: Final = 4
-"""The bytes of the size of a chunk, which is before its data."""
+"""The number of bytes of a chunk's size field, which is before the chunk's data."""
 
 
 @dataclass(frozen=True)
 class Video:
     """A video of Motion JPEG.
 
-    width, height: as the file says them. frames: the JPEG picture of each frame, a view; an empty
-    one repeats the frame before it.
+    width, height: in pixels, as the header of the file gives them. frames: the JPEG picture of each
+    frame, a view; an empty picture means that the previous frame is shown again.
     """
 
     width: int
@@ -54,8 +55,8 @@ def decode(
 ) -> Video:
     """Read a video; the pictures are not decoded. `findings` collects what aeon does not accept.
 
-    Raises FormatError for a file that is damaged or no AVI file, for other codecs than Motion JPEG,
-    and for a video without frames.
+    Raises FormatError for a file that is damaged or is not an AVI file, for any codec except Motion
+    JPEG, and for a video without frames.
     """
     findings = Findings() if findings is None else findings
     chunks = read_chunks(source, b"AVI ", limits=limits, findings=findings, engine=engine)
@@ -96,7 +97,7 @@ def _video_stream(chunks: Chunks, findings: Findings) -> int:
 def _check_codec(
     chunks: Chunks, stream: int, header: int, handler: bytes, findings: Findings
 ) -> None:
-    """Raise FormatError unless a stream is Motion JPEG by one of its two headers."""
+    """Raise FormatError unless one of the two headers of a stream names Motion JPEG."""
     if handler == _CODEC:
         return
     fields = chunks.read(_PICTURE, _first(chunks, b"strf", stream))
@@ -119,7 +120,7 @@ def _check_order(chunks: Chunks, findings: Findings) -> None:
 
 
 def _frames(chunks: Chunks, number: int, has_index: bool, findings: Findings) -> Longs:
-    """Return the chunks of the frames of a stream, in the order of the index."""
+    """Return the chunks that have the frames of a stream, in the order of the index `idx1`."""
     name = b"%02ddc" % number
     movies = chunks.lists(b"movi")
     if not movies:
@@ -149,7 +150,7 @@ def _frames(chunks: Chunks, number: int, has_index: bool, findings: Findings) ->
 
 
 def _indexed(chunks: Chunks, movie: int, index: int, frames: Longs, name: bytes) -> Longs | None:
-    """Return the frames in the order of an index; None if it has other chunks than the list."""
+    """Return the frames in the order of an index; None if it names chunks not in `frames`."""
     fields = chunks.read(_INDEX, index, _SIZE)
     ids = np.ascontiguousarray(fields.strings("entries.ckid").data).view("S4")
     offsets, sizes = (
@@ -166,14 +167,14 @@ def _indexed(chunks: Chunks, movie: int, index: int, frames: Longs, name: bytes)
 
 
 def _list(chunks: Chunks, form: bytes) -> int:
-    """Return the first list with a form. Raises FormatError."""
+    """Return the first list with a form. Raises FormatError if the file has no such list."""
     for each in chunks.lists(form)[:1]:
         return each
     raise _refused(chunks, None, f"the file has no list {name_of(form)}")
 
 
 def _first(chunks: Chunks, name: bytes, inside: int) -> int:
-    """Return the first chunk with a name in a list. Raises FormatError."""
+    """Return the first chunk with a name in a list. Raises FormatError if there is none."""
     for each in chunks.named(name, *chunks.inside(inside))[:1]:
         return each
     raise chunks.damaged(inside, f"the list has no chunk {name_of(name)}")

@@ -114,7 +114,7 @@ def salvage(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto"
 
 
 def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, bool]:
-    """Read a block; also return whether the last entry is there, which aeon does not read."""
+    """Read a block; also return whether the file has the last entry, which aeon does not read."""
     try:
         return read(layout.ARCHIVE, source, limits=limits, engine=engine), True
     except FormatError as error:
@@ -163,7 +163,7 @@ def _entries(fields: Fields, source: Source, findings: Findings) -> Entries:
 
 
 def _long(fields: Fields, name: str) -> Longs:
-    """Join the two words of a number."""
+    """Join the two 16-bit words of each 32-bit number of a field."""
     high, low = (cast(Words, fields[f"entries.{name}_{half}"]) for half in ("high", "low"))
     return high.astype(np.int64) << 16 | low
 
@@ -213,7 +213,7 @@ def _header(entries: Entries, source: Source, limits: Limits, engine: Engine) ->
 
 
 def _without_header(frame: Entries) -> Entries:
-    """Remove the data of the header from the frame, and set its name."""
+    """Remove the data of the first entry, which are the block's header, and set its name."""
     names = [HEADER_NAME, *frame.name.tolist()[1:]]
     data = [b"", *frame.data.tolist()[1:]]
     return frame.with_unchecked(name=Strings.of(names), data=Blobs.of(data))

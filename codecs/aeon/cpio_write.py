@@ -44,10 +44,11 @@ def encode(
 ) -> bytes:
     """Encode a block as aeon would write it, with the times of its entries.
 
-    Each entry of an archive becomes a record of one element. Entries whose names are their places
-    in a block, such as `0000012.1.jpg`, become this block again. engine: the driver. Raises
-    FormatError for an entry that is not a regular file; with `lossy` the entry is dropped, and
-    `findings` collects the loss. Also raises FormatError if the file is too small for its records.
+    Each entry of an archive becomes a record of one element. If the names of the entries give
+    record and element numbers, such as `0000012.1.jpg`, the original block is restored. engine: the
+    driver. Raises FormatError for an entry that is not a regular file; with `lossy` the entry is
+    dropped, and `findings` collects the loss. Also raises FormatError if the block has more records
+    than a file of its size can have.
     """
     made = as_block(block, lossy, Findings() if findings is None else findings)
     data = b"".join(_encoded(made, engine))
@@ -141,8 +142,8 @@ def _header_bytes(header: BlockHeader, engine: Engine = "auto") -> bytes:
 class BlockWriter:
     """Writes a block of aeon's cache, record by record, to a seekable file.
 
-    Like aeon, it first writes a header of zeros, and replaces this header on closing. clock: a
-    function that returns the time for each entry. Raises the errors of the file.
+    Like aeon, it first writes a header of zeros, and `close` replaces this header. clock: a
+    function that returns the time for each entry. Raises OSError if `file` cannot be written.
     """
 
     def __init__(self, file: BinaryIO, clock: Callable[[], float] = time.time) -> None:
@@ -165,7 +166,7 @@ class BlockWriter:
         self.records += 1
 
     def close(self) -> None:
-        """End the block, without closing the file."""
+        """Write the end of the block and its header; the file stays open."""
         for name, data in ((TRAILER_NAME, bytes(TRAILER_SIZE)), (END_NAME, b"")):
             self._add(name, data)
         self._flush()

@@ -1,4 +1,4 @@
-"""The headers of pictures, as far as their size; the names are those of the specifications.
+"""The layouts of the headers of picture files, up to width and height; names as in the standards.
 
 Like `lens.layout`, this module imports only Construct and the engine.
 """

@@ -24,10 +24,10 @@ _LOSSY_BITS: Final = (1 << 14) - 1
 
 @dataclass(frozen=True)
 class Header:
-    """What the header of a picture says.
+    """The properties of a picture that its header gives.
 
-    width, height: in pixels. colours: "grey", "colours" or "palette"; "" where the header does not
-    say it. has_exif: whether there are Exif data, by which decoders may turn the picture.
+    width, height: in pixels. colours: "grey", "colours" or "palette"; "" if the header does not say
+    which. has_exif: whether the file has Exif data, from which a decoder may rotate the picture.
     """
 
     width: int
@@ -45,8 +45,8 @@ class Header:
 def read_header(data: bytes, *, limits: Limits = DEFAULT, engine: Engine = "auto") -> Header | None:
     """Return the header of a PNG, JPEG, BMP or WebP; None for other files.
 
-    data: the file, or its beginning. Raises FormatError for a header that is cut or damaged, but
-    returns None for such a JPEG, as decoders accept much that its specification does not.
+    data: the file, or its beginning. Raises FormatError for a header that is truncated or damaged.
+    For a JPEG with such a header it returns None, as decoders accept many invalid JPEG files.
     """
     source = Source("picture", data)
     if data.startswith(b"\x89PNG"):

@@ -23,9 +23,9 @@ _FILE: Final = Layout("exset.codecs.aeon.riff_layout:File")
 _HEAD: Final = Layout("exset.codecs.aeon.riff_layout:Head")
 _PACKED: Final = Layout("exset.codecs.aeon.riff_layout:Packed")
 HEADING: Final = 8
-"""The bytes of a chunk before its data."""
+"""The number of bytes of a chunk before its data."""
 _AFTER: Final = bytes(2 * HEADING + 1)
-"""What is added to the data: padding, the rest of a cut heading, and the chunk for the end."""
+"""Zeros that are added after the file: padding, the rest of a truncated heading, an end chunk."""
 _OTHER: Final = "the file is truncated, damaged, or not a RIFF file"
 
 
@@ -33,8 +33,9 @@ _OTHER: Final = "the file is truncated, damaged, or not a RIFF file"
 class Chunks:
     """The chunks of a file in file order; the chunks in a list come after the list.
 
-    ids, forms: the names of chunks, and of lists, each four bytes; b"" for a chunk that is no list.
-    begins, ends: int64, where the data of each chunk are in the source.
+    ids: the name of each chunk, four bytes. forms: the form of each list, four bytes; b"" for a
+    chunk that is not a list. begins, ends: int64, the offsets in the source at which the data of
+    each chunk begin and end.
     """
 
     source: Source
@@ -46,11 +47,11 @@ class Chunks:
     ends: Longs
 
     def named(self, name: bytes, first: int = 0, stop: int | None = None) -> list[int]:
-        """Return the chunks with a name, all or those in a range."""
+        """Return the indices of the chunks with a name, from `first` up to `stop` (excluded)."""
         return (first + np.flatnonzero(self.ids[first:stop] == name)).tolist()
 
     def lists(self, form: bytes, first: int = 0, stop: int | None = None) -> list[int]:
-        """Return the lists with a form, all or those in a range, without lists inside of them."""
+        """Return the lists with a form, from `first` up to `stop`, without lists inside these."""
         found, end = [], -1
         for each in (first + np.flatnonzero(self.forms[first:stop] == form)).tolist():
             if self.begins[each] > end:
@@ -59,7 +60,7 @@ class Chunks:
         return found
 
     def inside(self, outer: int) -> tuple[int, int]:
-        """Return the range of the chunks in a list."""
+        """Return the first chunk in the list `outer`, and the chunk after its last one."""
         return outer + 1, int(np.searchsorted(self.begins, self.ends[outer], side="right"))
 
     def outermost(self) -> list[int]:
@@ -73,7 +74,7 @@ class Chunks:
         return self.source.view[int(self.begins[chunk]) - before : int(self.ends[chunk])]
 
     def read(self, layout: Layout, chunk: int, before: int = 0) -> Fields:
-        """Read the data of a chunk, and `before` bytes before them, with a layout: FormatError."""
+        """Read a chunk's data, and the `before` bytes before, with a layout. Raises FormatError."""
         source = Source(self.source.name, self.data(chunk, before))
         try:
             return read(layout, source, limits=self.limits, engine=self.engine)
@@ -82,16 +83,16 @@ class Chunks:
 
     @property
     def whole(self) -> Place:
-        """The place of the whole file."""
+        """The place, for messages, of the whole file."""
         return Place(self.source.name)
 
     def place(self, chunk: int) -> Place:
-        """Return the place of a chunk."""
+        """Return the place, for messages, of a chunk."""
         offset = int(self.begins[chunk]) - HEADING
         return Place.in_bytes(self.source, offset, f"chunks[{chunk}]")
 
     def damaged(self, chunk: int, message: str) -> FormatError:
-        """Return the error for a chunk that is not what it should be."""
+        """Return the error for a chunk that is invalid; `message` says why."""
         return FormatError(message, place=self.place(chunk), hint=_OTHER, code="aeon-riff")
 
 
@@ -100,8 +101,8 @@ def read_chunks(
 ) -> Chunks:
     """Read the chunks of a RIFF file with a form, b"WAVE" or b"AVI ".
 
-    Bytes after the last chunk are ignored. Data without padding are a finding. Raises FormatError
-    for another file, and for one that is truncated or damaged.
+    Bytes after the last chunk are ignored. Data of odd size without a padding byte are a finding.
+    Raises FormatError for a file of another kind, and for a truncated or damaged file.
     """
     whole = _source_of(source, form, limits, engine)
     first: FormatError | None = None
@@ -120,7 +121,7 @@ def read_chunks(
 
 
 def _source_of(source: Source, form: bytes, limits: Limits, engine: Engine) -> list[Source]:
-    """Return the file, and the file up to the end that it says. Raises FormatError."""
+    """Return the whole file, and the file cut at the size in its header. Raises FormatError."""
     try:
         head = read(_HEAD, source, limits=limits, engine=engine)
     except FormatError as error:
@@ -155,7 +156,7 @@ def _chunks(layout: Layout, source: Source, limits: Limits, engine: Engine) -> C
 def _check_ends(chunks: Chunks, starts: Longs) -> None:
     """Raise FormatError for a chunk beyond the end, and for a list that ends inside of a chunk.
 
-    starts: where chunks begin, the last of them at the end.
+    starts: the offset of each chunk, and then the offset of the end.
     """
     size = len(chunks.source.view)
     is_list = chunks.forms != b""
@@ -171,7 +172,7 @@ def _check_ends(chunks: Chunks, starts: Longs) -> None:
 
 
 def _damaged(error: FormatError, source: Source) -> FormatError:
-    """Return an error of the engine with a place that is not after the end of the data."""
+    """Convert an error of the engine: move a place after the end of the file to its end."""
     place, size = error.place or Place(source.name), len(source.view)
     if place.span is not None and place.span.end > size:
         place = replace(place, span=Span(min(place.span.start, size), size))
@@ -184,7 +185,7 @@ def _names(strings: Strings) -> Names:
 
 
 def number_of(fields: Fields, name: str) -> int:
-    """Return a number of a header."""
+    """Return the only value of a field, such as a number in a header."""
     return int(np.asarray(fields[name])[0])
 
 

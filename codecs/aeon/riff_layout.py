@@ -20,9 +20,9 @@ Head = cs.Struct("magic" / cs.Const(b"RIFF"), "size" / cs.Int32ul, "form" / cs.B
 def _file(padded: Callable[[cs.Construct], cs.Construct]) -> cs.Construct:
     """Return the layout of a file; `padded`: adds the padding after the data of a chunk.
 
-    The chunks in a list of an AVI file come after the heading of the list; the data of any other
-    list are one piece. An empty chunk of zeros, which a file does not have, is added to mark the
-    end.
+    Some lists of an AVI file contain chunks, which the layout reads as chunks after the heading of
+    the list. It reads the contents of any other list as plain bytes. The reader adds an empty chunk
+    of zeros after the file, at which the layout ends.
     """
     rest = padded(cs.Bytes(this._._.size - 4))
     chunk = cs.Struct(

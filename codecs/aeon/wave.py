@@ -32,7 +32,7 @@ _CODECS: Final[Mapping[int, str]] = {
 
 @dataclass(frozen=True)
 class Sound:
-    """A sound of one channel. rate: the samples of a second; samples: int16 [n], a view."""
+    """A sound of one channel. rate: samples per second; samples: int16 [n], a view."""
 
     rate: int
     samples: NDArray[np.int16]
@@ -47,8 +47,9 @@ def decode(
 ) -> Sound:
     """Read a sound. `findings` collects what other programs do not accept.
 
-    Raises FormatError for a file that is damaged or no WAVE file, and for sounds of other codecs,
-    more channels, or another number of bits. Source: etl_audio.cpp, which reads with libsox.
+    Raises FormatError for a file that is damaged or is not a WAVE file, and for compressed sounds,
+    several channels, or samples that do not have 16 bits. Source: etl_audio.cpp, which reads with
+    libsox.
     """
     findings = Findings() if findings is None else findings
     chunks = read_chunks(source, b"WAVE", limits=limits, findings=findings, engine=engine)

@@ -70,7 +70,8 @@ class ChunkedLayout:
     def write_records(self, fields: Mapping[str, Values], written: int = 0) -> bytes:
         """Return the bytes of the records alone, from the columns of a file.
 
-        written: the number of bytes of the records before, for the decision to compile kernels.
+        written: the number of bytes of the earlier records; a large file makes compiling
+        worthwhile.
         """
         columns = {path: fields[path] for path in self.tail.leaves}
         engine: Engine = "table" if KERNELS.use_compiled(written) else "auto"
@@ -225,10 +226,11 @@ class ChunkReader:
         raise AssertionError("the record is complete")
 
     def _read_more(self, needed: int = 0, patience: float = 0) -> bool:
-        """Read until `needed` bytes, or a window of a file, are held; return whether any came.
+        """Read until `needed` bytes, or a window of a file, are held; return whether any were read.
 
-        patience: for a pipe, the seconds to wait for twice the held bytes. It is the time that the
-        last attempt took, so that all attempts together take no longer than the pipe.
+        patience: for a pipe, the number of seconds to wait until twice the held bytes have come.
+        Callers give the time that the last attempt to decode took. So decoding again and again
+        takes no longer in total than waiting for the pipe.
         """
         if self._blocks.size is not None and self._start + needed > self._blocks.size:
             return False

@@ -20,12 +20,12 @@ _ROOM: Final = 1 << 10
 
 
 class TooLarge(Exception):
-    """Raised for an expression that needs more than 64 bits, as only the reference driver has."""
+    """Raised for an expression of more than 64 bits; only the reference driver can compute it."""
 
 
 @dataclass(frozen=True)
 class Feeds:
-    """The columns to write, in the form for `interpreter.run`. total: about the bytes to write."""
+    """The columns to write, in the form for `interpreter.run`. total: about the size in bytes."""
 
     ints: Ints | Longs = field(default_factory=lambda: np.empty(0, np.int32))
     reals: NDArray[np.float64] = field(default_factory=lambda: np.empty(0, np.float64))
@@ -37,9 +37,10 @@ class Feeds:
 class Execution:
     """A run of a program on data (to read) or on feeds (to write), and its streams.
 
-    most: the most bytes of a string to read. Memory grows with the values that were read, never
-    with a count in the file. After the run, ints: the registers of whole numbers. counts: int64,
-    the count of numbers in each stream, the same for both of a pair. end: the last offset.
+    most: the largest allowed length of a string, in bytes. Memory grows with the values that were
+    read, never with a count in the file. After the run, ints: the registers of whole numbers.
+    counts: int64, the count of numbers in each stream; both streams of a pair have the same count.
+    end: the last offset.
     """
 
     def __init__(
@@ -119,7 +120,11 @@ class Execution:
         )
 
     def _grow(self) -> None:
-        """Move to larger memory: for the rest as estimated from the part done, at least twice."""
+        """Allocate more memory for the streams, and copy them.
+
+        The part of the data that is done gives an estimate of the size needed for all. A full
+        stream gets at least twice its size.
+        """
         done = self.end / self._total
         if self._writing:
             limited = self._feeds.limits < UNLIMITED

@@ -1,4 +1,4 @@
-"""Gather columns from the bytes of a file, or scatter them to a file, at the offsets of a run.
+"""Gather columns from the bytes of a file, or scatter them to a file, at the interpreter's offsets.
 
 Kernels move numbers of four bytes, and raw bytes. NumPy moves all other data, and all data if
 kernels are not compiled. Every NaN becomes the quiet NaN.
@@ -97,7 +97,7 @@ class Mover:
             out[_places(starts, strings.lengths)] = strings.data
 
     def order(self, a: Offsets, b: Offsets) -> Longs:
-        """Return the order that sorts a and b together, each sorted by itself: int64 [a + b]."""
+        """Return the indices that merge `a` and `b`, both sorted: int64 [a.size + b.size]."""
         number = np.arange(a.size + b.size)
         order = self.interleaved(a, b, number[: a.size], number[a.size :])[1]
         return cast(Longs, order)

@@ -1,7 +1,7 @@
 """The kernels of `gather`, for numbers of four bytes, and for raw bytes.
 
-They work on slices, so that the compiler sees that indices are in bounds: only then it vectorises
-the loops. With `real`, every NaN becomes the quiet NaN.
+They work on slices. So the compiler can see that indices are in bounds, and only then does it
+vectorise the loops. With `real`, every NaN becomes the quiet NaN.
 """
 
 from typing import Final

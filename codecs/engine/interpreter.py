@@ -46,7 +46,7 @@ def _bulk(
     ends: Index,
     out: Ints | Longs,
 ) -> bool:
-    """Run a BULK of n elements; if it fails or has no room, return False and change nothing."""
+    """Run a BULK instruction on n elements; return False, and change nothing, if it cannot run."""
     a = row[1]
     k = ends[a]
     if n < 0 or k >= stops[a]:

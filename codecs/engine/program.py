@@ -100,7 +100,7 @@ class Program:
         return bytes(self.constants[begin : begin + size])
 
     def block(self, stream: int) -> dict[str, Leaf]:
-        """Return the numbers of the block with a stream, by path, in order."""
+        """Return the numbers of the block whose offsets are in `stream`, by path, in file order."""
         return {path: leaf for path, leaf in self.leaves.items() if leaf.stream == stream}
 
     def total(self, path: str) -> int:

@@ -46,7 +46,7 @@ def _prefixed(path: str, columns: _Columns) -> _Columns:
 
 
 def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
-    """Make the columns of events with fields of their own, of which Lens writes every field."""
+    """Make the columns of the events with fields of their own; Lens writes all fields of these."""
     events = examples.events
     own = np.zeros(len(events.proc), np.bool_)
     for name in REALS:
@@ -74,7 +74,7 @@ def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
 
 
 class _Sets:
-    """The input sets and the target sets; a list that an event uses as inputs is an input set."""
+    """The input sets and the target sets. A list that any event uses as inputs is an input set."""
 
     def __init__(self, examples: ExampleSet, losses: Losses) -> None:
         self.examples = examples

@@ -1,4 +1,4 @@
-"""Report values of a set that a Lens binary file cannot store: errors, with `lossy` findings."""
+"""Report values that a Lens binary file cannot store: as errors, or as findings if `lossy`."""
 
 from collections.abc import Callable
 from typing import Final

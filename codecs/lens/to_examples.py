@@ -170,7 +170,11 @@ def _event_lists(
 
 
 def _events(fields: Fields, event_offsets: Longs, placed: ListPlacement) -> Events:
-    """Make the events; the last special event of an event counts, for procs the last with one."""
+    """Make the events.
+
+    If several special events set the same event, the last one counts. For the proc, the last one
+    that has a proc counts.
+    """
     m = int(event_offsets[-1])
     if not fields.counts(_SPECIAL).any():
         return replace(Events.empty(m), inputs=placed.inputs, targets=placed.targets)
@@ -253,7 +257,7 @@ def _with_inherited(
 
 
 def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
-    """Put the values into the rows for which `where` is true; the other rows are 0."""
+    """Return a value for each of `where`: the next of `column` where it is true, else 0."""
     if column.size == where.size:
         return column
     if column.size == 0:
@@ -264,7 +268,7 @@ def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
 
 
 def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
-    """Put the rows into those for which `where` is true; the other rows are empty."""
+    """Return a row for each of `where`: the next of `rows` where it is true, else an empty row."""
     if len(rows) == where.size:
         return rows
     if len(rows) == 0:

@@ -1,4 +1,4 @@
-"""Compute CRC-32C (Castagnoli), reflected, all bits inverted: for aeon's manifests and TFRecord."""
+"""Compute the checksum CRC-32C (Castagnoli), as in aeon's manifests and in TFRecord files."""
 
 from functools import cache
 from typing import Final
@@ -17,7 +17,7 @@ _ONES: Final = 0xFFFFFFFF
 
 
 def crc32c(data: NDArray[np.uint8], before: int = 0) -> int:
-    """Return the checksum of bytes; `before`: the checksum of the bytes before them."""
+    """Return the checksum of bytes. before: the checksum of all earlier bytes, if there are any."""
     run = KERNELS.choose(update, KERNELS.use_compiled(data.size))
     return int(run(np.ascontiguousarray(data), _tables(), before ^ _ONES)) ^ _ONES
 
@@ -32,14 +32,14 @@ def crc32c_each(data: Bytes, starts: Longs, lengths: Longs) -> NDArray[np.uint32
 
 @entry_kernel
 def update_each(data: Bytes, starts: Longs, lengths: Longs, tables: LongRows, out: Longs) -> None:
-    """Compute the checksum of each span, not yet inverted."""
+    """Compute the checksum of each span, without the last step, which inverts all bits."""
     for i in range(len(starts)):
         out[i] = update(data[starts[i] : starts[i] + lengths[i]], tables, _ONES)
 
 
 @entry_kernel
 def update(data: NDArray[np.uint8], tables: LongRows, crc: int) -> int:
-    """Update a checksum with bytes, eight at a time."""
+    """Update a checksum, whose bits are not inverted, with bytes: eight at a time."""
     at, whole = 0, len(data) - len(data) % 8
     while at < whole:
         crc ^= (
@@ -67,7 +67,7 @@ def update(data: NDArray[np.uint8], tables: LongRows, crc: int) -> int:
 
 @cache
 def _tables() -> LongRows:
-    """Return the effect of each byte value by distance from the end of eight: int64 [8, 256]."""
+    """Return what a byte adds to a checksum: int64 [8, 256], by bytes after it and by value."""
     tables: LongRows = np.empty((8, 256), np.int64)
     rest = np.arange(256)
     for _ in range(8):

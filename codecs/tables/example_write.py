@@ -1,4 +1,4 @@
-"""Write rows of columns as messages tf.train.Example, or SequenceExample where rows are nested.
+"""Write rows as messages tf.train.Example, or SequenceExample if a column has lists of lists.
 
 Maps have no order: entries are sorted by name, so that the same rows give the same bytes.
 """
@@ -79,7 +79,7 @@ def _is_nested(items: TableColumn) -> bool:
 
 
 def _feature(name: str, column: TableColumn) -> Rope:
-    """Return the message Feature of each row; none for an absent row."""
+    """Return the message Feature of each row; an absent row gets no bytes."""
     present = column.present
     lengths: Longs | None = None
     items, bounds = column, None
@@ -139,5 +139,5 @@ def _nothing(rows: int) -> Rope:
 
 
 def _tag(number: int) -> bytes:
-    """Return the tag of a field that has a length."""
+    """Return the tag of a field whose value begins with its length in bytes."""
     return bytes([number << 3 | BYTES])

@@ -1,8 +1,9 @@
 """Read the messages tf.train.Example and tf.train.SequenceExample of many records at once.
 
-The numbers of their fields are declared here (feature.proto, example.proto). As Protocol Buffers
-say: of a key that comes twice the last entry counts, of two kinds of list the last one; messages
-that come twice are joined, packed and unpacked numbers may be mixed, unknown fields are skipped.
+This module declares the numbers of their fields (feature.proto, example.proto). It follows the
+rules of Protocol Buffers. If a map has a key twice, the last entry counts. If a Feature has lists
+of two kinds, the last kind counts. Messages that occur twice are joined. Packed and unpacked
+numbers may be mixed. Unknown fields are skipped.
 """
 
 from dataclasses import dataclass
@@ -16,19 +17,19 @@ from exset.grammars.columns.arrays import Bytes, Longs, offsets_of
 from exset.grammars.tables.columns import Numbers, first_wrong_text
 
 FEATURES: Final = 1
-"""Example.features, and SequenceExample.context."""
+"""The field number of Example.features, and of SequenceExample.context."""
 FEATURE_LISTS: Final = 2
-"""SequenceExample.feature_lists."""
+"""The field number of SequenceExample.feature_lists."""
 ENTRY, KEY, VALUE = 1, 1, 2
-"""The entries of the maps in Features and FeatureLists, and what each has."""
+"""The field numbers of a map's entries in Features and FeatureLists, and of an entry's members."""
 ITEM: Final = 1
-"""The values of a BytesList, FloatList or Int64List, and the features of a FeatureList."""
+"""The field number of the values of a BytesList, FloatList or Int64List, or of a FeatureList."""
 NONE, BYTES_LIST, FLOAT_LIST, INT64_LIST = range(4)
-"""The kinds of a Feature."""
+"""The kinds of a Feature: the number of the field that it has, or 0 for none."""
 
 
 class ExampleError(ValueError):
-    """Raised for a record that is no Example. record: its number."""
+    """Raised for a record that is not an Example. record: the number of the record."""
 
     def __init__(self, record: int, problem: str) -> None:
         super().__init__(problem)
@@ -37,7 +38,11 @@ class ExampleError(ValueError):
 
 @dataclass(frozen=True)
 class Entries:
-    """The entries of maps: the record, the name and the messages of the value of each."""
+    """The entries of maps.
+
+    records: the record of each entry. names: the distinct names. codes: the index in `names` of
+    each entry's name. values: the messages of the values, with the entry of each.
+    """
 
     records: Longs
     names: list[bytes]
@@ -45,7 +50,7 @@ class Entries:
     values: Parts
 
     def chosen(self, code: int, records: int) -> Longs:
-        """Return for each record the last entry with a name; -1 for none."""
+        """Return for each record the last entry with the name `names[code]`; -1 if it has none."""
         found = np.full(records, -1, np.int64)
         which = np.flatnonzero(self.codes == code)
         found[self.records[which]] = which
@@ -54,10 +59,11 @@ class Entries:
 
 @dataclass(frozen=True)
 class Features:
-    """Features: the kind of each, and its values.
+    """The kind and the values of each feature.
 
-    strings: where the values of all BytesLists are, in order. numbers: the values of all lists of
-    the other kinds. offsets: int64 [n + 1] for each kind, where the values of each feature begin.
+    strings: the starts and lengths of the values of all BytesLists. numbers: for each other kind,
+    the values of all its lists. offsets: for each kind, int64 [n + 1], the index at which the
+    values of each feature begin.
     """
 
     kinds: Longs
@@ -67,7 +73,7 @@ class Features:
 
 
 def entries_of(data: Bytes, maps: Parts, records: Longs) -> Entries:
-    """Return the entries of messages with a map. records: the record of each message."""
+    """Return the entries of maps. maps: the messages that are maps. records: the record of each."""
     entries = _fields(data, maps, records).of(ENTRY, BYTES)
     owners = records[entries.owners]
     inner = _fields(data, entries, owners)
@@ -83,14 +89,14 @@ def entries_of(data: Bytes, maps: Parts, records: Longs) -> Entries:
 
 
 def steps_of(data: Bytes, entries: Entries) -> tuple[Parts, Longs]:
-    """Return the features in FeatureLists, numbered from 0, and the entry of each."""
+    """Return the features in FeatureLists, with owners from 0 on, and the entry of each feature."""
     lists = entries.values
     steps = _fields(data, lists, entries.records[lists.owners]).of(ITEM, BYTES)
     return steps._replace(owners=np.arange(steps.owners.size)), lists.owners[steps.owners]
 
 
 def features_of(data: Bytes, messages: Parts, count: int, records: Longs) -> Features:
-    """Return features from their messages, each with its number as owner, from 0 to `count` - 1.
+    """Return `count` features from their messages; the owner of a message is its feature's number.
 
     records: the record of each feature.
     """
@@ -114,7 +120,7 @@ def features_of(data: Bytes, messages: Parts, count: int, records: Longs) -> Fea
 
 
 def _of_kind(kind: int, lists: Parts, owners: Longs) -> Parts:
-    """Return the lists of one kind, with the features as their owners."""
+    """Return the lists of one kind; the owner of each is its feature."""
     chosen = np.flatnonzero(lists.numbers == kind)
     return Parts(*(each[chosen] for each in (owners, *lists[1:])))
 
@@ -128,13 +134,13 @@ def _after_last_change(owners: Longs, kinds: Longs, count: int) -> Longs:
 
 
 def _strings(data: Bytes, lists: Parts, records: Longs) -> tuple[tuple[Longs, Longs], Longs]:
-    """Return where the values in BytesLists are, and the feature of each."""
+    """Return the starts and lengths of the values in BytesLists, and the feature of each value."""
     values = _fields(data, lists, records[lists.owners]).of(ITEM, BYTES)
     return (values.starts, values.ends - values.starts), lists.owners[values.owners]
 
 
 def _numbers(data: Bytes, kind: int, lists: Parts, records: Longs) -> tuple[Numbers, Longs, Longs]:
-    """Return the values in lists of numbers; of each run of them its feature and its length."""
+    """Return the numbers in lists; also the feature and the length of each run of numbers."""
     parts = _fields(data, lists, records[lists.owners])
     wire = FIXED32 if kind == FLOAT_LIST else VARINT
     is_item = (parts.numbers == ITEM) & ((parts.wires == wire) | (parts.wires == BYTES))
@@ -155,7 +161,7 @@ def _numbers(data: Bytes, kind: int, lists: Parts, records: Longs) -> tuple[Numb
 
 
 def _fields(data: Bytes, messages: Parts, records: Longs) -> Parts:
-    """Return the fields of messages. records: the record of each, for errors."""
+    """Return the fields of messages. records: the record of each message, for errors."""
     try:
         return fields_of(data, messages.starts, messages.ends)
     except WireError as error:
@@ -164,7 +170,10 @@ def _fields(data: Bytes, messages: Parts, records: Longs) -> Parts:
 
 
 def messages_of(data: Bytes, starts: Longs, lengths: Longs) -> tuple[Parts, Parts]:
-    """Return the messages Features, and FeatureLists, of records. Raises ExampleError."""
+    """Return the messages Features, and the messages FeatureLists, of records.
+
+    Raises ExampleError for a damaged record.
+    """
     spans = Parts(starts, starts, starts, starts, starts + lengths)
     fields = _fields(data, spans, cast(Longs, np.arange(starts.size)))
     return fields.of(FEATURES, BYTES), fields.of(FEATURE_LISTS, BYTES)

@@ -17,15 +17,15 @@ from exset.grammars.columns.strings import Strings
 
 _COUNT: Final = 8  # bytes of the number of samples, which the samples do not begin with
 MOST: Final = 2**32 - 1
-"""The most bytes of a shard, as its offsets have 32 bits."""
+"""The largest size of a shard in bytes: its offsets have 32 bits."""
 
 
 def read_shard(
     source: Source, sizes: Sequence[int | None], *, limits: Limits, engine: Engine
 ) -> list[Strings]:
-    """Return the data of each column. sizes: the bytes of each column, None if they vary.
+    """Return the data of each column. sizes: the bytes per value of each column; None if they vary.
 
-    Raises FormatError for a shard that is cut, or whose samples are not where it says.
+    Raises FormatError for a truncated shard, and for samples that are not at the shard's offsets.
     """
     fields = read(shard(tuple(sizes)), source, limits=limits, engine=engine)
     rows = fields.starts["rows"]
@@ -41,7 +41,7 @@ def read_shard(
 
 
 def head_of(lengths: Longs, config: bytes) -> bytes:
-    """Return the beginning of a shard of samples with these lengths.
+    """Return the beginning of a shard, up to its samples. lengths: the bytes of each sample.
 
     config: a JSON value, which readers skip.
     """
@@ -56,7 +56,7 @@ def head_of(lengths: Longs, config: bytes) -> bytes:
 
 
 def samples_of(columns: Sequence[Strings], sizes: Sequence[int | None]) -> memoryview:
-    """Return samples as a shard has them. sizes: those of `read_shard`."""
+    """Return the bytes that store the samples in a shard. sizes: as in `read_shard`."""
     fields: dict[str, Values] = {"count": np.array([len(columns[0])], np.uint64)}
     for i, (column, size) in enumerate(zip(columns, sizes, strict=True)):
         if size is None:
@@ -66,7 +66,7 @@ def samples_of(columns: Sequence[Strings], sizes: Sequence[int | None]) -> memor
 
 
 def row_sizes(columns: Sequence[Strings], sizes: Sequence[int | None]) -> Longs:
-    """Return the bytes of each sample: int64 [n]."""
+    """Return the number of bytes of each sample in a shard: int64 [n]."""
     total = np.zeros(len(columns[0]), np.int64)
     for column, size in zip(columns, sizes, strict=True):
         total += column.lengths + (4 if size is None else 0)

@@ -20,14 +20,14 @@ _HEAD = (
 )
 
 HEAD = Layout(cs.Struct(*_HEAD))
-"""What comes before the samples."""
+"""The layout of the part before the samples."""
 
 
 @lru_cache(maxsize=16)
 def shard(sizes: tuple[int | None, ...]) -> Layout:
-    """Return the layout of a shard. sizes: the bytes of each column, None if they vary.
+    """Return the layout of a shard. sizes: the bytes per value of each column; None if they vary.
 
-    A sample has a size for each column whose sizes vary, then the data of all columns.
+    A sample first has a size for each column with values of varying sizes, then all the data.
     """
     rows = "rows" / cs.Array(this.samples, cs.Struct(*_fields(sizes)))
     return Layout(cs.Struct(*_HEAD, rows))
@@ -35,7 +35,7 @@ def shard(sizes: tuple[int | None, ...]) -> Layout:
 
 @lru_cache(maxsize=16)
 def samples(sizes: tuple[int | None, ...]) -> Layout:
-    """Return the layout of some samples, after their number."""
+    """Return the layout of samples with their number before them."""
     rows = "rows" / cs.Array(this.count, cs.Struct(*_fields(sizes)))
     return Layout(cs.Struct("count" / cs.Int64ub, rows))
 

@@ -1,4 +1,4 @@
-"""Build messages of Protocol Buffers row by row: pieces of bytes that are joined at the end."""
+"""Build a message of Protocol Buffers for each row, from pieces of bytes that are joined last."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,23 +16,27 @@ _MOST: Final = 10  # bytes of a varint
 
 @dataclass(frozen=True)
 class Rope:
-    """The bytes of each row in pieces, which follow each other; lengths: int64 [n], of all."""
+    """The bytes of each row, in pieces.
+
+    pieces: the first piece of each row, the second of each row, and so on. lengths: int64 [n], the
+    total length of each row.
+    """
 
     pieces: tuple[Strings, ...]
     lengths: Longs
 
     @classmethod
     def of(cls, strings: Strings) -> "Rope":
-        """Return the rows of one piece."""
+        """Return rows that have one piece each."""
         return cls((strings,), compact(strings.lengths))
 
     def __add__(self, other: "Rope") -> "Rope":
         return Rope((*self.pieces, *other.pieces), compact(self.lengths + other.lengths))
 
     def within(self, before: bytes, present: Flags) -> "Rope":
-        """Return the rows as the value of a field: `before`, such as its tag, and the length.
+        """Begin each row with `before`, such as the tag of a field, and with the row's length.
 
-        present: bool [n]; the other rows get no bytes, and must have none.
+        present: bool [n], the rows to change. All other rows must be empty, and stay empty.
         """
         return _repeated(before, present) + Rope.of(varints(self.lengths, present)) + self
 
@@ -68,7 +72,7 @@ def _repeated(value: bytes, present: Flags) -> Rope:
 
 
 def varints(numbers: Longs, present: Flags | None = None) -> Strings:
-    """Return whole numbers as varints, negative ones with 64 bits; absent rows have no bytes."""
+    """Return integers as varints, negative numbers with 64 bits; absent rows have no bytes."""
     every = constant(True, numbers.size, np.bool_)
     unsigned = np.ascontiguousarray(numbers).view(np.uint64)
     longest = max(1, -(-int(unsigned.max(initial=0)).bit_length() // _BITS))

@@ -1,4 +1,4 @@
-"""Copy spans of bytes into columns, with the kernels of the engine where they are compiled."""
+"""Copy spans of bytes into columns, with the engine's kernels if they are compiled."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from exset.grammars.columns.strings import Strings
 
 
 def gathered(data: Bytes, starts: Longs, lengths: Longs, present: Flags | None = None) -> Strings:
-    """Return the strings at `starts` with `lengths`, which must be in the data; copied in order."""
+    """Return copies of the strings at `starts` with `lengths`; all must be within the data."""
     compiled = KERNELS.use_compiled(int(lengths.sum()))
     strings = Mover(compiled).strings(np.ascontiguousarray(data), starts, lengths)
     return strings if present is None else strings.with_unchecked(present=compact(present))

@@ -1,7 +1,7 @@
-"""Read tar archives as their members: the regular files, with names and data.
+"""Read the members of tar archives: the regular files, with names and data.
 
-Damage that Python's `tarfile`, and with it webdataset, reads as the end of an archive is a
-finding.
+Python's `tarfile`, which webdataset uses, regards some damage as the end of the archive. exset adds
+a finding for such damage.
 """
 
 from dataclasses import dataclass
@@ -33,8 +33,8 @@ _FILES: Final = np.frombuffer(b"\x0007", np.uint8)
 class Members:
     """The regular files of an archive.
 
-    names: the names, as they are in the archive. starts, lengths: int64, where their data are in
-    the source. headers: int64, the offsets of their headers.
+    names: the names, as they are in the archive. starts, lengths: int64, the offsets and lengths of
+    their data in the source. headers: int64, the offsets of their headers.
     """
 
     names: list[bytes]
@@ -46,7 +46,7 @@ class Members:
 def read_members(source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Members:
     """Read the members of an archive.
 
-    Raises FormatError for data that end within a member, and for a file that is no archive.
+    Raises FormatError if the file ends within a member's data, and if it is not a tar archive.
     """
     data: Bytes = np.frombuffer(source.view, np.uint8)
     fields, shift, is_ended = _fields(source, limits, engine)
@@ -68,9 +68,10 @@ def read_members(source: Source, *, limits: Limits, findings: Findings, engine: 
 
 
 def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, int, bool]:
-    """Read all entries, or those before the first that is cut.
+    """Read all entries; of a truncated archive, the entries before the first incomplete one.
 
-    Also return a number to subtract from offsets, and whether the last entry is an empty block.
+    Also return a number to subtract from all offsets, and whether the archive ends as it should,
+    with an empty block, which is the last entry.
     """
     try:
         return read(_ARCHIVE, source, limits=limits, engine=engine), 0, True
@@ -90,7 +91,7 @@ def _check_end(source: Source, data: Bytes, end: int, findings: Findings) -> Non
 
 
 def _check_cut(source: Source, data: Bytes, end: int, count: int, findings: Findings) -> None:
-    """Add a finding, or raise FormatError, for data that end within an entry."""
+    """Add a finding, or raise FormatError, for a file that ends within an entry."""
     header = data[end : end + _BLOCK]
     if header.size < _BLOCK:
         _stop("tar-cut", source, end, count, findings)
@@ -104,7 +105,7 @@ def _check_cut(source: Source, data: Bytes, end: int, count: int, findings: Find
 
 
 def _stop(code: str, source: Source, offset: int, count: int, findings: Findings) -> None:
-    """Add a finding for damage that ends an archive; raise FormatError before the first member."""
+    """Add a finding for damage at which `tarfile` stops; FormatError if no entry is before it."""
     place = Place.in_bytes(source, offset, f"entries[{count}]")
     found = finding_at(code, place, count=count, size=len(source.view) - offset)
     if not count:
@@ -123,7 +124,10 @@ def _first_unsound(data: Bytes, headers: Longs) -> int | None:
 
 
 def _are_sound(headers: NDArray[np.uint8]) -> Flags:
-    """Return whether headers, uint8 [n, 512], have the right checksum, of signed bytes or not."""
+    """Return whether headers, uint8 [n, 512], have the right checksum.
+
+    It may be a sum of signed or of unsigned bytes.
+    """
     field = headers[:, _SUM]
     stored = np.zeros(len(headers), np.int64)
     is_digit = (field >= ord("0")) & (field < ord("8"))

@@ -1,4 +1,4 @@
-"""Write tar archives that depend on nothing but their members: USTAR, no time, no owner."""
+"""Write tar archives in the format USTAR, without times and owners: equal members, equal bytes."""
 
 from functools import cache
 from typing import Final
@@ -22,7 +22,7 @@ from exset.grammars.columns.strings import Strings
 
 BLOCK: Final = 512
 MOST: Final = 8**11 - 1
-"""The most bytes of a member."""
+"""The largest size of a member, in bytes."""
 
 _HEADER: Final = Layout("exset.codecs.tables.tar_layout:Header")
 _RECORD: Final = 20 * BLOCK
@@ -45,7 +45,7 @@ _SAME: Final = {
 
 
 def member_sizes(names: Strings, lengths: Longs) -> Longs:
-    """Return the bytes that each member takes in an archive: int64 [n]."""
+    """Return the number of bytes that each member takes in an archive: int64 [n]."""
     sizes = BLOCK + lengths + -lengths % BLOCK
     long = _long_names(names)
     for row in np.flatnonzero(long).tolist():
@@ -56,7 +56,7 @@ def member_sizes(names: Strings, lengths: Longs) -> Longs:
 
 
 def members(names: Strings, data: Strings) -> memoryview:
-    """Encode members: regular files with names and data. Raises FormatError for 8 GiB of data."""
+    """Encode regular files. Raises FormatError for a file of 8 GiB or more."""
     kinds = constant(_FILE, len(names), np.uint8)
     prefixes = Strings.empty(len(names))
     if (long := np.flatnonzero(_long_names(names))).size:
@@ -99,7 +99,7 @@ def _fill(
 
 @cache
 def _template() -> tuple[Bytes, dict[str, slice]]:
-    """Return a header without name, size and checksum, and which bytes of it each field has."""
+    """Return a header without name, size and checksum, and the slice of bytes of each field."""
     blank = read(_HEADER, Source("header", bytes(BLOCK)))
     fields = {name: slice(int(blank.starts[name][0]), 0) for name in blank}
     columns: dict[str, Values] = {}
@@ -123,7 +123,7 @@ def end(size: int) -> bytes:
 
 
 def padded(strings: Strings, width: int) -> NDArray[np.uint8]:
-    """Return strings as rows, uint8 [n, width], with NULs after them."""
+    """Return strings as rows, uint8 [n, width], filled with NULs at the end."""
     field = np.zeros((len(strings), width), np.uint8)
     field[np.arange(width) < strings.lengths[:, np.newaxis]] = strings.data
     return field
@@ -142,7 +142,7 @@ def _long_names(names: Strings) -> NDArray[np.bool_]:
 def _with_long_names(
     names: Strings, data: Strings, long: Longs
 ) -> tuple[Strings, Strings, Bytes, Strings]:
-    """Split long names at a slash; where that does not suffice, insert a header of pax.
+    """Split long names at a slash; if a name is still too long, insert a pax header with it.
 
     Return the names, the prefixes, the type flags and the data of all members.
     """
@@ -166,7 +166,7 @@ def _with_long_names(
 
 
 def _split(name: bytes) -> tuple[bytes, bytes] | None:
-    """Return a long name as a prefix and a name, or None if they would be too long."""
+    """Split a long name into a prefix and a name; return None if one of them is still too long."""
     at = name.find(b"/", max(0, len(name) - _NAME - 1))
     if not 0 < at <= _PREFIX or at == len(name) - 1:
         return None
@@ -174,7 +174,7 @@ def _split(name: bytes) -> tuple[bytes, bytes] | None:
 
 
 def _pax_data(name: bytes) -> bytes:
-    """Return the data of a header of pax that has a name: its length in digits, and the name."""
+    """Return the data of a pax header that gives a name: their length in digits, and the name."""
     rest = b" path=" + name + b"\n"
     size = len(rest)
     while len(str(size)) + len(rest) != size:

@@ -31,11 +31,11 @@ _WORD: Final = 32
 def read_records(
     source: Source, *, damaged: bool, limits: Limits, findings: Findings, engine: Engine
 ) -> tuple[Longs, Longs]:
-    """Return where the data of each record are: starts and lengths, int64.
+    """Return the offsets and the lengths of the records' data, int64.
 
-    A file that ends within the header of a record has a finding, as TensorFlow reads that as the
-    end. Raises FormatError for other damage; with `damaged` it is a finding, and records after it
-    are read if the length of the damaged one is right.
+    TensorFlow regards a file that ends within the header of a record as complete; exset adds a
+    finding. Raises FormatError for other damage. With `damaged` this is a finding, too, and the
+    records after a damaged record are read if its length is right.
     """
     fields, shift, whole = _fields(source, limits, engine)
     starts, lengths = fields.spans("records.data")
@@ -63,7 +63,10 @@ def read_records(
 
 
 def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, int, int]:
-    """Read all whole records; also return a number to subtract from offsets, and their number."""
+    """Read all complete records.
+
+    Also return a number to subtract from all offsets, and the number of records.
+    """
     ended = Source(source.name, b"".join([source.view, _END]))
     try:
         fields = read(_FILE, ended, limits=limits, engine=engine)
@@ -78,7 +81,7 @@ def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, int
 
 
 def _first(source: Source, count: int, limits: Limits, engine: Engine) -> Fields:
-    """Read the first records."""
+    """Read the first `count` records."""
     numbered = Source(source.name, count.to_bytes(_COUNT, "big") + source.data)
     return read(_RECORDS, numbered, limits=limits, engine=engine)
 
@@ -90,7 +93,7 @@ def _crcs(fields: Fields, name: str, count: int) -> NDArray[np.uint32]:
 def _check_rest(
     source: Source, data: Bytes, record: int, at: int, damaged: bool, findings: Findings
 ) -> None:
-    """Report a record that is not whole: it is cut, or its length is wrong."""
+    """Report an incomplete record: the file ends within it, or its length is wrong."""
     if data.size - at < _HEADER:
         place = Place.in_bytes(source, at, f"records[{record}]")
         findings.add(finding_at("tfrecord-cut", place, count=record, size=data.size - at))
@@ -110,7 +113,7 @@ def _check_rest(
 def _report(
     code: str, source: Source, record: int, at: int, damaged: bool, findings: Findings
 ) -> None:
-    """Raise FormatError for damage, or add a finding if damaged files are to be read."""
+    """Raise FormatError for damage, or add a finding if `damaged` allows damaged files."""
     place = Place.in_bytes(source, at, f"records[{record}]")
     found = finding_at(code, place, record=record)
     if not damaged:
@@ -124,14 +127,14 @@ def _are_sound(data: Bytes, starts: Longs, length: int, stored: NDArray[np.uint3
 
 
 def masked(crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return checksums as TFRecord stores them: rotated by 15 bits, plus a constant."""
+    """Return checksums in the form that TFRecord stores: rotated by 15 bits, plus a constant."""
     crcs = crcs.astype(np.uint64)
     rotated = (crcs >> np.uint64(15) | crcs << np.uint64(_WORD - 15)) & np.uint64(2**_WORD - 1)
     return (rotated + np.uint64(_DELTA)).astype(np.uint32)
 
 
 def records(data: Strings, *, engine: Engine = "auto") -> memoryview:
-    """Return records with the data."""
+    """Encode a record for each string: its length, its data, and their checksums."""
     lengths = data.lengths
     words = np.ascontiguousarray(lengths.astype("<i8")).view(np.uint8)
     begins = 8 * np.arange(lengths.size, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Scan messages of Protocol Buffers: kernels that find the fields of many messages at once.
+"""Kernels that find the fields of many messages of Protocol Buffers at once.
 
 A field is a tag (its number and wire type), then a varint, 4 or 8 bytes, or a length with bytes.
 Source: Protocol Buffers, "Encoding".
@@ -22,9 +22,10 @@ _HALF: Final = 1 << 62
 
 
 class Parts(NamedTuple):
-    """Fields of messages, in order: the message, the number, the wire type, and the value.
+    """The fields of messages, in order.
 
-    starts, ends: where the value is; of a varint its bytes.
+    owners: the message of each field. numbers: its field number. wires: its wire type. starts,
+    ends: the offsets of its value; of a varint, those of its bytes.
     """
 
     owners: Longs
@@ -34,13 +35,13 @@ class Parts(NamedTuple):
     ends: Longs
 
     def of(self, number: int, wire: int) -> "Parts":
-        """Return the fields of a number and a wire type; others are unknown, and skipped."""
+        """Return the fields with a field number and a wire type."""
         chosen = (self.numbers == number) & (self.wires == wire)
         return Parts(*(each[chosen] for each in self))
 
 
 class WireError(ValueError):
-    """Raised for a message that is cut or no message. message: its number."""
+    """Raised for a message that is truncated or invalid. message: the number of the message."""
 
     def __init__(self, message: int) -> None:
         super().__init__(f"message {message} is damaged")
@@ -61,7 +62,7 @@ def fields_of(data: Bytes, starts: Longs, ends: Longs) -> Parts:
 
 
 def varints(data: Bytes, starts: Longs, ends: Longs) -> tuple[Longs, Longs]:
-    """Return the numbers in spans of varints, and how many each span has: int64.
+    """Return the numbers in spans of varints, and the count of numbers in each span: int64.
 
     Raises WireError, which names the span.
     """
@@ -79,7 +80,7 @@ def varints(data: Bytes, starts: Longs, ends: Longs) -> tuple[Longs, Longs]:
 
 @inline_kernel
 def varint(data: Bytes, at: int, end: int) -> tuple[int, int]:
-    """Return a number, as int64, and the offset after it; -1 for the offset if it is damaged."""
+    """Decode a varint. Return the number, and the offset after it or, if it is damaged, -1."""
     value, shift = 0, 0
     while at < end and shift <= _LAST_SHIFT:
         byte = int(data[at])
@@ -108,7 +109,7 @@ def scan(
 ) -> tuple[int, int]:
     """Find the fields of messages; return their count, and the first damaged message or -1.
 
-    Only as many fields are stored as there is room.
+    The count includes fields for which the arrays have no room; these are not stored.
     """
     count, room = 0, len(owners)
     for message in range(len(begins)):
@@ -148,7 +149,7 @@ def scan(
 def unpack(
     data: Bytes, begins: Longs, stops: Longs, counts: Longs, numbers: Longs
 ) -> tuple[int, int]:
-    """Convert spans of varints; return the count of numbers, and the first damaged span or -1."""
+    """Decode spans of varints; return the count of numbers, and the first damaged span or -1."""
     count, room = 0, len(numbers)
     for span in range(len(begins)):
         at, stop, before = begins[span], stops[span], count
