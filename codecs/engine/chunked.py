@@ -229,8 +229,8 @@ class ChunkReader:
         """Read until `needed` bytes, or a window of a file, are held; return whether any were read.
 
         patience: for a pipe, the number of seconds to wait until twice the held bytes have come.
-        Callers give the time that the last attempt to decode took. So decoding again and again
-        takes no longer in total than waiting for the pipe.
+        Callers give the time that the last attempt to decode took. So the attempts together last no
+        longer than the waits between them.
         """
         if self._blocks.size is not None and self._start + needed > self._blocks.size:
             return False

@@ -12,12 +12,12 @@ _SIZES: Final = ("width", "height", "depth")
 _EDGES: Final = ("xmax", "xmin", "ymax", "ymin")
 _FLAGS: Final = ("difficult", "truncated")
 _LARGEST: Final = 2**128 - 2**103
-"""The largest number that is binary32 after rounding down."""
+"""The largest number that, rounded down, is still in the range of binary32."""
 _MOST_PIXELS: Final = 2**31 - 1
 
 
 class Box(NamedTuple):
-    """The box of an object, in pixels that count from 0; those at its edges belong to it."""
+    """The box of an object, in pixels that count from 0; it includes the pixels at its edges."""
 
     name: str
     xmin: float
@@ -54,7 +54,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def problem(annotation: object) -> str | None:
-    """Return why aeon rejects an annotation, or None. It looks for members in this order."""
+    """Return why aeon rejects an annotation, or None. aeon checks the members in this order."""
     if not isinstance(annotation, dict):
         return "the annotation is not an object"
     if "object" not in annotation:

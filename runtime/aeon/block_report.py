@@ -21,7 +21,7 @@ SHOWN = 8
 
 
 def report(model: Block, detailed: bool = False) -> Report:
-    """Report the numbers of a block or an archive.
+    """Report counts and sizes of a block or an archive.
 
     detailed: add the sizes and kinds of the elements of each column.
     """

@@ -15,9 +15,10 @@ from exset.grammars.aeon.block import Block, Entries, record_numbers
 
 @dataclass(frozen=True)
 class Records:
-    """Intact records: their elements, the number of elements of a record, and record numbers.
+    """The intact records of a block: their elements, and their numbers in the block.
 
-    is_damaged: whether the block also has records that are not intact.
+    width: the number of elements of a record. is_damaged: whether the block also has records that
+    are not intact.
     """
 
     elements: Entries
@@ -34,9 +35,9 @@ class Records:
     def rescued(cls, source: Source, limits: Limits, width: int, findings: Findings) -> "Records":
         """Return the intact records of a block.
 
-        width: the number of elements of a record, 0 if unknown. aeon names an element after its
-        record. Without such names, a block has intact records only if all its elements are there,
-        or if only its end is damaged and the width is known.
+        width: the number of elements of a record, 0 if unknown. aeon gives each element a name with
+        the number of its record. A block without such names has intact records only if no element
+        is missing, or if only its end is damaged and the width is known.
         """
         is_cut, is_damaged = False, True
         try:

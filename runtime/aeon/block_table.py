@@ -1,4 +1,4 @@
-"""Make a table of blocks: a column for each element, by the types of the manifest."""
+"""Make a table of blocks: a row for each record, a column for each element of a record."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -29,12 +29,12 @@ def to_table(
     types: str | Iterable[ElementType | str] | None = None,
     names: Iterable[str] | None = None,
 ) -> Table:
-    """Return the table of a block, or of all blocks of a cache, one row a record.
+    """Return the table of a block, or of all blocks of a cache, with a row for each record.
 
     types: the types of the manifest, which blocks do not store, also as text such as
     `"FILE,ASCII_INT"`; by default all are BINARY. ASCII_INT is int32, ASCII_FLOAT float32, STRING
     text if all is UTF-8; the others, also the contents of FILE, are bytes. names: the names of the
-    columns, by default `0`, `1` and so on. Both levels are the same. Raises the errors of
+    columns, by default `0`, `1` and so on. `level` makes no difference. Raises the errors of
     `CacheDataset`.
     """
     dataset = CacheDataset(blocks, types=types, names=names, findings=findings, limits=limits)

@@ -39,10 +39,10 @@ def block_name(number: int) -> str:
 
 @dataclass(frozen=True)
 class Cache(UnitSequence[Block, tuple[Block, ...]]):
-    """A folder of blocks, and the sequence of these blocks, each mapped into memory when read.
+    """A folder of blocks. Iteration yields the blocks; each is mapped into memory when it is read.
 
-    Its file names are read once. `roots`: if there are any, each block must be in one of these
-    folders, or in the cache itself, links followed. Raises OSError.
+    The names of the files are read once. `roots`: if there are any, each block must be in one of
+    these folders or in the cache itself, also if the block is a link. Raises OSError.
 
     Before 2017, aeon gave folders and blocks other names, and wrote no marker: exset reads these
     caches, too.

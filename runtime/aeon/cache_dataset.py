@@ -23,7 +23,7 @@ Opener = Callable[[], Block]
 
 
 class CacheDataset(RecordDataset):
-    """The records of a cache, block after block; their elements stay in the files.
+    """The records of a cache, block after block; the elements are read from the files as needed.
 
     A pickle contains only paths: each process maps the files that it reads.
     """
@@ -91,7 +91,10 @@ class CacheDataset(RecordDataset):
             yield self._column(parts, first + column, name, kind)
 
     def _parts(self, rows: Longs) -> tuple[list[tuple[Blobs, Longs]], Longs]:
-        """Return the elements of blocks, each with its records; and the first elements of all."""
+        """Return the elements of each block with some of the rows, and the positions of these rows.
+
+        Also return the index of the first element of each row in its block.
+        """
         blocks = np.searchsorted(self._begins, rows, side="right") - 1
         first = (rows - self._begins[blocks]) * len(self.types)
         parts = [

@@ -211,7 +211,7 @@ def _is_safe(name: bytes) -> bool:
 
 
 def _field(data: memoryview, kind: ElementType, where: str) -> Field:
-    """Return a field from which aeon makes the given element."""
+    """Return the text of a manifest field from which aeon would make this element."""
     if kind is ElementType.STRING:
         return bytes(data)
     if kind is ElementType.BINARY:

@@ -54,7 +54,8 @@ class Plan:
     ) -> "Plan":
         """Plan the cache of a manifest. The options have aeon's names.
 
-        Raises the ValueError of `select_records` and `blocks`, and FormatError without records.
+        Raises the ValueError of `select_records` and `blocks`, and FormatError for a manifest
+        without records.
         """
         selected, uid = select_records(
             manifest,

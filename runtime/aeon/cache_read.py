@@ -36,7 +36,7 @@ def read(
 
 
 def _joined(blocks: Sequence[Block]) -> Block:
-    """Return a block with the records of several ones, whose elements get names by aeon's rule."""
+    """Return one block with the records of several blocks; aeon's rule names the elements anew."""
     first = blocks[0]
     if len(blocks) == 1 or first.header is None:
         return first

@@ -1,4 +1,4 @@
-"""Check the annotations of a column: their members, their classes, and where their boxes are."""
+"""Check the annotations of a column: the members, the classes, and whether boxes are inside."""
 
 from exset.core.errors import FormatError
 from exset.core.source import Source

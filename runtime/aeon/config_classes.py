@@ -12,7 +12,7 @@ _SHOWN: Final = 5
 
 
 def check_classes(column: Column, used: Mapping[str, Sequence[int]]) -> None:
-    """Add a finding for each class that class_names lacks, and for those that no element has.
+    """Add findings for classes that class_names lacks, and for names that no element has.
 
     used: the records of each class.
     """

@@ -55,12 +55,16 @@ class Column:
         return Place(self.config, field=f"etl[{self.number}].{member}")
 
     def refuse(self, why: str, hint: str) -> None:
-        """Add a finding: aeon cannot decode elements of this type."""
+        """Add the finding that aeon cannot decode elements of this type; `why`: the reason."""
         words = {"title": self.title, "column": self.number, "why": why, "hint": hint}
         self.findings.add(finding_at("aeon-column", self.of_config("type"), **words))
 
     def report(self, code: str, record: int, **words: object) -> None:
-        """Add a finding about a record's element; findings that are only counted are copies."""
+        """Add a finding about a record's element.
+
+        Beyond the number of findings that are kept, findings are only counted. For these, the last
+        kept finding of the code is added again, which is faster.
+        """
         if code not in self._last or self.findings.count(code) < self.findings.keep:
             line = int(self.manifest.lines[record])
             place = Place(self.options.name, line=line or None, field=f"[{record}][{self.number}]")
@@ -73,12 +77,12 @@ class Column:
 
     @cached_property
     def elements(self) -> Strings:
-        """The elements of a column of texts or bytes; the paths of a FILE column, with the base."""
+        """The elements of a column of text or bytes; for FILE the paths, with the base folder."""
         return elements(self.manifest, self.number, base=self.options.base).strings
 
     @cached_property
     def sizes(self) -> Mapping[int, int]:
-        """The sizes of the elements by record; elements that fail are left out."""
+        """The sizes of the elements by record, without elements that cannot be made or read."""
         if self.kind is not ElementType.FILE:
             lengths, present = self.elements.lengths.tolist(), self.elements.present.tolist()
             return {row: size for row, size in enumerate(lengths) if present[row]}
@@ -89,7 +93,7 @@ class Column:
         return {row: size for row, size in found.items() if isinstance(size, int)}
 
     def beginnings(self, size: int) -> Iterator[tuple[int, bytes]]:
-        """Yield records and the first bytes of their elements, as in `sizes`, also if empty."""
+        """Yield each record in `sizes`, and up to `size` first bytes of its element."""
         for row in self.sizes:
             element = self.elements[row] or b""
             if self.kind is ElementType.FILE:
@@ -101,9 +105,9 @@ class Column:
             yield row, element[:size]
 
     def contents(self, limit: str = "max_text") -> Iterator[tuple[int, str, bytes]]:
-        """Yield records, the names of their files, and their elements, as in `sizes`.
+        """Yield each record in `sizes`, the name of the file of its element, and the element.
 
-        Raises LimitError for a file of more bytes than a limit, by its name.
+        limit: the name of a limit. Raises LimitError for a file with more bytes than it allows.
         """
         most = getattr(self.options.limits, limit)
         for row, size in self.sizes.items():

@@ -16,10 +16,10 @@ from exset.runtime.aeon.provision.streams import Keyed
 
 
 def check_decoding(config: LoaderConfig, columns: Sequence[Column], options: CheckOptions) -> None:
-    """Add a finding for each element that the loader cannot provide, and that has none yet.
+    """Add a finding for each element that the loader cannot decode, if it has no finding yet.
 
-    Random changes are those of the first epoch. options: those of the configuration. Raises
-    LimitError for a file that is too large, and ImportError without OpenCV.
+    The loader augments the elements as in the first epoch. options: how to check the configuration.
+    Raises LimitError for a file that is too large, and ImportError without OpenCV.
     """
     context = Context(config, base=options.base, access=options.access, limits=options.limits)
     decoders = [(each, etl) for each in columns if (etl := _etl(each, context)) is not None]

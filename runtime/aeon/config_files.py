@@ -31,7 +31,7 @@ _SETTING: Final = "<--base FOLDER or base=FOLDER> (the current folder of aeon)"
 def check_files(config: LoaderConfig, findings: Findings, options: CheckOptions, /) -> None:
     """Add a finding for each file that aeon cannot find, or cannot decode.
 
-    The base of the options is the current folder of aeon, at which its paths start. Raises
+    `options.base` is the current folder of aeon, from which aeon resolves relative paths. Raises
     LimitError, and ImportError if pictures are to be decoded without OpenCV.
     """
     files = _Files(config, findings, options)
@@ -97,7 +97,7 @@ class _Files:
         self.base = Folder(os.fsencode(options.base), options.access, _SETTING)
 
     def root(self) -> Folder:
-        """Return the folder at which the paths of the manifest start."""
+        """Return the folder from which aeon resolves the relative paths of the manifest."""
         base, root = self.base, os.fsencode(str(self.config["manifest_root"]))
         if not root:
             return Folder(base.path, base.access)
@@ -108,7 +108,10 @@ class _Files:
         return os.fsdecode(path_of(joined(self.base.path, os.fsencode(value))))
 
     def found(self, value: str, field: str, more: str = "") -> str | None:
-        """Return the path of a file as aeon finds it, or report why it cannot be read, and more."""
+        """Return the path of a file as aeon finds it; None, with a finding, if it cannot be read.
+
+        more: text to add to the reason in the finding.
+        """
         path, place = self.path(value), Place(self.name, field=field)
         try:
             check_regular_file(path, self.base.access.roots)

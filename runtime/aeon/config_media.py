@@ -1,4 +1,4 @@
-"""Check the sounds and videos of a column: their headers, and the parts of their files."""
+"""Check the sounds and videos of a column: the headers and the structure of their files."""
 
 from collections.abc import Iterator
 from typing import Protocol, TypeVar

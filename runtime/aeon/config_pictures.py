@@ -18,7 +18,7 @@ _COLOURED: Final = {"colours": "has colours", "palette": "has a palette"}
 
 
 def check_pictures(column: Column) -> None:
-    """Add a finding for each element that is no picture, and for masks with colours."""
+    """Add a finding for each element that is not a picture, and for each mask with colours."""
     for record, begin in column.beginnings(_BEGINNING):
         if not begin:
             continue
@@ -37,7 +37,7 @@ def check_pictures(column: Column) -> None:
 
 
 def check_equal_sizes(columns: Sequence[Column]) -> None:
-    """Add a finding for each annotation or mask that has the size of no picture of its record."""
+    """Add a finding for each annotation or mask whose size differs from its record's pictures."""
     pictures = [each for each in columns if each.etl.type == "image"]
     for column in columns:
         if column.etl.type == "image":

@@ -33,7 +33,7 @@ def report(model: LoaderConfig, detailed: bool = False) -> Report:
 
 
 def _described(output: Output, meant: Output) -> str:
-    """Return the type and shape of an array, and the shape that exset's loader gives by default."""
+    """Return an array's type and its shape in aeon; if it differs, also the shape in exset."""
     text = f"{output.name}: {output.dtype}, N x {_shape(output)}"
     return text if meant == output else f"{text} (exset.DataLoader: N x {_shape(meant)})"
 

@@ -18,7 +18,7 @@ _SHOWN = 16
 
 
 def manifests(one: Manifest, other: Manifest, tolerance: float, keep: int, /) -> Differences:
-    """Compare records field by field, in any dialects.
+    """Compare records field by field; the dialects may differ.
 
     Columns of numbers are compared as numbers. Fields that aeon drops are not compared.
     """
@@ -44,7 +44,7 @@ def _failed(column: Elements, count: int) -> Flags:
 
 
 def blocks(one: Block, other: Block, tolerance: float, keep: int, /) -> Differences:
-    """Compare the elements of blocks, and their names if both are archives; not their times."""
+    """Compare the elements of blocks, but not their times; compare names if both are archives."""
     a, b = one.elements, other.elements
     diff = ColumnDiff("elements", len(a), len(b), tolerance, keep)
     if len(one) != len(other) and one.header is not None and other.header is not None:

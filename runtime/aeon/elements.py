@@ -1,8 +1,9 @@
 """Make the elements of a manifest from its fields, as aeon does.
 
 Numbers and base64 are converted column by column. A FILE element stays a path until `encoded` reads
-the file, as aeon does when it loads a block. An element that aeon cannot make, or makes from
-undefined memory, is an `ElementError`; the other elements of the record are made.
+the file, as aeon does when it loads a block. If aeon cannot make an element, or makes it from
+undefined memory, the result is an `ElementError` for this element alone; the other elements of the
+record are made.
 """
 
 import os
@@ -70,8 +71,8 @@ class Elements:
     """The elements of a column.
 
     values, [records]: int32 for ASCII_INT, float32 for ASCII_FLOAT, Strings for other types; for
-    FILE the paths, with the base. An element that cannot be made is in `errors`; its string is
-    absent, its number 0.
+    FILE the paths, with the base folder. An element that cannot be made has an error in `errors`;
+    in `values`, its string is absent, or its number is 0.
     """
 
     kind: ElementType
@@ -87,7 +88,7 @@ class Elements:
 
     @property
     def numbers(self) -> NDArray[np.int32] | NDArray[np.float32]:
-        """Return the elements of an ASCII_INT or ASCII_FLOAT column. TypeError for strings."""
+        """Return the elements of an ASCII_INT or ASCII_FLOAT column; raise TypeError for others."""
         if isinstance(self.values, Strings):
             raise TypeError(f"a column of {self.kind} has strings")
         return self.values
@@ -192,7 +193,7 @@ def contents(
 def file_size(
     manifest: Manifest, record: int, column: int, path: bytes, access: Access = DEFAULT_ACCESS
 ) -> int | ElementError:
-    """Return the bytes of the file of a FILE element, or why aeon cannot read it."""
+    """Return the size in bytes of the file of a FILE element, or why aeon cannot read it."""
     read = partial(size_of, dialect=manifest.dialect, roots=access.roots)
     return _of_file(read, manifest, record, column, path)
 

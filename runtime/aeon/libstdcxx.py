@@ -1,7 +1,8 @@
 """Random numbers of GCC's C++ library, as aeon uses them: generators, distributions, shuffle.
 
-The C++ standard defines the generators, each library the rest: here libstdc++ since GCC 11. Earlier
-versions of `uniform_int_distribution` scaled the numbers of mt19937 differently.
+The C++ standard defines the generators. Each library has its own distributions and shuffle; these
+are those of libstdc++ since GCC 11. Earlier versions of `uniform_int_distribution` scaled the
+numbers of mt19937 differently.
 """
 
 from typing import Final
@@ -138,7 +139,9 @@ def swap(order: Longs, a: int, b: int) -> None:
 
 @entry_kernel
 def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -> int:
-    """Fill `chosen` with the items that aeon's generate_subset takes of `count`; return how many.
+    """Fill `chosen` with the items, below `count`, that aeon's generate_subset takes.
+
+    Return how many items it takes.
 
     aeon takes each item with probability `share` (std::bernoulli_distribution), and always if all
     remaining items are needed. It stops when `needed` items are taken, or, if `needed` is 0, at the

@@ -64,9 +64,10 @@ def from_table(
 
     types: for each element the name of a column and a type. If all names are None, the table has no
     line of names, and its first columns are used in order. The type CLASS replaces each value of a
-    column by its number in sorted order. findings: gets a finding for invalid numbers, and without
-    names also for columns that have no type and for a first line that probably has names. Raises
-    OSError, FormatError for an invalid table or a missing column, and ValueError for unknown types.
+    column by its number in sorted order. findings: gets a finding for invalid numbers. If all names
+    are None, it also gets one for columns without a type, and one for a first line that is probably
+    a line of names. Raises OSError, FormatError for an invalid table or a missing column, and
+    ValueError for unknown types.
     """
     for _, kind in types:
         if kind not in (*ElementType, CLASS):
@@ -100,7 +101,7 @@ def from_table(
 
 
 def _check_numbers(manifest: Manifest, path: str, lines: list[int], findings: Findings) -> None:
-    """Add findings for fields that are no numbers; `lines`: the line of each record."""
+    """Add findings for fields that are not numbers; `lines`: the line of each record."""
     data = manifest.fields.data
     for index, kind in enumerate(manifest.types):
         if kind not in NUMBER_DTYPES:

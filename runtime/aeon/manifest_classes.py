@@ -1,4 +1,4 @@
-"""The classes of a manifest's records, and other fields: read, change and balance them."""
+"""Read and change the fields of a manifest, such as labels; balance the classes of its records."""
 
 from collections.abc import Callable, Iterator
 
@@ -29,7 +29,7 @@ def label_fields(manifest: Manifest) -> Iterator[bytes]:
 
 
 def numbered_column(manifest: Manifest, name: str) -> Iterator[bytes]:
-    """Yield the fields of a column, given by its number from 0. Raises ValueError."""
+    """Yield the fields of a column; name: its number, from 0. Raises ValueError."""
     if not (name.isdecimal() and int(name) < manifest.width):
         numbers = ", ".join(map(str, range(manifest.width)))
         raise ValueError(f"a manifest has no field {name!r}; there are name, label, {numbers}")
@@ -59,7 +59,9 @@ def _last(manifest: Manifest) -> int:
 
 
 def labels(manifest: Manifest, column: str | None, name: str) -> list[str]:
-    """Return each record's field in a column, given by its number, by default the last column.
+    """Return each record's field in a column.
+
+    column: the number of the column as text; by default the last column.
 
     Raises FormatError for an unknown column and for an empty field; `name`: the file in messages.
     """
@@ -91,9 +93,9 @@ def labels(manifest: Manifest, column: str | None, name: str) -> list[str]:
 def balanced(manifest: Manifest, by: int = -1, *, seed: int | None = None) -> Manifest:
     """Repeat records of small classes until all classes have the same number of records.
 
-    by: the column of the class, by default the last one. Copies come after all records, in their
-    order; with a seed, all records are shuffled reproducibly (NumPy's PCG64). Raises ValueError for
-    an unknown column.
+    by: the column of the class, by default the last one. The copies come after all original
+    records, in the order of the originals. With a seed, all records are shuffled reproducibly
+    (NumPy's PCG64). Raises ValueError for an unknown column.
     """
     if not len(manifest):
         return manifest

@@ -20,7 +20,7 @@ from exset.runtime.aeon.record_dataset import Column, RecordDataset
 
 
 class ManifestDataset(RecordDataset):
-    """The records of a manifest. A batch reads the files of its records."""
+    """The records of a manifest. Each batch reads only the files of its own records."""
 
     name = "manifest"
 
@@ -40,8 +40,9 @@ class ManifestDataset(RecordDataset):
 
         fields: the names of the columns in a batch; files of other columns are not read. padded:
         return bytes as rows of equal length, with a mask. base: aeon's manifest_root. access: its
-        roots are the folders that must contain all files. findings: not used, because a batch
-        raises problems of its elements as errors. Raises ValueError for unsuitable names or fields.
+        roots are the folders that must contain all files. findings: has no effect, because a batch
+        raises an error for each problem of an element. Raises ValueError for unsuitable names or
+        fields.
 
         A batch raises FormatError for an element that aeon cannot make, or makes from undefined
         memory, and for a file that is missing or outside the roots; LimitError for more than

@@ -16,20 +16,20 @@ from exset.io.beneath import OutsideError, open_regular, status
 from exset.runtime.aeon.missing_files import Folder, Mistake
 
 HUGE: Final = 1 << 31
-"""The size of a file, in bytes, from which the dialect `head` reads zeros."""
+"""aeon of the dialect `head` reads a file of this size, in bytes, or more as zeros."""
 
 
 def check_files(manifest: Manifest, findings: Findings, options: CheckOptions, /) -> None:
     """Add a finding for each file that aeon cannot find, or does not read correctly.
 
-    The base of the options is aeon's manifest_root. Only the status of files is read.
+    `options.base` is aeon's manifest_root. The contents of the files are not read.
     """
     base = Folder(os.fsencode(options.base), options.access)
     check_named(manifest, findings, options.name, base)
 
 
 def check_named(manifest: Manifest, findings: Findings, name: str, base: Folder) -> None:
-    """Add the findings of `check_files`. base: the folder at which relative paths start."""
+    """Add the findings of `check_files`. base: the folder of relative paths."""
     missing: dict[tuple[str, bool], list[_Missing]] = {}
     count = 0
     for file in _named(manifest, name, base.path):
@@ -48,7 +48,7 @@ def check_named(manifest: Manifest, findings: Findings, name: str, base: Folder)
 def _report(
     files: "Sequence[_Missing]", count: int, base: Folder, name: str, findings: Findings
 ) -> None:
-    """Add the findings of files that are missing for one reason: one, if they are most files."""
+    """Report missing files with one likely mistake, in a single finding if most files have it."""
     (first, mistake), are_most = files[0], 2 * len(files) > count
     hint = base.hint(first.field, source=name) if are_most else str(mistake)
     if are_most and count > 1:
@@ -101,7 +101,7 @@ def _named(manifest: Manifest, name: str, base: bytes) -> Iterator[_File]:
 
 
 def _problem(path: bytes, dialect: Dialect, roots: tuple[str, ...]) -> tuple[str, str]:
-    """Return the code of a file's finding, and the reason of the system; empty if none."""
+    """Return the code of a file's finding, and the system's error text; each empty if none."""
     try:
         found = status(path, roots)
     except OutsideError:

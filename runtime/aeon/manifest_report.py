@@ -20,7 +20,7 @@ SHOWN = 8
 
 
 def report(chunks: Iterable[Manifest], detailed: bool = False) -> Report:
-    """Report the numbers of a manifest, from its chunks, without reading its files.
+    """Report counts and sizes of a manifest, from its chunks, without reading its files.
 
     detailed: add classes, errors and statistics of each column.
     """
@@ -84,7 +84,7 @@ class _Column:
             self.has_classes = len(self.classes) <= CLASSES
 
     def spread_text(self) -> str:
-        """Return the range and the mean of the numbers, or of the lengths of texts."""
+        """Return the range and the mean of the numbers, or of the lengths of strings, as text."""
         spread, _ = self.spread.result()
         what = "" if self.kind in NUMBER_DTYPES else " bytes"
         between = f"{spread.low:g} to {spread.high:g}{what}, mean {spread.mean:.4g}"

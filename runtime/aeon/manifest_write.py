@@ -21,7 +21,7 @@ def write(
     dialect: Dialect | str | None = None,
     lossy: bool = False,
 ) -> bytes:
-    """Return the text of a manifest, or of a block or an archive, without names and times.
+    """Return the text of a manifest; a block or an archive loses its names and times.
 
     Raises the FormatError of `exset.parsers.aeon.manifest_text.render` and of `manifest_of`.
     """

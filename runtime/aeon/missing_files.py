@@ -1,6 +1,7 @@
 """Find the likely mistake in the path of a file that does not exist.
 
-A mistake is one that changes which file aeon opens: aeon uses the bytes of a field unchanged.
+aeon uses the bytes of a field unchanged as the path. So a blank, a quotation mark or a wrong letter
+in a field makes aeon open another file.
 """
 
 import os
@@ -31,7 +32,7 @@ _LOOKS: Final = (
     (rb"\A[A-Za-z]:[\\/]", "this is a path of Windows: write the path that the file has here"),
     (rb"\\", "aeon reads a backslash as part of a name: write / between folders"),
 )
-"""Patterns of paths, each with advice that is true for every missing file of such a path."""
+"""Patterns of paths, each with the advice for a missing file whose path matches it."""
 
 
 class Mistake(NamedTuple):
@@ -51,7 +52,7 @@ class Mistake(NamedTuple):
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder at which relative paths start; an empty one is the current folder.
+    """The folder of relative paths; an empty path is the current folder.
 
     access: its roots are the folders that may be examined. setting: how a user names the folder.
     """
@@ -114,7 +115,7 @@ class Folder:
         return is_inside(os.fsdecode(path or b"."), self.access.roots)
 
     def _repeated(self, name: bytes) -> str:
-        """Return the folders with which both the folder ends and the path begins."""
+        """Return the names with which this folder ends and with which `name` begins, too."""
         parts, folders = name.split(b"/"), os.path.abspath(self.path).split(b"/")
         for count in range(1, min(len(parts), _DEEPEST)):
             rest = b"/".join(parts[count:])
@@ -123,7 +124,7 @@ class Folder:
         return ""
 
     def _in_other_letters(self, path: bytes) -> bytes | None:
-        """Return the path of a file that differs only in case, or in the forms of letters."""
+        """Return the path of a file whose name differs only in case or in Unicode normalisation."""
         found = b"/" if path.startswith(b"/") else b""
         parts = list(filter(None, path.split(b"/")))
         for part in parts if len(parts) <= _DEEPEST else ():
@@ -136,7 +137,7 @@ class Folder:
         return found or None
 
     def _names_in(self, folder: bytes) -> dict[str, bytes]:
-        """Return the names in a folder, each by its folded form."""
+        """Return the names in a folder by key; names that differ only in case have one key."""
         if folder not in self._names:
             self._names[folder] = {}
             if self._may_open(folder):
@@ -146,7 +147,7 @@ class Folder:
         return self._names[folder]
 
     def _elsewhere(self, name: bytes, source: str) -> Iterator[bytes]:
-        """Yield the folders near the manifest, and near this folder, that have a file."""
+        """Yield the folders near `source`, and near this folder, in which the file exists."""
         beside = os.path.dirname(os.fsencode(source)) if os.path.isfile(source) else self.path
         for folder in dict.fromkeys((beside, self.path)):
             inside = islice(self._names_in(folder or b".").values(), _NEAR)

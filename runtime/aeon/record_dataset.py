@@ -1,4 +1,4 @@
-"""The base class of datasets of records, whose columns of elements have types."""
+"""The base class of datasets of aeon's records: each column of elements has a type."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence

@@ -27,7 +27,7 @@ VERSION: Final = 1
 """The version of the metadata."""
 
 _SPELLED: Final = (*NUMBER_DTYPES, ElementType.BINARY)
-"""The types with several fields for one value."""
+"""The types for which different fields can mean the same value."""
 
 
 def to_table(
@@ -42,7 +42,7 @@ def to_table(
     base: FilePath = "",
     access: Access = DEFAULT_ACCESS,
 ) -> Table:
-    """Return the table of a manifest, one row a record, one column an element.
+    """Return the table of a manifest: a row for each record, a column for each element.
 
     ASCII_INT is int32, ASCII_FLOAT float32, BINARY bytes, STRING and FILE (the path) text, or bytes
     if not all are UTF-8. names: the names of the columns, by default `0`, `1` and so on. contents:
@@ -50,8 +50,8 @@ def to_table(
     aeon's manifest_root, for relative paths. access: its roots are the folders that must contain
     all files. An element that cannot be made is absent, with a finding.
 
-    With the level "said", `NAME.text` has the fields that are written otherwise than exset would
-    write the value, and fields without a type have columns, too. Raises ValueError for unsuitable
+    With the level "said", a column `NAME.text` keeps the text of fields that exset would write in
+    another way, and fields without a type have columns, too. Raises ValueError for unsuitable
     names, LimitError for files of more than `max_array` bytes.
     """
     width = manifest.width if level == "said" else len(manifest.types)
@@ -89,7 +89,7 @@ def to_table(
 def metadata_of(
     kind: str, level: Level, types: Iterable[ElementType], names: Iterable[str]
 ) -> dict[str, object]:
-    """Return the metadata of a table; names: of its columns, those with a type first."""
+    """Return the metadata of a table; names: of the columns, first the columns with types."""
     head = {"family": "aeon", "version": VERSION, "level": level, "kind": kind}
     return {**head, "types": [str(each) for each in types], "names": [*names]}
 
@@ -104,12 +104,12 @@ def numbers_column(
 
 
 def element_column(manifest: Manifest, index: int) -> Numbers | Strings:
-    """Return the column of an element by its number; FILE has the paths."""
+    """Return the column of an element, given by its number; for FILE the paths."""
     return _element(manifest, index)[0]
 
 
 def _element(manifest: Manifest, index: int) -> tuple[Numbers | Strings, Sequence[ElementError]]:
-    """Return the column of an element, and those that cannot be made."""
+    """Return the column of an element, and the errors of elements that cannot be made."""
     found = elements(manifest, index)
     if not isinstance(found.values, Strings):
         rows = (error.record for error in found.errors)
@@ -121,7 +121,7 @@ def _element(manifest: Manifest, index: int) -> tuple[Numbers | Strings, Sequenc
 def _files(
     manifest: Manifest, index: int, paths: Strings, access: Access, limits: Limits
 ) -> tuple[Strings, list[ElementError]]:
-    """Return the contents of files, and those that cannot be read."""
+    """Return the contents of files, and the errors of files that cannot be read."""
     read: list[bytes | None] = []
     failed: list[ElementError] = []
     left = limits.max_array
@@ -147,7 +147,7 @@ def _report(failed: Sequence[ElementError], findings: Findings) -> None:
 
 
 def _otherwise(fields: Strings, usual: Strings) -> Strings | None:
-    """Return the fields that differ from the usual ones; None if there are none."""
+    """Return the fields that differ from `usual`, others absent; None if none differs."""
     pairs = zip(fields, usual, strict=True)
     differing = [None if field == expected else field for field, expected in pairs]
     if all(each is None for each in differing):

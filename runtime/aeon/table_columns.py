@@ -1,4 +1,4 @@
-"""The columns of a table as fields of a manifest: what the metadata say of them, and their text."""
+"""Convert the columns of a table to fields of a manifest, with the types in the metadata."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ _NO_PLACE: Final = "the value is absent, and a record of a manifest needs every 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the columns of a table that become elements.
+    """The properties of a table's columns that decide the elements of a manifest.
 
-    types: by name. untyped: fields without a type, as the dialect seed allows. dialect: of the
-    manifest to make. is_aeon: whether the table was made of a manifest, so that `NAME.text` and
-    `NAME.path` belong to the column NAME.
+    types: the types by name of column. untyped: the columns of fields without a type, which the
+    dialect `seed` allows. dialect: that of the manifest to make. is_aeon: whether the table was
+    made of a manifest, so that `NAME.text` and `NAME.path` belong to the column NAME.
     """
 
     types: dict[str, ElementType]
@@ -39,7 +39,7 @@ class Known:
 
     @classmethod
     def of(cls, table: Table, files: Iterable[str] | None, dialect: Dialect | None) -> "Known":
-        """Return what the metadata say; files: columns of paths. Raises ValueError."""
+        """Read the metadata of a table; files: the columns of paths. Raises ValueError."""
         metadata = table.metadata
         types: dict[str, ElementType] = {}
         untyped: tuple[str, ...] = ()
@@ -60,9 +60,10 @@ class Known:
         return cls(types, untyped, dialect or Dialect.HEAD, is_aeon)
 
     def is_helper(self, name: str, table: Table, writes_files: bool) -> bool:
-        """Return whether a column only says more about another one.
+        """Return whether a column is not an element, but only adds to another column.
 
-        writes_files: then `NAME.path` has the names of the files of NAME, or of `NAME.bytes`.
+        writes_files: whether bytes become files. Then `NAME.path` has the names of the files for
+        NAME or `NAME.bytes`.
         """
         stem, _, last = name.rpartition(".")
         if last == "path":
@@ -105,7 +106,7 @@ def type_for(
 def fields_of(
     table: Table, name: str, kind: ElementType | None, known: Known, losses: Losses
 ) -> Strings:
-    """Return the field of each row; absent where there is none, which is a loss."""
+    """Return the field of each row; a row without a field is absent, and a loss."""
     column = table.columns[name]
     paths = table.columns.get(f"{name}.path")
     if kind is ElementType.FILE and is_bytes(column) and isinstance(paths, Strings):
@@ -137,14 +138,14 @@ def _unreadable(column: Numbers | Strings, kind: ElementType | None) -> Flags:
 
 
 def _is_whole(column: Numbers) -> bool:
-    """Return whether all present values are whole numbers, such as those of pandas with NaN."""
+    """Return whether all present values are whole numbers; pandas stores such columns as floats."""
     return labels_of(Numbers.of(column.values[column.present])) is not None
 
 
 def _as_said(
     column: Numbers | Strings, kind: ElementType, fields: Strings, said: Strings
 ) -> Strings:
-    """Return the fields, those in `said` where they are still fields of the values."""
+    """Return the fields; where the text in `said` still means the row's value, return this text."""
     rows = np.flatnonzero(said.present)
     texts = [each or b"" for each in said.take(rows)]
     read = element_column(Manifest.of([kind], [[text] for text in texts]), 0)

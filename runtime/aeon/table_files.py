@@ -29,8 +29,8 @@ def with_files(
 ) -> list[Element]:
     """Write the contents of some rows into a new folder; return the elements, now of type FILE.
 
-    Elements of the type BINARY have contents, and those of FILE whose column has bytes and another
-    one, `NAME.path`, their names. Raises the errors of `exset.io.folders.writing`.
+    Files are written for elements of the type BINARY, and for FILE elements whose column has bytes;
+    then the column `NAME.path` has their names. Raises the errors of `exset.io.folders.writing`.
     """
     with nullcontext(folder) if isinstance(folder, NewFolder) else folders.writing(folder) as out:
         writer = _Writer(out)
@@ -43,7 +43,7 @@ class _Writer:
     def __init__(self, folder: NewFolder) -> None:
         self._folder = folder
         self._rows: dict[bytes, tuple[Strings, int]] = {}
-        """The row whose contents are in the file of a name."""
+        """For each name of a file, the column and the row with its contents."""
 
     def written(self, table: Table, number: int, element: Element, rows: Longs) -> Element:
         column = table.columns[element.name]
@@ -61,7 +61,10 @@ class _Writer:
         return Element(element.name, ElementType.FILE, Strings.of(fields))
 
     def _file(self, column: Strings, row: int, name: bytes | None, other: bytes) -> bytes:
-        """Write a file; return its name: `other` if `name` is not safe, or has other contents."""
+        """Write a file as `name`, or as `other` if `name` is not safe or in use; return the name.
+
+        A name may be used again for the same contents.
+        """
         data = column[row] or b""
         if name is None or not _is_safe(name):
             name = other
@@ -75,7 +78,7 @@ class _Writer:
 
 
 def _names(table: Table, element: Element) -> Strings | None:
-    """Return the names that the files of an element had: `NAME.path`, as `datasets` has it, too."""
+    """Return the original names of an element's files, from the column `NAME.path`, or None."""
     stem = element.name.removesuffix(".bytes")
     for name in (f"{element.name}.path", f"{stem}.path"):
         column = table.columns.get(name)
@@ -85,7 +88,7 @@ def _names(table: Table, element: Element) -> Strings | None:
 
 
 def _raw(column: Strings, row: int) -> bytes:
-    """Return the bytes of a row, also of text."""
+    """Return the bytes of a row of text or bytes."""
     return column.data[column.offsets[row] : column.offsets[row + 1]].tobytes()
 
 

@@ -39,10 +39,10 @@ def from_table(
 
     Integers and bools become ASCII_INT, floats ASCII_FLOAT, text STRING, bytes BINARY in base64. A
     column of paths becomes FILE, if `files` has its name, or by default if the metadata says so.
-    files_to: a new folder; the bytes of all columns are written there as files, and become FILE:
-    their names are relative to this folder, and are those in `NAME.path`, if there is this column,
-    or else are made of the row, the column and a suffix for the content. dialect: by default that
-    of the metadata, or "head".
+    files_to: a new folder. exset writes the bytes of all columns there as files, and these columns
+    become FILE, with paths relative to this folder. The names of the files are in the column
+    `NAME.path`; without this column, they are made of the row, the column and a suffix for the
+    content. dialect: by default that of the metadata, or "head".
 
     Raises FormatError for arrays, lists and dates, for absent values, and for numbers that aeon
     cannot read; with `lossy` such columns and rows are dropped, with a finding for each. Raises
@@ -71,7 +71,7 @@ def from_table(
 
 
 def _has_all(elements: Sequence[Element], rows: int) -> Flags:
-    """Return a mask of the rows with a field for each element."""
+    """Return a mask of the rows that have a field for every element."""
     present = np.full(rows, bool(elements))
     for element in elements:
         present &= element.fields.present
@@ -79,7 +79,7 @@ def _has_all(elements: Sequence[Element], rows: int) -> Flags:
 
 
 def _manifest(elements: Sequence[Element], rows: Longs, dialect: Dialect) -> Manifest:
-    """Return a manifest of some rows of the elements; those without a type are last."""
+    """Return a manifest of some rows of the elements; elements without a type come last."""
     ordered = sorted(elements, key=lambda element: element.kind is None)
     types = tuple(each.kind for each in ordered if each.kind is not None)
     if dialect is Dialect.CSV and any(kind is not ElementType.FILE for kind in types):
@@ -94,7 +94,7 @@ def _manifest(elements: Sequence[Element], rows: Longs, dialect: Dialect) -> Man
 
 
 def _report_names(elements: Sequence[Element], findings: Findings) -> None:
-    """Report names of columns other than the numbers of the elements."""
+    """Report names of columns that a manifest loses: all that are not the element's number."""
     names = [each.name for each in elements]
     if names != [str(number) for number in range(len(names))]:
         shown = ", ".join(map(safe, names[:_SHOWN]))
@@ -102,7 +102,7 @@ def _report_names(elements: Sequence[Element], findings: Findings) -> None:
 
 
 def _report_classes(table: Table, elements: Sequence[Element], findings: Findings) -> None:
-    """Report names of classes that the paths of files do not show, as in `cat/1.jpg`."""
+    """Report names of classes that are lost: no path of a file has them, as `cat/1.jpg` has."""
     if (found := class_names(table)) is None:
         return
     column, names = found

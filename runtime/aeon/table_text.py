@@ -1,4 +1,4 @@
-"""The fields as which a manifest stores the values of a table's column."""
+"""Convert the values of a table's column to the fields of a manifest."""
 
 from base64 import b64encode
 from typing import Final
@@ -21,9 +21,9 @@ _NORMAL: Final = float(np.finfo(np.float32).tiny)
 def as_text(column: Numbers | Strings, kind: ElementType) -> Strings:
     """Return the field for each value: single numbers in decimal, bytes in base64 for BINARY.
 
-    A float is its shortest decimal that reads back. aeon reads no decimal that it rounds to a
-    denormal number: exset writes these in hexadecimal, which is exact. NaN keeps its payload. An
-    absent value has no field.
+    A float becomes the shortest decimal that reads back as the same float. aeon rejects decimals of
+    denormal numbers, so exset writes such numbers in hexadecimal, which is exact. NaN keeps its
+    payload. An absent value has no field.
     """
     if isinstance(column, Strings):
         raw = Strings.unchecked(**vars(column))  # fields are bytes, also those of text
@@ -62,7 +62,7 @@ def _doubles(values: NDArray[np.float64]) -> list[bytes]:
 
 
 def _is_denormal(values: NDArray[np.float32] | NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return a mask of the numbers that are denormal as binary32, or rounded to it."""
+    """Return a mask of the numbers that are denormal in binary32, maybe only after rounding."""
     is_small: NDArray[np.bool_] = (np.abs(values) <= _NORMAL) & (values != 0)
     return is_small
 

@@ -1,4 +1,4 @@
-"""Bind threads to cores, as aeon does for `cpu_list`. Rule L5."""
+"""Bind threads to cores, as aeon does for `cpu_list`."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -7,16 +7,16 @@ from itertools import count
 
 
 def usable(cores: Iterable[int]) -> list[int]:
-    """Return those of some cores that the process may use; none where no thread can be bound.
+    """Return the cores that the process may use; none if the system cannot bind threads.
 
-    A configuration for more cores thus works on a smaller computer.
+    So a configuration for more cores works on a smaller computer, too.
     """
     available = os.sched_getaffinity(0) if hasattr(os, "sched_setaffinity") else set[int]()
     return [core for core in cores if core in available]
 
 
 def binder(cores: Sequence[int]) -> Callable[[], None]:
-    """Return a function that binds the calling thread to the next of some usable cores, if any."""
+    """Return a function that binds each thread that calls it to the next of `cores`, in turn."""
     turns = count()
 
     def bind() -> None:

@@ -1,4 +1,4 @@
-"""The anchors of a picture: boxes of some shapes and sizes at each place of a grid. Rule R1."""
+"""The anchors of a picture: boxes of several shapes and sizes at each point of a grid."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,12 +11,12 @@ from exset.runtime.aeon.provision.crop import Size
 from exset.runtime.aeon.provision.objects import Boxes
 
 _MOST_SIZES: Final = 100
-"""Sizes of pictures for which the anchors inside are kept."""
+"""The most sizes of pictures for which `Anchors.inside` keeps its result."""
 
 
 @dataclass(frozen=True)
 class Inside:
-    """The anchors inside of a picture, float32 [inside, 4], and their indices among all."""
+    """The anchors inside a picture, float32 [inside, 4], and their indices in all anchors."""
 
     boxes: Boxes
     indices: NDArray[np.int64]
@@ -38,7 +38,7 @@ class Anchors:
         self._inside: dict[Size, Inside] = {}
 
     def inside(self, size: Size) -> Inside:
-        """Return the anchors that are inside of a picture of a size (R3)."""
+        """Return the anchors that are inside of a picture of a size."""
         if size not in self._inside:
             is_after = (self.boxes[:, :2] >= 0).all(axis=1)
             indices = np.flatnonzero(is_after & (self.boxes[:, 2:] < np.array(size)).all(axis=1))
@@ -49,7 +49,7 @@ class Anchors:
 
 
 def _shapes(settings: Settings) -> Boxes:
-    """Return the anchors at the corner of the picture, [ratios x scales, 4]."""
+    """Return the anchors of the first point, at the corner of the picture: [ratios x scales, 4]."""
     ratios, scales = (np.array(settings[name], np.float32) for name in ("ratios", "scales"))
     base, one, half = settings.number("base_size"), np.float32(1), np.float32(0.5)
     centre = half * np.float32(base - 1)

@@ -1,6 +1,6 @@
 """The etl type `audio`: samples, or a picture of frequencies over time, of a WAVE sound.
 
-Only aeon of April 2017 has it. Rules W1 to W12; source: etl_audio.cpp.
+Only aeon of April 2017 has it. Source: etl_audio.cpp.
 """
 
 from collections.abc import Sequence
@@ -33,11 +33,11 @@ from exset.runtime.aeon.provision.spectrogram import (
 class Audio(Etl):
     """Sounds of one channel and 16 bits; their sample rate is not used, as in aeon.
 
-    A spectrogram has the highest frequency first, and is scaled to 0 to 255 by itself.
+    A spectrogram has the highest frequency first. Its own lowest value becomes 0, its highest 255.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take an etl object, and read its noises.
+        """Take an etl object, and read the sounds that it adds as noise.
 
         Raises the errors of `load_clips`, and FormatError for an output that aeon cannot make.
         """
@@ -62,7 +62,7 @@ class Audio(Etl):
             self._filters = filters_of(filters, length, settings.number("sample_freq_hz"))
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write a sound. FormatError for another file, and a sound that is too short."""
+        """Write a sound. Raises FormatError for another kind of file, and a too short sound."""
         sound = wave.decode(Source("sound", element), limits=self.context.limits)
         draws = record.draws(f"audio.{self.number}")
         drawn = Parameters.drawn(draws, self._augmentation)
@@ -79,7 +79,7 @@ class Audio(Etl):
             length[0] = count
 
     def _features(self, samples: Samples) -> Floats:
-        """Return the frequencies, filters or cepstra of each frame, lowest first."""
+        """Return the features of each frame, lowest first: frequencies, filters or cepstra."""
         _, length, stride = self._spans
         frames = frames_of(samples, length, stride, self._steps)
         found = spectrogram(frames, self._window)
@@ -90,7 +90,7 @@ class Audio(Etl):
 
 
 def _stretched(rows: Floats, factor: np.float32) -> Floats:
-    """Return rows for a sound that takes longer by a factor (W10). FormatError for no rows."""
+    """Stretch a sound in time by a factor. Raises FormatError if no rows are left."""
     if factor == 1:
         return rows
     if int(np.rint(np.float32(len(rows)) * factor)) < 1:

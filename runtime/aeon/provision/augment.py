@@ -1,6 +1,6 @@
-"""The augmentation of pictures: what a configuration says, and the parameters drawn for a record.
+"""The augmentation of pictures: its members in a configuration, and the parameters of a record.
 
-Rules D14 and A1 to A18; all reals are binary32.
+All reals are binary32.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -19,14 +19,14 @@ _WHOLE: Final = Single(1)
 
 @dataclass(frozen=True)
 class Expansion:
-    """A larger black picture, into which a picture is put at an offset (S2)."""
+    """A larger black picture, into which a picture is put at an offset."""
 
     size: Size
     x: int = 0
     y: int = 0
 
     def scaled(self, before: Size, after: Size) -> "Expansion":
-        """Return the expansion for the same picture in another size."""
+        """Return the expansion for the same picture in another size: from `before` to `after`."""
         box = Box(self.x, self.y, *self.size).scaled(before, after)
         width, height = max(box.width, box.x + after.width), max(box.height, box.y + after.height)
         return Expansion(Size(width, height), box.x, box.y)
@@ -34,10 +34,11 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Parameters:
-    """The changes of the pictures of a record, in the order in which they are made.
+    """The parameters by which the pictures of a record are changed.
 
-    source: the size of the picture for which they were drawn. short: the length of the shorter side
-    to which pictures are resized before the crop, or 0. lighting: three values, or none.
+    source: the size of the picture for which the parameters were drawn. short: the length of the
+    shorter side to which pictures are resized before the crop, or 0. lighting: three values, or
+    none.
     """
 
     source: Size
@@ -57,14 +58,14 @@ class Parameters:
 
     @property
     def window(self) -> Box:
-        """The crop box, moved by the padding; it may be partly outside of the picture (A10)."""
+        """The crop box, moved by the padding; it may be partly outside of the picture."""
         x, y = (offset - self.padding for offset in self.padding_offset)
         return self.crop._replace(x=self.crop.x + x, y=self.crop.y + y)
 
 
 @dataclass(frozen=True)
 class Augmentation:
-    """The members of an augmentation of type `image`; draws the parameters of pictures.
+    """An augmentation of type `image`: its members; its methods draw the parameters of pictures.
 
     compat: whether to copy aeon's defects. is_seed: whether to work as aeon of April 2017 did,
     which lacks the members that have a default here.
@@ -96,7 +97,7 @@ class Augmentation:
     def of(cls, settings: Settings, compat: bool) -> "Augmentation":
         """Return the augmentation of an object of a configuration that has been checked.
 
-        Raises FormatError for padding of cropped pictures, which no version of aeon can do (A10).
+        Raises FormatError for padding of cropped pictures, which no version of aeon can do.
         """
         names = [each.name for each in fields(cls) if each.name in settings.members]
         members: dict[str, Any] = {name: settings[name] for name in names}
@@ -108,7 +109,7 @@ class Augmentation:
         return made
 
     def drawn(self, draws: Draws, source: Size, wanted: Size) -> Parameters:
-        """Draw the parameters for a picture of a size, and the wanted size of the output (D14)."""
+        """Draw the parameters. source: the picture's size; wanted: the size of the output."""
         angle = draws.integer(*self.angle)
         flip = draws.coin(0.5 if self.flip_enable else 0)
         hue = draws.integer(*self.hue)
@@ -146,8 +147,8 @@ class Augmentation:
     def adapted(self, drawn: Parameters, source: Size, wanted: Size) -> Parameters:
         """Return parameters for another picture of the same record.
 
-        The same part of the picture is cropped, and resized to the wanted size. aeon uses them
-        unchanged, and so does `compat` (Q2).
+        The same part of the picture is cropped, and resized to the wanted size. With `compat` the
+        parameters stay unchanged, as in aeon.
         """
         if self.compat:
             return drawn
@@ -163,16 +164,16 @@ class Augmentation:
         return replace(drawn, source=source, crop=box, output=output, expansion=expansion)
 
     def resized(self, size: Size) -> Size:
-        """Return the size of a picture after the resize of its shorter side (A8)."""
+        """Return the size of a picture after the resize of its shorter side."""
         short = self.resize_short_size
         return crop.short_sized(size, short) if short > 0 else size
 
     def _before_crop(self, size: Size, expansion: Expansion | None) -> Size:
-        """Return the size of the picture that is cropped."""
+        """Return the size that the picture has just before it is cropped."""
         return self.resized(size if expansion is None else expansion.size)
 
     def _crop(self, draws: Draws, source: Size, resized: Size, wanted: Size) -> Box:
-        """Draw the crop box (A2 to A6)."""
+        """Draw the crop box."""
         if self.do_area_scale and not self.is_seed:
             inside = crop.extent_of(source if self.compat else resized)
             stretch = np.sqrt(draws.real(*self.horizontal_distortion))
@@ -194,7 +195,7 @@ class Augmentation:
         return crop.placed(inside, extent, x, y, self.is_seed)
 
     def _uncropped(self, size: Size, wanted: Size) -> Size:
-        """Return the size of the output of a whole picture (A7)."""
+        """Return the size of the output if the whole picture is used, without a crop."""
         factor = Single(self.fixed_scaling_factor)
         if factor <= 0:
             factor = crop.fitting_scale(crop.extent_of(size), wanted)

@@ -1,4 +1,4 @@
-"""Make the batches of an iteration: take records in order, provide them, handle bad ones."""
+"""Make the batches of an iteration: take records in order, decode them, handle bad records."""
 
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ OnError: TypeAlias = Literal["raise", "skip", "blank"]
 class LoaderState(TypedDict):
     """A position: the epoch in which an iteration began, and the batches and records since then.
 
-    seed: that of all draws. draws: the states of aeon's generators, with `compat`.
+    seed: the seed of all random draws. draws: with `compat`, the states of aeon's generators.
     """
 
     epoch: int
@@ -30,10 +30,10 @@ class LoaderState(TypedDict):
 
 
 class _Stream:
-    """The records from an epoch on, without end."""
+    """The records of an epoch, then of the next epoch, and so on without end."""
 
     def __init__(self, opened: Opened, epoch: int, skipped: int) -> None:
-        """Take the epoch, and the records to skip."""
+        """Take the first epoch, and the number of its records to skip."""
         self._opened, self._epoch, self._skipped = opened, epoch, skipped
 
     def take(self, size: int) -> Requests:
@@ -71,7 +71,7 @@ class Batching:
     def batches(
         self, start: LoaderState
     ) -> Generator[tuple[Arrays | FormatError, LoaderState], None, None]:
-        """Yield batches, or the error of a batch, with the state after it.
+        """Yield each batch, or its error, with the state after this batch.
 
         Raises FormatError if all records of an epoch are skipped.
         """
@@ -102,7 +102,7 @@ class Batching:
             yield made, state
 
     def is_over(self, batches: int, records: int) -> bool:
-        """Return whether an iteration has no more batches (J10)."""
+        """Return whether an iteration has no more batches."""
         config = self.opened.config
         if config["iteration_mode"] == "ONCE":
             return records >= self.opened.division.count
@@ -116,7 +116,7 @@ class Batching:
         return {"epoch": epoch, "batches": 0, "records": 0, "seed": seed, "draws": draws}
 
     def next_epoch(self, state: LoaderState) -> int:
-        """Return the epoch in which the iteration after a state begins."""
+        """Return the epoch in which the next iteration begins, if this one ends at a state."""
         epoch, records = state["epoch"], state["records"]
         if not records:
             return epoch

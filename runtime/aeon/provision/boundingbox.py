@@ -1,4 +1,4 @@
-"""The etl type `boundingbox`: the boxes of a picture. Rules B1 to B6."""
+"""The etl type `boundingbox`: the boxes of a picture."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from exset.runtime.aeon.provision.record import Record
 
 
 class BoundingBox(Etl):
-    """Boxes, in pixels of the output."""
+    """Provides boxes, in pixels of the output."""
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
         super().__init__(settings, number, context)
@@ -30,7 +30,7 @@ class BoundingBox(Etl):
             raise FormatError(message, hint=hint, code="aeon-loader")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the boxes that the picture still has; the slot limits their number."""
+        """Write the boxes that are still in the changed picture, up to the number of the slot."""
         objects = read_objects(element, self._classes, self.context.limits)
         drawn = record.parameters(self._augmentation, objects.size, self._size)
         boxes, _ = transformed(objects.boxes, drawn, self._augmentation)

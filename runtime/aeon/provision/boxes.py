@@ -1,4 +1,4 @@
-"""Change boxes as the picture around them changes. Rules B2 to B4, B6 and S6; binary32."""
+"""Move and cut boxes of objects as their picture is changed. All reals are binary32."""
 
 import math
 from typing import Final, SupportsFloat
@@ -12,7 +12,7 @@ from exset.runtime.aeon.provision.crop import Box, Size
 from exset.runtime.aeon.provision.objects import Boxes
 
 Chosen = NDArray[np.bool_]
-"""Which boxes a changed picture has, bool [boxes]."""
+"""Whether each box is still in the changed picture, bool [boxes]."""
 
 _ONE: Final = np.float32(1)
 
@@ -20,11 +20,11 @@ _ONE: Final = np.float32(1)
 def transformed(
     boxes: Boxes, drawn: Parameters, settings: Augmentation, *, scale: np.float32 | None = None
 ) -> tuple[Boxes, Chosen]:
-    """Return the boxes in the picture after its changes, and which of all boxes these are.
+    """Return the boxes that are still in the changed picture, and a mask of them in `boxes`.
 
-    scale: the factor of both axes for aeon of April 2017, by default that of the output's size.
-    Boxes follow every change of the picture; with `compat` neither its rotation nor the resize of
-    its shorter side nor its padding, as in aeon.
+    scale: the factor for both axes in aeon of April 2017; by default the output's size divided by
+    that of the crop box. Boxes follow every change of the picture. With `compat` they ignore its
+    rotation, the resize of its shorter side, and its padding, as in aeon.
     """
     if not settings.compat:
         boxes = _follow(boxes, drawn)
@@ -48,7 +48,7 @@ def transformed(
 
 
 def emitted(boxes: Boxes, drawn: Parameters, constraint: str, least: float) -> Chosen:
-    """Return which boxes meet the `emit_constraint_type` (S6): center, min_overlap or none."""
+    """Return which boxes meet a constraint, `emit_constraint_type`: center, min_overlap or none."""
     frame = drawn.crop
     if drawn.expansion is not None:
         boxes = boxes + corners(drawn.expansion.x, drawn.expansion.y)
@@ -108,7 +108,7 @@ def _all(values: NDArray[np.bool_]) -> Chosen:
 
 
 def _clipped(boxes: Boxes, frame: Box, is_seed: bool) -> Boxes:
-    """Return boxes relative to the frame, cut at its edges; in `seed` one pixel after them."""
+    """Return boxes relative to the frame and cut at its edges; for `seed` one pixel further out."""
     last = 0 if is_seed else 1
     highest = corners(frame.width - last, frame.height - last)
     clipped: Boxes = (boxes - corners(frame.x, frame.y)).clip(np.float32(0), highest)
@@ -121,5 +121,5 @@ def _factors(drawn: Parameters, frame: Box) -> NDArray[np.float32]:
 
 
 def corners(x: SupportsFloat, y: SupportsFloat) -> NDArray[np.float32]:
-    """Return numbers for the four edges of boxes."""
+    """Return [x, y, x, y], to add to boxes or to multiply them with."""
     return np.array([float(x), float(y), float(x), float(y)], np.float32)

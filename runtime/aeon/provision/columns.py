@@ -1,4 +1,4 @@
-"""etl objects that write many elements at once: those that need no picture and no random draws."""
+"""The base class of etl objects that write many elements at once, without pictures and draws."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -15,20 +15,20 @@ Spans = tuple[Bytes, Longs]
 
 
 class ColumnEtl(Etl):
-    """An etl object that writes many elements at once, as of a column of a manifest."""
+    """An etl object that can write many elements at once, such as a column of a manifest."""
 
     @abstractmethod
     def provide_many(self, column: Column, slots: Sequence[Slot]) -> Longs:
-        """Write the arrays of many elements, and return the rows that it has left out: int64.
+        """Write the arrays of many elements; return the rows that it left out: int64.
 
         column: numbers, or the bytes of all elements and their offsets. slots: one array for each
-        output, [n, ...], contiguous and filled with 0. The rows left out need `provide`, which
-        raises their errors; empty elements are among them.
+        output, [n, ...], contiguous and filled with 0. The caller must call `provide` for the rows
+        that were left out, which raises their errors. Rows with empty elements are always left out.
         """
 
 
 def spans_of(column: Column) -> Spans:
-    """Return the elements as bytes: a number has four, in little-endian order."""
+    """Return the elements as bytes; a number becomes four bytes, little-endian."""
     if isinstance(column, tuple):
         return column
     words = np.ascontiguousarray(column.astype(column.dtype.newbyteorder("<"), copy=False))
@@ -36,5 +36,5 @@ def spans_of(column: Column) -> Spans:
 
 
 def rows_of(slot: Slot) -> Bytes:
-    """Return the bytes of the array of a batch: uint8 [n, bytes of a record], a view."""
+    """Return a view of a batch's array as bytes: uint8 [n, bytes of a record]."""
     return slot.reshape(len(slot), -1).view(np.uint8)

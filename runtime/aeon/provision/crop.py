@@ -1,4 +1,4 @@
-"""The crop box of a picture, in binary32 as aeon computes it. Rules A2 to A8."""
+"""The crop box of a picture, in binary32 as aeon computes it."""
 
 import math
 from typing import Final, NamedTuple, SupportsFloat
@@ -42,13 +42,13 @@ class Box(NamedTuple):
         return not is_past and min(self.x, self.y) >= 0 and min(self.width, self.height) > 0
 
     def scaled(self, before: Size, after: Size) -> "Box":
-        """Return the same part of a picture in another size, with at least one pixel."""
+        """Return the box around the same part of a picture in another size, at least one pixel."""
         x, y = after.width / before.width, after.height / before.height
         size = max(half_even(self.width * x), 1), max(half_even(self.height * y), 1)
         return Box(half_even(self.x * x), half_even(self.y * y), *size)
 
     def clamped(self, size: Size) -> "Box":
-        """Return a box of one pixel or more, moved and cut so that it is inside a picture (A22)."""
+        """Return a box of one pixel or more, moved and cut so that it is inside a picture."""
         width, height = min(max(self.width, 1), size.width), min(max(self.height, 1), size.height)
         x = min(max(self.x, 0), size.width - width)
         return Box(x, min(max(self.y, 0), size.height - height), width, height)
@@ -69,11 +69,11 @@ _ONE: Final = Single(1)
 
 
 _NO_INTEGER: Final = -(1 << 31)
-"""The integer that a processor makes of a number that is infinite or NaN."""
+"""The integer to which a processor converts infinity and NaN."""
 
 
 def half_even(number: SupportsFloat) -> int:
-    """Round to the nearest integer, and halves to the even one."""
+    """Round to the nearest integer; a half goes to the even integer."""
     real = float(number)
     return round(real) if math.isfinite(real) else _NO_INTEGER
 
@@ -85,7 +85,7 @@ def truncated(number: SupportsFloat) -> int:
 
 
 def half_away(number: SupportsFloat) -> int:
-    """Round to the nearest integer, and halves away from zero."""
+    """Round to the nearest integer; a half goes away from zero."""
     return int(math.copysign(math.floor(abs(float(number)) + 0.5), float(number)))
 
 
@@ -95,7 +95,7 @@ def extent_of(size: Size) -> Extent:
 
 
 def fitting_scale(inside: Extent, size: Size) -> Single:
-    """Return the factor that fits a picture into a size (A7)."""
+    """Return the largest factor with which a picture still fits into a size."""
     scale = Single(size.width) / inside.width
     if inside.height * scale > size.height:
         scale = Single(size.height) / inside.height
@@ -103,20 +103,20 @@ def fitting_scale(inside: Extent, size: Size) -> Single:
 
 
 def scaled(size: Size, factor: Single) -> Size:
-    """Return a size times a factor, rounded (A7, R2)."""
+    """Return a size times a factor, rounded."""
     extent = extent_of(size).times(factor)
     return Size(half_even(extent.width), half_even(extent.height))
 
 
 def short_sized(size: Size, short: int) -> Size:
-    """Return the size of a picture whose shorter side is made `short` pixels long (A8)."""
+    """Return the size of a picture whose shorter side is made `short` pixels long."""
     factor = Single(short) / Single(min(size))
     extent = extent_of(size).times(factor)
     return Size(half_away(extent.width), half_away(extent.height))
 
 
 def proportional(inside: Extent, shape: Extent) -> Extent:
-    """Return the largest box of a shape in a picture (A2)."""
+    """Return the largest box with the proportions of `shape` that fits into a picture."""
     box = shape.times(inside.width / shape.width)
     if box.height > inside.height:
         box = box.times(inside.height / box.height)
@@ -124,26 +124,30 @@ def proportional(inside: Extent, shape: Extent) -> Extent:
 
 
 def with_share(inside: Extent, box: Extent, share: Single) -> Extent:
-    """Return a box shrunk to a share of the picture's area (A5, `seed`)."""
+    """Return a box, shrunk to at most a share of the picture's area (dialect `seed`)."""
     ratio = box.width * box.height / (inside.width * inside.height)
     return box.times(np.sqrt(share / ratio)) if ratio > share else box
 
 
 def area_bound(inside: Extent, distortion: Single) -> Single:
-    """Return the largest share of the area that a distorted box can have (A5, `head`)."""
+    """Return the largest share of the area that a distorted box can have (dialect `head`)."""
     square = distortion * distortion
     wide, high = inside.width / inside.height / square, inside.height / inside.width * square
     return min(wide, high)
 
 
 def area_box(inside: Extent, distortion: Single, share: Single) -> Extent:
-    """Return the box with a share of the picture's area (A5, `head`)."""
+    """Return the distorted box with a share of the picture's area (dialect `head`)."""
     side = np.sqrt(inside.width * inside.height * share)
     return Extent(distortion * side, _ONE / distortion * side)
 
 
 def placed(inside: Extent, box: Extent, x: Single, y: Single, is_seed: bool) -> Box:
-    """Return a box in whole pixels, at offsets from 0 to 1 (A2): `seed` rounds the position."""
+    """Return a box in whole pixels.
+
+    x, y: the position, from 0 (left, top) to 1 (right, bottom). The dialect `seed` rounds it to the
+    nearest pixel, `head` towards zero.
+    """
     left, upper = (inside.width - box.width) * x, (inside.height - box.height) * y
     whole = half_even if is_seed else truncated
     return Box(whole(left), whole(upper), half_even(box.width), half_even(box.height))

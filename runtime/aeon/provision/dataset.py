@@ -16,10 +16,10 @@ from exset.runtime.training.dataset import Dataset, Values, checked_names
 
 
 class LoaderDataset(Dataset):
-    """The records that a loader configuration selects, in any order that a sampler chooses.
+    """The records that a loader configuration selects; a sampler may choose any order.
 
-    Members about order and batches have no effect. Random changes depend on the seed of the
-    configuration, the epoch (`set_epoch`) and the record alone.
+    Members of the configuration about order and batches have no effect. Random changes depend on
+    the seed of the configuration, the epoch (`set_epoch`) and the record alone.
     """
 
     name = "loader configuration"

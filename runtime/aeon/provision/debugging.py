@@ -1,4 +1,4 @@
-"""Write pictures and their parameters to the `debug_output_directory`. Rule A19."""
+"""Write pictures and their parameters to the `debug_output_directory`."""
 
 import os
 from dataclasses import fields
@@ -17,12 +17,16 @@ from exset.runtime.aeon.provision.record import Record
 class DebugFolder:
     """A folder for the changed pictures of an etl object, and the parameters of the changes.
 
-    The files are named EPOCH-RECORD-ETL.png and .txt, so that they do not depend on threads; aeon
-    counts pictures. Pictures are as before the conversion to the output type, blue first.
+    The files are named EPOCH-RECORD-ETL.png and .txt, so that the names do not depend on threads;
+    aeon numbers its files instead. The pictures are not yet converted to the output type; blue
+    comes first.
     """
 
     def __init__(self, path: str, number: int) -> None:
-        """Take the path, and the number of the etl object. FormatError without the folder."""
+        """Take the path of the folder, and the number of the etl object.
+
+        Raises FormatError if the folder does not exist.
+        """
         if not is_folder(path):
             message = f"debug_output_directory names {safe(path)}, which is no folder"
             raise FormatError(message, hint="create the folder", code="aeon-loader")
@@ -30,7 +34,7 @@ class DebugFolder:
 
     @classmethod
     def of(cls, context: Context, number: int) -> "DebugFolder | None":
-        """Return the folder of the augmentation of pictures, or None."""
+        """Return the folder that the augmentation of pictures names, or None."""
         members = context.augmentation("image")
         if not context.writes_debug or "debug_output_directory" not in members.members:
             return None
@@ -38,7 +42,7 @@ class DebugFolder:
         return cls(context.path(value), number) if value else None
 
     def write(self, pixels: Pixels, drawn: Parameters, record: Record) -> None:
-        """Write a picture and its parameters, one a line. Raises OSError."""
+        """Write a picture, and its parameters with one line for each. Raises OSError."""
         name = f"{record.epoch}-{record.index}-{self._number}"
         path = os.path.join(self._path, name)
         files.write(f"{path}.png", opencv().imencode(".png", pixels)[1].tobytes())

@@ -1,4 +1,4 @@
-"""Decode pictures to arrays of 8 bits, or masks to 8 or 16 bits. Rules I1, I2 and K1."""
+"""Decode pictures to arrays of 8 bits, or masks to 8 or 16 bits."""
 
 from contextlib import suppress
 from typing import Any, Final, TypeAlias
@@ -19,7 +19,7 @@ a mask, uint8 or uint16 [height, width]."""
 
 _JPEG: Final = b"\xff\xd8"
 _HEADER: Final = 64
-"""The bytes that have the size of a PNG, BMP or WebP."""
+"""The first bytes of a PNG, BMP or WebP, in which its size is."""
 _EXIF: Final = b"Exif\0\0"
 _SCAN: Final = b"\xda"
 _SPACES: Final = {3: "BGR", 1: "GRAY"}
@@ -28,7 +28,7 @@ _SPACES: Final = {3: "BGR", 1: "GRAY"}
 def picture(data: bytes, channels: int, limits: Limits, factor: int = 1) -> Pixels:
     """Decode a picture to 3 channels or 1. Raises FormatError and LimitError.
 
-    factor: 2, 4 or 8 for a JPEG whose sides are divided by it, if `jpeg_size` knows the size.
+    factor: 2, 4 or 8 to divide the sides of a JPEG; only if `jpeg_size` returns its size.
     """
     size = jpeg_size(data)
     found = None if size is None else _jpeg(data, channels, size, factor, limits)
@@ -39,12 +39,12 @@ def picture(data: bytes, channels: int, limits: Limits, factor: int = 1) -> Pixe
 
 
 def luma(data: bytes, limits: Limits) -> Pixels:
-    """Decode a picture to one channel of its own depth, colours to their luma, as aeon does."""
+    """Decode a picture to one channel: colours become luma, the depth stays, as in aeon."""
     return _any(data, opencv().IMREAD_ANYDEPTH, limits)
 
 
 def mask(data: bytes, limits: Limits) -> Pixels:
-    """Decode a mask: the indices of a PNG with a palette, or a grey picture (K1).
+    """Decode a mask: the indices of a PNG with a palette, or a grey picture.
 
     Raises FormatError for pictures with colours, which are not indices, and LimitError.
     """
@@ -63,7 +63,8 @@ def mask(data: bytes, limits: Limits) -> Pixels:
 def jpeg_size(data: bytes) -> Size | None:
     """Return the size of a JPEG that simplejpeg decodes as OpenCV does; None for other files.
 
-    OpenCV turns pictures as their Exif data say, converts CMYK, and decides about damaged files.
+    Other JPEG files are left to OpenCV: those with Exif data, which may ask for a rotation, with
+    CMYK colours, and damaged ones.
     """
     if not data.startswith(_JPEG) or _has_exif(data):
         return None

@@ -1,6 +1,6 @@
 """Random draws of a record, as aeon makes them: minstd_rand0, and distributions of libstdc++.
 
-All reals are binary32. Rules D1 and D8 to D13.
+All reals are binary32.
 """
 
 import math
@@ -13,7 +13,7 @@ from exset.grammars.columns.arrays import Longs
 from exset.runtime.aeon.libstdcxx import MINSTD, draw, generator, shuffle, uniform
 
 _HIGHEST: Final = 2147483646
-"""The number of different draws, and the highest one."""
+"""The highest draw; draws are from 1 to this number."""
 _RANGE: Final = np.float32(2147483648)  # the number above, as a binary32
 _BELOW_ONE: Final = np.nextafter(np.float32(1), np.float32(0))
 _ONE: Final = np.float32(1)
@@ -28,7 +28,7 @@ class Kept:
 
     @classmethod
     def of(cls, value: float | None) -> "Kept":
-        """Return a kept value that `to_float` gave."""
+        """Return the object for a value from `to_float`."""
         return cls(None if value is None else np.float32(value))
 
     def to_float(self) -> float | None:
@@ -39,17 +39,17 @@ class Kept:
 class Draws:
     """A generator and the distributions that use it.
 
-    A distribution takes its draws even if it has only one value.
+    A distribution uses up its draws even if it can give only one value.
     """
 
     def __init__(self, seed: int, kept: Kept | None = None) -> None:
-        """Take a seed of 32 bits. kept: the value that a normal distribution has kept."""
+        """Take a seed of 32 bits. kept: the value that `normal` has kept for its next call."""
         self._generator = generator(MINSTD, seed)
         self.kept = Kept() if kept is None else kept
 
     @property
     def state(self) -> int:
-        """The state of the generator, which is its last draw; it is the seed of an equal one."""
+        """The state of the generator: its last draw. As a seed, it continues the draws."""
         return int(self._generator[1])
 
     def next(self) -> int:
@@ -57,7 +57,7 @@ class Draws:
         return draw(self._generator)
 
     def real(self, low: SupportsFloat = 0, high: SupportsFloat = 1) -> np.float32:
-        """Draw a real from `low` up to `high`, which are binary32 (D8)."""
+        """Draw a real number from `low` up to `high`, in binary32."""
         fraction = np.float32(self.next() - 1) / _RANGE
         if fraction >= _ONE:
             fraction = _BELOW_ONE
@@ -65,17 +65,17 @@ class Draws:
         return fraction * (np.float32(float(high)) - least) + least
 
     def coin(self, probability: float) -> bool:
-        """Draw whether something with this probability happens (D9)."""
+        """Draw whether something with this probability happens."""
         low, high = float(self.next() - 1), float(self.next() - 1)
         real = (low + high * float(_HIGHEST)) / (float(_HIGHEST) * float(_HIGHEST))
         return min(real, 1 - 2.0**-53) < probability
 
     def integer(self, low: int, high: int) -> int:
-        """Draw an integer from `low` to `high`, both included (D10, D11)."""
+        """Draw an integer from `low` to `high`, both included."""
         return low + uniform(self._generator, high - low)
 
     def normal(self, mean: float, deviation: float) -> np.float32:
-        """Draw from a normal distribution, by the polar method (D12)."""
+        """Draw from a normal distribution, by the polar method."""
         value, self.kept.value = self.kept.value, None
         while value is None:
             x = _TWO * self.real() - _ONE
@@ -89,5 +89,5 @@ class Draws:
         return value * np.float32(deviation) + np.float32(mean)
 
     def shuffle(self, order: Longs) -> None:
-        """Shuffle an array in place (D13)."""
+        """Shuffle an array in place."""
         shuffle(self._generator, order)

@@ -1,4 +1,4 @@
-"""The elements of records, from the files of a manifest or from the blocks of a cache."""
+"""Read the elements of records, from a manifest and its files or from the blocks of a cache."""
 
 import os
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ from exset.runtime.aeon.record_dataset import Column
 
 @dataclass(frozen=True)
 class MemoryColumn:
-    """The elements of a column, in memory. failed: int64, the records that have none."""
+    """The elements of a column, in memory. failed: int64, the records without an element."""
 
     values: Column
     failed: Longs
 
 
 class ElementSource(Protocol):
-    """Reads elements; threads use it at the same time."""
+    """Reads elements; several threads may use it at the same time."""
 
     def column(self, column: int) -> MemoryColumn | None:
         """Return all elements of a column; None if they must be read from files."""
@@ -46,7 +46,7 @@ class ManifestElements:
     """Elements of a manifest; those of FILE columns are read from their files."""
 
     def __init__(self, manifest: Manifest, base: str, access: Access, max_bytes: int) -> None:
-        """Take the selected records, and aeon's manifest_root."""
+        """Take the selected records. base: aeon's manifest_root."""
         self._manifest, self._base, self._access = manifest, base, access
         self._max_bytes: Final = max_bytes
 
@@ -62,7 +62,7 @@ class ManifestElements:
         return {(error.record, error.column): error for error in errors}
 
     def column(self, column: int) -> MemoryColumn | None:
-        """Return the elements of a column that are in the manifest; None for files."""
+        """Return the elements of a column; None for the type FILE."""
         found = self._columns[column]
         if found.kind is ElementType.FILE:
             return None

@@ -22,12 +22,12 @@ from exset.runtime.aeon.manifest_files import path_of
 from exset.runtime.aeon.provision.record import Record
 
 Slot: TypeAlias = NDArray[Any]
-"""The part of a batch's array that belongs to one record: contiguous, and filled with 0."""
+"""The part of a batch's array for one record: contiguous, and filled with 0."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What an etl object needs to know beyond its own members.
+    """The settings of a loader that its etl objects need.
 
     compat: whether to give aeon's own values, including its defects. base: the current folder of
     aeon, for the files that the configuration names; `access` and `limits` are for these files.
@@ -60,7 +60,7 @@ class Context:
         return path
 
     def augmentation(self, kind: str) -> Settings:
-        """Return the augmentation of a type, `"image"` or `"audio"`; else all defaults (A20)."""
+        """Return the augmentation of a type, `"image"` or `"audio"`; without one the defaults."""
         for first in self.config.augmentation[:1]:
             if first.type == kind:
                 return first
@@ -68,12 +68,12 @@ class Context:
 
 
 class Etl(ABC):
-    """An etl object of a configuration. It keeps no state: threads use it at the same time."""
+    """An etl object of a configuration. It keeps no state, so threads may share it."""
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
         """Take the etl object `etl[number]` of a configuration that has been checked.
 
-        Raises FormatError for members with which no element can be provided.
+        Raises FormatError for members with which no element can be decoded.
         """
         self.settings = settings
         self.number = number

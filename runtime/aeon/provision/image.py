@@ -1,4 +1,4 @@
-"""The etl type `image`: decode a picture, augment it, write it into its slot. Rules I1 to I8."""
+"""The etl type `image`: decode a picture, augment it, write it into its slot."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from exset.runtime.aeon.provision.scaling import decoded
 
 
 class Image(Etl):
-    """Pictures, augmented."""
+    """Provides pictures, which are augmented."""
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
         super().__init__(settings, number, context)

@@ -1,4 +1,4 @@
-"""Write a picture into its slot: type, order of channels, place. Rules I3 to I8 and K3."""
+"""Write a picture into its slot, with the type, order of channels and position of the output."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from exset.runtime.aeon.provision.etl import Slot
 from exset.runtime.aeon.provision.opencv import opencv
 
 Table: TypeAlias = NDArray[Any]
-"""The value for each byte of each channel of the output, [channels, 256]."""
+"""The output value for each channel and each value of a byte, [channels, 256]."""
 
 DTYPES: Final = {
     **{f"{name}_t": name for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32")},
@@ -42,12 +42,12 @@ class Layout:
 
     @property
     def writes_bytes(self) -> bool:
-        """Whether only bytes are written, whatever the type of the slot."""
+        """Whether bytes are written even into slots of a wider type, as aeon does."""
         return self.compat and self.keeps_aspect
 
     @classmethod
     def of(cls, settings: Settings, keeps_aspect: bool, compat: bool) -> "Layout":
-        """Return the layout of an etl object with the members of an image."""
+        """Return the layout of the pictures of an etl object."""
         return cls(
             Size(settings.number("width"), settings.number("height")),
             settings.number("channels"),
@@ -60,9 +60,9 @@ class Layout:
     def write(self, pixels: Pixels, slot: Slot, table: Table | None = None) -> None:
         """Write a picture into the upper left corner of a slot that is filled with 0.
 
-        table: the values of the output, for bytes. With `compat`, aeon's mistakes: bytes in slots
-        of wider numbers (I7), and pictures at the start of the slot's memory (I8). Raises
-        FormatError for a picture that is too large.
+        table: the output value for each byte of the picture. With `compat`, aeon's mistakes are
+        made: bytes are written into slots of wider numbers, and pictures to the start of the slot's
+        memory. Raises FormatError for a picture that is too large.
         """
         height, width = pixels.shape[:2]
         shape = (height, width) if self.channel_major else (height, width, self.channels)
@@ -93,7 +93,7 @@ class Layout:
 
 
 def standardized(means: Sequence[float], deviations: Sequence[float], dtype: str) -> Table:
-    """Return the table for `mean` and `stddev`; each step is rounded to a dtype (I6)."""
+    """Return the table for `mean` and `stddev`. aeon rounds each step of the formula to `dtype`."""
     values = _rounded(np.arange(256) * (1 / 255), dtype)
     rows = []
     for mean, deviation in zip(_rounded(np.array(means), dtype), deviations, strict=True):

@@ -1,4 +1,4 @@
-"""aeon's loader: batches of a configuration, epoch after epoch. Rules L1 to L4, N1 to N3, P2."""
+"""aeon's loader: batches of a configuration, epoch after epoch."""
 
 from collections.abc import Generator, Mapping
 from contextlib import suppress
@@ -35,13 +35,13 @@ class DataLoader:
     `config`: a dict, a `LoaderConfig`, JSON, or the path of a JSON file. `device`: "cpu", or "cuda"
     for arrays of CuPy. `version`: "head", aeon's last version (2020), or "seed", that of April
     2017; by default the first that accepts the configuration. `compat="aeon"`: aeon's own values,
-    draws and order, on one thread, with its defects; by default exset gives what aeon meant, and
-    results depend on seed, epoch and record alone.
+    random draws and order, on one thread, with aeon's defects. By default exset avoids these
+    defects, and results depend on seed, epoch and record alone.
 
     `on_error`: what to do with a record that cannot be provided: "raise" an error, after which the
     next batch is the one after it; "skip" it, and take the next record; or "blank", which fills its
-    row with 0. `findings` collects skipped and blank records. `threads`: the threads that decode,
-    by default one for each core. `prefetch`: the batches that are made ahead.
+    row with 0. `findings` collects a finding for each skipped or blank record. `threads`: the
+    threads that decode, by default one for each core. `prefetch`: the batches that are made ahead.
     `scaled_decoding`: decode JPEGs at 1/2, 1/4 or 1/8 of their size where the cropped part is still
     as large as the output, which is faster and changes values; not with `compat`. `base`: the
     current folder of aeon, for relative paths. `access`: its roots are the folders that must
@@ -52,7 +52,7 @@ class DataLoader:
     is filled from the next epoch. `len` is the number of records, as in aeon.
 
     Raises FormatError for a configuration or manifest that cannot work, ImportError without the
-    libraries of the extra `provision`, ValueError for other arguments, OSError.
+    libraries of the extra `provision`, ValueError for invalid arguments, and OSError.
     """
 
     @public
@@ -100,7 +100,7 @@ class DataLoader:
 
     @property
     def ndata(self) -> int:
-        """The number of records in an epoch, of this node alone."""
+        """The number of records of this node in an epoch."""
         return self._batching.opened.division.count
 
     def __len__(self) -> int:
@@ -124,7 +124,7 @@ class DataLoader:
 
     @property
     def axes_info(self) -> Any:
-        """The axes of each array without that of the batch, as tuples; for "seed" as dicts."""
+        """The axes of each array, except for that of the batch: tuples, or dicts for "seed"."""
         axes = {
             each.name: tuple(zip(each.axes, each.shape, strict=True))
             for each in self._batching.opened.provider.outputs
@@ -230,7 +230,7 @@ class DataLoader:
 def _made(
     batching: Batching, start: LoaderState, is_batch_major: bool, carrier: Transfer
 ) -> Generator[_Made, None, None]:
-    """Yield each batch on its way to the device, or its error, with the state after it."""
+    """Start to copy each batch to the device; yield it, or its error, with the state after it."""
     try:
         for made, state in batching.batches(start):
             if isinstance(made, FormatError):
@@ -243,7 +243,7 @@ def _made(
 
 
 def _arranged(arrays: Arrays, is_batch_major: bool) -> Arrays:
-    """Return arrays with the batch as their last axis, if the configuration says so (L1)."""
+    """Return arrays with the batch as their last axis, if the configuration says so."""
     if is_batch_major:
         return arrays
     return {

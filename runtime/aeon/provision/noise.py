@@ -1,6 +1,6 @@
-"""Noises that aeon adds to sounds: the clips that an index file names, and how they are mixed.
+"""Add noise to sounds as aeon does: read the clips that an index file names, and mix them in.
 
-Rules W3 and D17; source: noise_clips.cpp of aeon.
+Source: noise_clips.cpp of aeon.
 """
 
 import os
@@ -24,10 +24,11 @@ _HIGHEST = 2**32 - 1
 
 @dataclass(frozen=True)
 class Parameters:
-    """What was drawn for a sound.
+    """The random parameters of the noise for a sound.
 
     add: whether to add noise. clip: a number of 32 bits, which chooses the clip. level: a factor.
-    offset: where in the clip the noise begins, from 0 to 1. stretch: the factor of time.
+    offset: where in the clip the noise begins, from 0 to 1. stretch: the factor by which the sound
+    takes longer.
     """
 
     add: bool
@@ -38,7 +39,7 @@ class Parameters:
 
     @classmethod
     def drawn(cls, draws: Draws, augmentation: Settings) -> "Parameters":
-        """Draw the parameters of a sound, always with equally many draws."""
+        """Draw the parameters of a sound; each sound takes the same number of draws."""
         return cls(
             draws.coin(augmentation.real("add_noise_probability")),
             draws.integer(0, _HIGHEST),
@@ -49,10 +50,10 @@ class Parameters:
 
 
 def load_clips(settings: Settings, context: Context) -> tuple[Samples, ...]:
-    """Read the clips that the index file of an etl object names, as words.
+    """Read the clips in the index file of an etl object; white space separates their names.
 
     Raises FormatError for an index without paths, a file outside of the roots, and a clip that is
-    no sound; OSError for a file that cannot be read.
+    not a sound; OSError for a file that cannot be read.
     """
     index, root = str(settings["noise_index_file"]), str(settings["noise_root"])
     if not index:

@@ -1,6 +1,6 @@
-"""The etl types of numbers: `label`, one integer of a record, and `blob`, bytes as they are.
+"""The etl types `label`, one integer for each record, and `blob`, bytes that are copied.
 
-Rules J4, J5 and T1; source: etl_label.hpp and etl_blob.hpp of aeon.
+Source: etl_label.hpp and etl_blob.hpp of aeon.
 """
 
 import re
@@ -21,15 +21,18 @@ from exset.runtime.aeon.record_dataset import Column
 
 _STOI: Final = re.compile(rb"[ \t\n\v\f\r]*([+-]?[0-9]+)")
 _LONGEST: Final = 20
-"""The digits of a number that may be in the range of 32 bits, with some zeros before it."""
+"""The most digits of a label; more than an integer of 32 bits needs, as zeros may come first."""
 _FEW: Final = 12
-"""The bytes of a number that `_integers` reads."""
+"""The most bytes of a text that `_integers` reads."""
 _LEAST, _MOST = -(2**31), 2**31 - 1
 _WORD: Final = 4
 
 
 def label_of(element: bytes, *, binary: bool) -> int:
-    """Return the integer of a label: four bytes, or text as `stoi` of C++ reads it. FormatError."""
+    """Return the integer of a label: four bytes, or text as C++'s `stoi` reads it.
+
+    Raises FormatError for other elements.
+    """
     if binary:
         if len(element) != _WORD:
             has = counted(len(element), "byte")
@@ -46,11 +49,11 @@ def label_of(element: bytes, *, binary: bool) -> int:
 class Label(ColumnEtl):
     """A label. By default its value is converted to the output type; aeon copies its bits.
 
-    A number of 32 bits keeps its bits: -1 becomes 4294967295 in uint32_t, as in aeon.
+    The conversion to uint32_t keeps the bits: -1 becomes 4294967295, as in aeon.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take an etl object. FormatError if aeon copies more bytes than a label has."""
+        """Take an etl object. Raises FormatError if aeon would copy more bytes than a label has."""
         super().__init__(settings, number, context)
         self._is_binary = bool(settings["binary"])
         if context.compat and settings["output_type"] == "double":
@@ -59,7 +62,7 @@ class Label(ColumnEtl):
             raise FormatError(f"{message} memory", hint=hint, code="aeon-later")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write a label. FormatError for no number, and for one that the output cannot hold."""
+        """Write a label. Raises FormatError for one without a number or with a too large one."""
         number = label_of(element, binary=self._is_binary)
         if not self._store(np.array([number], np.int32), slots[0][None])[0]:
             raise FormatError(f"its number {number} does not fit into {slots[0].dtype}")
@@ -76,7 +79,7 @@ class Label(ColumnEtl):
         return cast(Longs, np.flatnonzero(~done))
 
     def _store(self, numbers: Ints, slot: Slot) -> Flags:
-        """Write numbers into an array [n, 1]; return which of them fit."""
+        """Write numbers into an array [n, 1]; return which of them the array's type can hold."""
         fits = np.ones(numbers.size, np.bool_)
         size = slot.dtype.itemsize
         if self.context.compat or (size == _WORD and slot.dtype.kind in "iu"):
@@ -92,10 +95,10 @@ class Label(ColumnEtl):
 
 
 class Blob(ColumnEtl):
-    """Bytes that are copied as they are; a slot that is longer than its element ends with 0."""
+    """Copies bytes unchanged; if the slot is longer than the element, zeros follow."""
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write a blob. FormatError if it is longer than its slot, into which aeon squeezes it."""
+        """Write a blob. Raises FormatError if it is longer than its slot."""
         raw = rows_of(slots[0][None])[0]
         if len(element) > raw.size and not self.context.compat:
             message = f"it has {counted(len(element), 'byte')}, but the output {raw.size:,}"
@@ -132,7 +135,7 @@ def _words(data: Bytes, offsets: Longs) -> tuple[Ints, Flags]:
 
 
 def _integers(data: Bytes, offsets: Longs) -> tuple[Ints, Flags]:
-    """Return the integers with which short texts begin, and which texts have been read.
+    """Return the integers at the beginning of short texts, and which texts were read.
 
     Texts with blanks before the number are not read.
     """

@@ -1,4 +1,4 @@
-"""The objects of an annotation as columns: boxes, classes and flags. Rules B1 and J9."""
+"""Read the objects of an annotation as columns: boxes, classes and flags."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Boxes = NDArray[np.float32]
 class Objects:
     """The objects of a picture.
 
-    size: that of the picture. boxes: float32 [objects, 4]. classes: int32 [objects], indices in
+    size: the size of the picture. boxes: float32 [objects, 4]. classes: int32 [objects], indices in
     class_names. difficult: int32 [objects], 0 or 1.
     """
 
@@ -33,13 +33,13 @@ class Objects:
 
 
 def class_indices(settings: Settings) -> dict[str, int]:
-    """Return the index of each class of an etl object; of equal names, that of the last."""
+    """Return the index of each class of an etl object; of equal names the last one counts."""
     names = settings["class_names"]
     return {str(name): i for i, name in enumerate(names)} if isinstance(names, tuple) else {}
 
 
 def read_objects(element: bytes, classes: Mapping[str, int], limits: Limits) -> Objects:
-    """Read an annotation. Raises FormatError for a member that aeon misses, and LimitError."""
+    """Read an annotation. Raises FormatError if a member that aeon needs is missing; LimitError."""
     tree = annotations.read(Source("annotation", element), limits)
     if (why := annotations.problem(tree)) is not None or not isinstance(tree, dict):
         raise FormatError(f"aeon cannot use the annotation: {why}")

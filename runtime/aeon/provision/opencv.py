@@ -10,11 +10,11 @@ _HINT: Final = "aeon's loader needs {name}: pip install 'exset[provision]'"
 
 @cache
 def opencv() -> Any:
-    """Return the module cv2, after two settings that hold for the process.
+    """Return the module cv2, and change two of its settings for the whole process.
 
-    It uses one thread, as the loader has threads of its own. It does not log on standard error
-    what is wrong with a picture, which the loader reports, unless OPENCV_LOG_LEVEL is set. Raises
-    ImportError without OpenCV.
+    OpenCV then uses one thread, as the loader has threads of its own. And it no longer logs
+    problems of pictures to standard error, unless OPENCV_LOG_LEVEL is set: the loader reports them.
+    Raises ImportError without OpenCV.
     """
     module = _library("cv2", "OpenCV")
     module.setNumThreads(1)

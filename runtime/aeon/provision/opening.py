@@ -1,4 +1,4 @@
-"""Open what a configuration names, and choose draws and order: aeon's own, or those it meant."""
+"""Open the files of a configuration; choose random draws and order: aeon's own, or exset's."""
 
 import os
 import secrets
@@ -27,7 +27,7 @@ Given: TypeAlias = LoaderConfig | Mapping[str, object] | FilePath
 
 _WORD: Final = 1 << 32
 _NO_EFFECT: Final = "aeon-ignored"
-"""An unknown member of an augmentation."""
+"""The code of the finding for an unknown member of an augmentation."""
 _MOST_CORES: Final = 4096
 
 
@@ -47,7 +47,7 @@ class Options:
 
 @dataclass
 class Opened:
-    """A configuration with its records, their order and their draws, and what provides them."""
+    """An open configuration: its records, their order, their random draws and their provider."""
 
     config: LoaderConfig
     provider: Provider
@@ -56,12 +56,12 @@ class Opened:
     division: Division
 
     def request(self, row: int, epoch: int) -> Request:
-        """Return the request for a record, with its draws."""
+        """Return the request for a record, with the random draws for it."""
         index = self.provider.records.index(row)
         return Request(row, epoch, self.draws.streams(index, epoch))
 
     def with_seed(self, seed: int) -> "Opened":
-        """Return the same with another seed of the draws and the order."""
+        """Return the same configuration with another seed for draws and order."""
         context, records = self.provider.context, len(self.provider.records)
         return _ordered(context, self.provider, records, seed)
 
@@ -101,7 +101,7 @@ def open_loader(given: Given, options: Options, findings: Findings | None) -> Op
 
 
 def _source(given: Given) -> Source | None:
-    """Return the text of a configuration, None for an object of Python. Raises OSError."""
+    """Return the text of a configuration; None if it is an object of Python. Raises OSError."""
     if isinstance(given, LoaderConfig | Mapping):
         return None
     text = os.fsencode(given)
@@ -125,7 +125,7 @@ def _config(
 
 
 def _check(config: LoaderConfig, findings: Findings, compat: Compat) -> None:
-    """Check what aeon checks later than the configuration, or never. Raises FormatError."""
+    """Check members that aeon checks only when it loads records, or never. Raises FormatError."""
     members = config.settings
     if config.batch_size <= 0:
         message = f"batch_size must be 1 or more, not {config.batch_size}"
@@ -158,7 +158,11 @@ def _ordered(context: Context, provider: Provider, records: int, seed: int) -> O
 
 
 def _seed(config: LoaderConfig) -> int:
-    """Return the seed, which aeon's last version chooses itself for 0."""
+    """Return the seed of draws and order.
+
+    For 0, exset chooses a random seed, as aeon's last version does, but 1 if there are several
+    nodes.
+    """
     seed = config.settings.number("random_seed") % _WORD
     if seed or config.dialect == "seed":
         return seed
@@ -166,7 +170,7 @@ def _seed(config: LoaderConfig) -> int:
 
 
 def _threads(config: LoaderConfig) -> int:
-    """Return the number of threads that a configuration wants, by default one for each core."""
+    """Return the number of threads in a configuration, by default one for each core."""
     members = config.settings.members
     if "single_thread" in members and config["single_thread"]:
         return 1
@@ -181,7 +185,7 @@ def _cpu_list(config: LoaderConfig) -> list[int]:
 
 
 def _cores(listed: str) -> list[int]:
-    """Return the cores of a list such as `0-3,8`. Raises FormatError."""
+    """Return the numbers of the cores in a text such as `0-3,8`. Raises FormatError."""
     found: list[int] = []
     for part in filter(None, listed.split(",")):
         first, dash, last = part.partition("-")

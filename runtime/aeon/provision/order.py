@@ -1,4 +1,4 @@
-"""The order of the records in each epoch, and their division between nodes. Rules L2, M24, M26."""
+"""The order of the records in each epoch, and their division between nodes."""
 
 from functools import cached_property
 from typing import Protocol
@@ -12,7 +12,7 @@ from exset.runtime.aeon.selection import BLOCK_SIZE, blocks, node_rows
 from exset.runtime.training.generator import number, ordered
 
 _BLOCKS, _RECORDS = range(2)
-"""The purposes of keys."""
+"""Numbers that make different keys for the orders of blocks and of records."""
 
 
 class Order(Protocol):
@@ -47,11 +47,11 @@ class Division:
         return len(self.of_node(np.arange(self.records)))
 
     def blocks(self, records: int) -> list[range]:
-        """Return the blocks of a number of records (M24)."""
+        """Divide a number of records into blocks."""
         return blocks(records, self._block_size)
 
     def of_node(self, rows: Longs) -> Longs:
-        """Return the records of this node, of a list of all (M26)."""
+        """Return the records of this node; rows: the records of all nodes."""
         if not self.has_nodes:
             return rows
         return rows[node_rows(len(rows), self._node, self._nodes, self._batch_size)]
@@ -60,8 +60,8 @@ class Division:
 class KeyedOrder:
     """An order that depends on seed and epoch alone; nodes take turns at its batches.
 
-    The order of blocks changes from the second epoch on if the manifest or the epochs are shuffled,
-    the order of records in the blocks in each epoch if the epochs are.
+    If the manifest or the epochs are shuffled, the order of blocks changes from the second epoch
+    on. If the epochs are shuffled, the order of records in the blocks changes in each epoch.
     """
 
     def __init__(self, division: Division) -> None:
@@ -70,7 +70,7 @@ class KeyedOrder:
         self._last: tuple[int, Longs] | None = None
 
     def rows(self, epoch: int) -> Longs:
-        """Return the records of an epoch; those of the last epoch asked for are kept."""
+        """Return the records of an epoch; the result of the last call is kept."""
         if self._last is None or self._last[0] != epoch:
             self._last = epoch, self._made(epoch)
         return self._last[1]
@@ -91,7 +91,7 @@ class KeyedOrder:
 
 
 class AeonOrder:
-    """aeon's own order: shuffles in place that go on from epoch to epoch (L2).
+    """aeon's own order: each epoch shuffles the order of the epoch before.
 
     aeon of April 2017 never shuffles without a cache.
     """
@@ -101,7 +101,7 @@ class AeonOrder:
         self._restart()
 
     def rows(self, epoch: int) -> Longs:
-        """Return the records of an epoch; an earlier epoch than the last one begins anew."""
+        """Return the records of an epoch; to go back to an earlier epoch starts from the first."""
         if epoch < self._epoch:
             self._restart()
         while self._epoch < epoch:

@@ -1,4 +1,4 @@
-"""The parameters of a picture with objects: expansion, patches around objects. D15, S1 to S5."""
+"""The random parameters of a picture with objects: an expansion, and patches around objects."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,14 +22,14 @@ _MEASURES: Final = ("jaccard_overlap", "sample_coverage", "object_coverage")
 
 @dataclass(frozen=True)
 class Sampler:
-    """An object of batch_samplers: patches are drawn, and kept if an object meets all limits."""
+    """An object of batch_samplers. It keeps a drawn patch if one of the boxes meets all limits."""
 
     max_sample: int
     max_trials: int
     scale: tuple[float, float]
     aspect_ratio: tuple[float, float]
     limits: tuple[tuple[float | None, float | None], ...]
-    """The least and the highest value of each measure, None for no limit."""
+    """The lowest and the highest value of each measure; None for no limit."""
 
     @classmethod
     def of(cls, settings: Settings) -> "Sampler":
@@ -101,7 +101,7 @@ class ObjectAugmentation:
 
     @classmethod
     def of(cls, settings: Settings, picture: Augmentation) -> "ObjectAugmentation":
-        """Return the augmentation of an object of type image."""
+        """Read the members of an augmentation of type `image`."""
         listed = settings["batch_samplers"]
         # A null is a sampler of whole pictures.
         samplers = [
@@ -112,7 +112,7 @@ class ObjectAugmentation:
         return cls(picture, probability, ratio, tuple(samplers))
 
     def drawn(self, draws: Draws, objects: Objects, wanted: Size) -> Parameters:
-        """Draw the parameters of a picture. Raises FormatError for boxes that are outside."""
+        """Draw the parameters of a picture. Raises FormatError for boxes outside of it."""
         source = objects.size
         plain = self.picture.drawn(draws, source, wanted)
         expansion = self._expansion(draws, source)
@@ -148,7 +148,7 @@ class ObjectAugmentation:
         return Expansion(Size(int(width), int(height)), int(x), int(y))
 
     def _patch(self, draws: Draws, boxes: Boxes, canvas: Size, space: Size) -> Box:
-        """Draw a patch, and return it as a box in a picture of the size `space` (S3)."""
+        """Draw a patch, and return it as a box in a picture of the size `space`."""
         if not self.samplers:
             return Box(0, 0, *space)
         normalized = boxes.copy()

@@ -1,4 +1,4 @@
-"""Change the colours of pictures: brightness, saturation, hue, contrast, lighting. A11 to A14."""
+"""Change the colours of pictures: brightness, saturation, hue, contrast, lighting."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ _COMPONENTS: Final = np.array(
     ],
     np.float32,
 )
-"""The principal components of the colours of ImageNet."""
+"""The principal components of the colours in the pictures of ImageNet."""
 _DEVIATIONS: Final = np.array([19.72083305, 37.09388853, 121.78006099], np.float32)
 _HUES: Final = 180
 
@@ -28,7 +28,7 @@ _HUES: Final = 180
 def recoloured(pixels: Pixels, drawn: Parameters, settings: Augmentation) -> Pixels:
     """Return a picture after the changes of its colours.
 
-    Raises FormatError for a grey picture whose colour, saturation or brightness changes (A21).
+    Raises FormatError for a grey picture whose colour, saturation or brightness changes.
     """
     if drawn.brightness != 1 or drawn.saturation != 1:
         pixels = _transformed(_coloured(pixels), drawn.brightness, drawn.saturation)
@@ -51,7 +51,7 @@ def _coloured(pixels: Pixels) -> Pixels:
 
 
 def _transformed(pixels: Pixels, brightness: np.float32, saturation: np.float32) -> Pixels:
-    """Change brightness and saturation by a matrix; OpenCV computes in steps of 1/1024 (A11)."""
+    """Change brightness and saturation by a matrix; OpenCV computes in steps of 1/1024."""
     one = np.float32(1)
     greyed = np.ones((3, 1), np.float32) * ((one - saturation) * _GREY)
     matrix = brightness * (saturation * np.eye(3, dtype=np.float32) + greyed)
@@ -60,7 +60,7 @@ def _transformed(pixels: Pixels, brightness: np.float32, saturation: np.float32)
 
 
 def _turned(pixels: Pixels, hue: int, compat: bool) -> Pixels:
-    """Change the hue, in units of 2 degrees (A12); aeon's bytes wrap around below 0."""
+    """Change the hue, in units of 2 degrees; aeon's bytes wrap around below 0."""
     cv2 = opencv()
     hsv = cv2.cvtColor(pixels, cv2.COLOR_BGR2HSV)
     sums = _LEVELS + hue
@@ -71,7 +71,7 @@ def _turned(pixels: Pixels, hue: int, compat: bool) -> Pixels:
 
 
 def _contrasted(pixels: Pixels, contrast: np.float32) -> Pixels:
-    """Move all values from the mean of their channel, or towards it (A13)."""
+    """Move all values away from the mean of their channel, or towards this mean."""
     cv2 = opencv()
     channels = pixels.shape[2] if pixels.ndim == 3 else 1
     means = np.array(cv2.mean(pixels)[:channels])
@@ -81,7 +81,10 @@ def _contrasted(pixels: Pixels, contrast: np.float32) -> Pixels:
 
 
 def _lit(pixels: Pixels, lighting: tuple[np.float32, ...], settings: Augmentation) -> Pixels:
-    """Add the principal components of colours; aeon takes the first deviation for all (A14)."""
+    """Add the drawn amounts of the principal components of colours.
+
+    aeon uses the standard deviation of the first component for all of them, and so does `compat`.
+    """
     deviations = _DEVIATIONS[:1] if settings.compat else _DEVIATIONS
     shift = _COMPONENTS @ (deviations * np.array(lighting, np.float32))
     channels = pixels.shape[2] if pixels.ndim == 3 else 1
@@ -91,7 +94,7 @@ def _lit(pixels: Pixels, lighting: tuple[np.float32, ...], settings: Augmentatio
 
 
 def _looked_up(pixels: Pixels, tables: NDArray[np.float64]) -> Pixels:
-    """Replace values by those of a table for each channel, [256, channels], rounded to bytes."""
+    """Replace each value with its entry in a table, [256, channels], rounded to a byte."""
     table = np.rint(tables).clip(0, 255).astype(np.uint8)
     if pixels.ndim == 2:
         table = table[:, 0]

@@ -1,4 +1,4 @@
-"""The etl type `pixelmask`: a class for each pixel of a picture. Rules K1 to K3."""
+"""The etl type `pixelmask`: a class for each pixel of a picture."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from exset.runtime.aeon.provision.record import Record
 
 
 class PixelMask(Etl):
-    """Masks, which change as the picture of the record does."""
+    """Provides masks, which change in the same way as the picture of the record."""
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
         super().__init__(settings, number, context)

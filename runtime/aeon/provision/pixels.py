@@ -1,4 +1,4 @@
-"""Change the geometry of pictures: rotate, expand, resize, crop, pad, flip. Rules A1, A8 to A10."""
+"""Change the geometry of pictures: rotate, expand, resize, crop, pad, flip."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ from exset.runtime.aeon.provision.opencv import opencv
 from exset.runtime.aeon.provision.warp import LONGEST, rotated
 
 SHRINK_OR_GROW: Final = ""
-"""The method of aeon of April 2017: AREA for a smaller picture, CUBIC for a larger one (A9)."""
+"""The method of aeon of April 2017: AREA to make a picture smaller, CUBIC to make it larger."""
 NEAREST: Final = "NEAREST"
 
 _MOST_PIXELS: Final = 1 << 28
@@ -28,8 +28,8 @@ def size_of(pixels: Pixels) -> Size:
 def transformed(pixels: Pixels, drawn: Parameters, method: str, *, steps: bool = True) -> Pixels:
     """Return a picture after the changes of its geometry.
 
-    method: how to resize, as `interpolation_method`. steps: whether to expand, to resize the
-    shorter side and to pad, too, which aeon does with pictures, but not with masks (K2). Raises
+    method: how to resize; a value of `interpolation_method`. steps: whether to expand, to resize
+    the shorter side and to pad, too; aeon does this with pictures, but not with masks. Raises
     FormatError for a crop box outside of the picture, and for an unknown method.
     """
     if drawn.angle:
@@ -47,7 +47,7 @@ def transformed(pixels: Pixels, drawn: Parameters, method: str, *, steps: bool =
 
 
 def expanded(pixels: Pixels, expansion: Expansion) -> Pixels:
-    """Return a picture at an offset in a larger black one (S2)."""
+    """Return a picture at an offset in a larger black one."""
     size, (width, height) = expansion.size, size_of(pixels)
     x, y = expansion.x, expansion.y
     if not Box(x, y, width, height).is_inside(size):

@@ -29,7 +29,7 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Request:
-    """A record to provide: its index among the selected ones, its epoch, and its draws."""
+    """A record to provide: its index in the selected records, its epoch, and its random draws."""
 
     row: int
     epoch: int
@@ -38,7 +38,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Requests:
-    """Records to provide, in order. rows: int64; request: makes the request of one by its index."""
+    """Records to provide, in order: `rows`, int64. request: makes the request for `rows[index]`."""
 
     rows: Longs
     request: Callable[[int], Request]
@@ -50,7 +50,7 @@ class Requests:
 class Provider:
     """Provides the records of a configuration.
 
-    outputs: the arrays of a batch, in the order of the version of aeon.
+    outputs: the arrays of a batch, in the order that this version of aeon gives them.
     """
 
     def __init__(

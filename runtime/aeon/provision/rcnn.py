@@ -1,4 +1,4 @@
-"""The etl types `localization` and `localization_rcnn`: targets of anchors. Rules R1 to R7."""
+"""The etl types `localization` and `localization_rcnn`: training targets for anchors."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -19,13 +19,13 @@ from exset.runtime.aeon.provision.record import Record
 from exset.runtime.aeon.provision.ssd import write_objects
 
 Labels = NDArray[np.int64]
-"""For each anchor 1 for an object, 0 for background, -1 for neither."""
+"""The label of each anchor: 1 for an object, 0 for background, -1 for neither."""
 
 _ONE = np.float32(1)
 
 
 class LocalizationRcnn(Etl):
-    """Boxes, and for each anchor whether it is an object, and where the object is."""
+    """Provides boxes, and for each anchor whether an object is there, and the object's box."""
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
         super().__init__(settings, number, context)
@@ -63,14 +63,14 @@ class LocalizationRcnn(Etl):
             targets[:, inside.indices[sampled]] = found
 
     def _scaled(self, drawn: Parameters) -> tuple[Single, Size]:
-        """Return the factor of the crop box, and its size times this factor (R2)."""
+        """Return the factor by which the crop box is scaled, and the scaled size."""
         factor = Single(self._augmentation.fixed_scaling_factor)
         if factor <= 0:
             factor = crop.fitting_scale(crop.extent_of(drawn.crop.size), self._size)
         return factor, crop.scaled(drawn.crop.size, factor)
 
     def _labels(self, anchors: Boxes, boxes: Boxes) -> tuple[Labels, NDArray[np.int64]]:
-        """Return the labels of anchors, and the best box of each (R3, R4)."""
+        """Return the label of each anchor, and the box that overlaps it most."""
         labels = np.full(len(anchors), -1)
         if not len(boxes) or not len(anchors):
             return labels, np.zeros(len(anchors), np.int64)
@@ -86,7 +86,7 @@ class LocalizationRcnn(Etl):
         return labels, nearest
 
     def _sampled(self, labels: Labels, draws: Draws) -> NDArray[np.int64]:
-        """Draw the anchors that count (R6)."""
+        """Draw the anchors that are used for training."""
         most = self.settings.number("rois_per_image")
         fraction = Single(self.settings.real("foreground_fraction"))
         objects, background = np.flatnonzero(labels >= 1), np.flatnonzero(labels == 0)
@@ -98,7 +98,7 @@ class LocalizationRcnn(Etl):
     def _write_labels(
         self, slots: dict[str, Slot], sampled: NDArray[np.int64], is_object: NDArray[np.bool_]
     ) -> None:
-        """Write which anchors, by their indices, were sampled, and which are objects (R7)."""
+        """Write which anchors, by their indices, were sampled, and which are objects."""
         flat = slots["labels_flat"].reshape(2, -1)
         flat[0] = 1
         objects = sampled[is_object]
@@ -119,7 +119,7 @@ def _overlaps(anchors: Boxes, boxes: Boxes) -> NDArray[np.float32]:
 
 
 def _targets(anchors: Boxes, boxes: Boxes) -> NDArray[np.float32]:
-    """Return where boxes are, seen from anchors: dx, dy, dw, dh, [4, anchors] (R5)."""
+    """Return the offsets from anchors to their boxes: dx, dy, dw, dh, [4, anchors]."""
     half = np.float32(0.5)
     size, goal = (each[:, 2:] - each[:, :2] + _ONE for each in (anchors, boxes))
     centre, aim = anchors[:, :2] + half * size, boxes[:, :2] + half * goal

@@ -1,4 +1,4 @@
-"""What the etl objects of one record share: random draws, and the parameters of its pictures."""
+"""A record: the random draws and the picture parameters that its etl objects share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from exset.runtime.aeon.provision.crop import Size
 from exset.runtime.aeon.provision.draws import Draws
 
 Streams: TypeAlias = Callable[[str], Draws]
-"""Returns the draws of a record for a purpose, by the name of the purpose."""
+"""A function that returns the draws of a record for a purpose, given by name."""
 
 
 @dataclass
 class Record:
     """A record while its elements are provided.
 
-    index: its index among the records of the manifest. epoch: from 0. picture: the parameters that
-    the first etl object with pictures or boxes has drawn; all others of the record use them (Q1).
+    index: the record's index in the manifest. epoch: from 0. picture: the parameters that the first
+    etl object with pictures or boxes drew; all other etl objects of the record use them.
     """
 
     index: int
@@ -28,16 +28,16 @@ class Record:
     def draws(self, purpose: str) -> Draws:
         """Return the draws for a purpose, such as `"audio.2"` for etl object 2.
 
-        By default they depend on seed, epoch, record and purpose alone, and each call begins with
-        the first draw. With `compat="aeon"` they go on where aeon's generator has stopped.
+        By default the draws depend on seed, epoch, record and purpose alone, and each call begins
+        with the first draw. With `compat="aeon"` they continue where aeon's generator stopped.
         """
         return self.streams(purpose)
 
     def parameters(self, augmentation: Augmentation, source: Size, wanted: Size) -> Parameters:
-        """Return the parameters for a picture of a size, and the wanted size of the output.
+        """Return the parameters. source: the picture's size; wanted: the size of the output.
 
-        The first call of a record draws them; then they are adapted to the other picture, but not
-        with `compat`.
+        The first call for a record draws the parameters. Later calls adapt these to another
+        picture, but not with `compat`.
         """
         if self.picture is None:
             self.picture = augmentation.drawn(self.draws("picture"), source, wanted)

@@ -1,4 +1,4 @@
-"""The records that a configuration selects, and where their elements are."""
+"""The records that a configuration selects, and the source of their elements."""
 
 import os
 from dataclasses import dataclass, replace
@@ -54,9 +54,9 @@ class Records:
 def open_records(context: Context, seed: int, findings: Findings, *, tolerant: bool) -> Records:
     """Read the manifest of a configuration, select its records, and open or build its cache.
 
-    seed: that of the shuffle. tolerant: read the files of the manifest if no cache can be built.
-    Raises FormatError, LimitError and OSError for the manifest and the cache, and FormatError for a
-    manifest without records.
+    seed: the seed of the shuffle. tolerant: read the files of the manifest if no cache can be
+    built. Raises FormatError, LimitError and OSError for the manifest and the cache, and
+    FormatError for a manifest without records.
     """
     config, is_seed = context.config, context.is_seed
     path = context.path(str(config["manifest_filename"]))
@@ -116,7 +116,7 @@ class Selection:
         return selected.lines.astype(np.int64)
 
     def plan(self, base: str, block_size: int, access: Access) -> Plan:
-        """Return the cache of the selected records."""
+        """Return the plan of the cache of the selected records."""
         return Plan.of(
             self.manifest,
             base=base,
@@ -131,8 +131,9 @@ class Selection:
 def _cached(selection: Selection, context: Context, base: str, directory: str) -> CacheElements:
     """Build the cache if it is not complete, and return its elements.
 
-    aeon's last version caches records in the order of its shuffle, but names the cache without it:
-    the cache of one seed would be that of all seeds. By default exset caches the manifest's order.
+    aeon's last version stores the records in their shuffled order, but the name of the cache does
+    not depend on the seed. So another seed would read the cache of the first one. By default exset
+    stores the records in the order of the manifest.
     """
     rows = selection.indices()
     if not (context.is_seed or context.compat):

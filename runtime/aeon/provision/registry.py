@@ -11,7 +11,7 @@ from exset.grammars.aeon.config.schema_types import Table
 from exset.runtime.aeon.provision.etl import CustomEtl, Etl
 
 GROUP: Final = "exset.etl"
-"""The group of entry points with which other packages add types; the value is the class."""
+"""The group of entry points with which other packages add types; each names a class."""
 
 _BUILT_IN: Final[Mapping[str, str]] = {
     "label": "exset.runtime.aeon.provision.numbers:Label",
@@ -48,7 +48,10 @@ def register(name: str, kind: type[CustomEtl]) -> None:
 
 
 def register_plugins() -> None:
-    """Register the types of other packages. FormatError for an entry point that cannot be used."""
+    """Register the types of other packages.
+
+    Raises FormatError for an entry point that cannot be used.
+    """
     for point in entry_points(group=GROUP):
         if point.name not in _REGISTERED:
             register(point.name, cast("type[CustomEtl]", loaded(point, type)))

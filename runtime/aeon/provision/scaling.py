@@ -33,9 +33,9 @@ def decoded(
 
 
 def factor_of(augmentation: Augmentation, drawn: Parameters) -> int:
-    """Return the largest factor by which a picture may be smaller, or 1.
+    """Return the largest factor by which the sides of a picture may be divided, or 1.
 
-    No resize after it enlarges the picture or the part of it that is cropped.
+    With this factor, no later resize enlarges the picture or its cropped part.
     """
     for factor in () if drawn.padding else _FACTORS:  # padding is in pixels of the whole picture
         smaller = reduced(augmentation, drawn, drawn.source.divided(factor))

@@ -1,4 +1,4 @@
-"""Pictures of batches, for people: what a network gets, with boxes, masks and labels."""
+"""Draw batches as pictures for people: the network's input, with boxes, masks and labels."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
@@ -19,39 +19,39 @@ Batch = Mapping[str, Array]
 _COLOURS: Final = ((60, 220, 60), (60, 160, 255), (255, 120, 60), (220, 60, 220), (60, 230, 230))
 """Blue, green and red of the boxes and masks of each class."""
 _CAPTION: Final = 12
-"""The pixels of the line of text below a picture."""
+"""The height in pixels of the line of text below a picture."""
 _GAP: Final = 2
 _SMALLEST: Final = 128
-"""The pixels of the longer side of a picture, to which small ones are enlarged."""
+"""The least length in pixels of the longer side; smaller pictures are enlarged to it."""
 _BACKGROUND: Final = 40
 _CORNERS: Final = 4
 _INSIDE: Final = np.array([0, 0, 1, 1])
-"""The last column and row of a box are inside it."""
+"""What to add to a box: its last column and row are inside it."""
 
 
 class Sheet:
     """Draws records of batches.
 
-    A record is its pictures, spectrograms and first frames side by side, and below them its labels.
-    Masks and boxes are drawn into all pictures of the record.
+    For each record, its pictures, spectrograms and first video frames are side by side, with the
+    labels below. Masks and boxes are drawn into all pictures of the record.
     """
 
     def __init__(self, etl: Sequence[Settings], mean: Sequence[float], stddev: Sequence[float]):
-        """Take the etl objects; mean, stddev: those of the augmentation, to be undone."""
+        """Take the etl objects; mean, stddev: of the augmentation, whose effect is undone."""
         self._etl = etl
         self._mean = np.array(mean, np.float64).reshape(-1, 1, 1)
         self._stddev = np.array(stddev, np.float64).reshape(-1, 1, 1)
 
     @classmethod
     def of(cls, config: LoaderConfig) -> "Sheet":
-        """Return what draws batches of a configuration."""
+        """Return the object that draws the batches of a configuration."""
         given = config.augmentation[0] if config.augmentation else None
         if given is None or "mean" not in given.members:
             return cls(config.etl, (), ())
         return cls(config.etl, given.reals("mean"), given.reals("stddev"))
 
     def batch(self, batch: Batch, config: LoaderConfig) -> list[Pixels]:
-        """Return each record of a batch as a picture; the batch may be the last axis."""
+        """Return each record of a batch as a picture; the axis of records may be the last one."""
         if "batch_major" in config.settings.members and not config["batch_major"]:
             shapes = {each.name: each.shape for each in config.outputs}
             batch = {name: _rows(each.T, shapes[name]) for name, each in batch.items()}
@@ -130,7 +130,7 @@ class Sheet:
 
 
 def sheet(tiles: Sequence[Pixels], columns: int = 0) -> Pixels:
-    """Return tiles in rows, each as large as the largest; by default in a square."""
+    """Return tiles in rows, all as large as the largest tile; by default in a square."""
     columns = columns or max(1, round(len(tiles) ** 0.5))
     height, width = (max((each.shape[axis] for each in tiles), default=1) for axis in (0, 1))
     rows = -(-len(tiles) // columns)
@@ -149,7 +149,7 @@ def as_png(pixels: Pixels) -> bytes:
 
 
 def _rows(values: Array, shape: tuple[int, ...]) -> Array:
-    """Return flat records in their shape, unless aeon's shape is not that of exset."""
+    """Return flat records in `shape`; unchanged if they have another size, as aeon's may have."""
     return values.reshape(-1, *shape) if prod(shape) == values.shape[1] else values
 
 

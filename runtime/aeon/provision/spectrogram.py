@@ -1,6 +1,6 @@
 """Spectrograms of sounds, as aeon computes them: frames, windows, filters, cepstra.
 
-Rules W5 to W9; source: specgram.cpp of aeon. Values are float32; tables are computed in float64.
+Source: specgram.cpp of aeon. Values are float32; tables are computed in float64.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ Samples = NDArray[np.int16]
 Reals = NDArray[np.float64]
 
 _LEAST: Final = np.float32(2.0**-127)
-"""The value of which OpenCV took the logarithm in place of 0: the logarithm is -88.0297."""
+"""The number of which OpenCV took the logarithm, -88.0297, instead of 0."""
 _WINDOWS: Final[Mapping[str, Callable[[Reals, int], Reals]]] = {
     "hann": lambda angle, size: 0.5 - 0.5 * np.cos(angle),
     "hamming": lambda angle, size: 0.54 - 0.46 * np.cos(angle),
@@ -36,7 +36,7 @@ def window_of(kind: str, size: int) -> Floats:
 
 
 def frames_of(samples: Samples, length: int, stride: int, most: int) -> Samples:
-    """Return frames of a sound: int16 [frames, length], a view; at most `most`, without padding.
+    """Return up to `most` frames of a sound, without padding: int16 [frames, length], a view.
 
     Raises FormatError for a sound that is shorter than a frame, at which aeon crashes.
     """
@@ -53,7 +53,7 @@ def spectrogram(frames: Samples, window: Floats) -> Floats:
 
 
 def filters_of(count: int, length: int, rate: int) -> Floats:
-    """Return triangular filters, equally far apart in mel: float32 [length // 2 + 1, count]."""
+    """Return triangular filters, evenly spaced in mel: float32 [length // 2 + 1, count]."""
     highest = 2595 * np.log10(1 + rate / 2 / 700)
     hertz = 700 * (10 ** (np.linspace(0, highest, count + 2) / 2595) - 1)
     bins = np.floor((length + 1) * hertz / rate).astype(np.int64)
@@ -70,7 +70,7 @@ def filters_of(count: int, length: int, rate: int) -> Floats:
 def log_filtered(magnitudes: Floats, filters: Floats) -> Floats:
     """Return the logarithm of the power in each filter: float32 [frames, filters].
 
-    Where OpenCV 4.6 saw a logarithm of 0, it took that of 2**-127; so does exset.
+    For the logarithm of 0, OpenCV 4.6 returned that of 2**-127; so does exset.
     """
     power = magnitudes * magnitudes / np.float32(2 * (magnitudes.shape[1] - 1))
     return np.log(np.maximum(power @ filters, _LEAST).astype(np.float64)).astype(np.float32)
@@ -79,7 +79,7 @@ def log_filtered(magnitudes: Floats, filters: Floats) -> Floats:
 def cepstra(logarithms: Floats, count: int) -> Floats:
     """Return the first values of the orthonormal DCT-II over filters: float32 [frames, count].
 
-    An odd number of filters is made even with a filter of zeros.
+    An odd number of filters gets one more filter, of zeros.
     """
     filters = logarithms.shape[1]
     size = filters + filters % 2

@@ -1,4 +1,4 @@
-"""The etl type `localization_ssd`: the boxes of a picture, from 0 to 1. Rules S1 to S9."""
+"""The etl type `localization_ssd`: the boxes of a picture, in coordinates from 0 to 1."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -19,7 +19,11 @@ _NAMES: Final = ("image_shape", "gt_boxes", "gt_box_count", "gt_class_count", "d
 
 
 class LocalizationSsd(Etl):
-    """Boxes for a single-shot detector. It makes the patches of its picture if it comes first."""
+    """Provides boxes for a single-shot detector.
+
+    If it is the first etl object of a record with a picture or boxes, it draws the patches of the
+    picture, too.
+    """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
         super().__init__(settings, number, context)
@@ -35,7 +39,7 @@ class LocalizationSsd(Etl):
         self._size = Size(settings.number("width"), settings.number("height"))
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the boxes that the picture still has, with their classes and flags."""
+        """Write the boxes that are still in the changed picture, with their classes and flags."""
         objects = read_objects(element, self._classes, self.context.limits)
         if record.picture is None:
             draws = record.draws("picture")
@@ -52,7 +56,7 @@ class LocalizationSsd(Etl):
 def write_objects(
     slots: dict[str, Slot], output: Size, boxes: Boxes, objects: Objects, rows: Any
 ) -> None:
-    """Write boxes, their number, and the classes and flags of the objects `rows`."""
+    """Write boxes and their number, and the classes and flags of the objects at `rows`."""
     count = min(len(boxes), len(slots["gt_boxes"]))
     slots["image_shape"][:, 0] = output
     slots["gt_boxes"][:count] = boxes[:count]

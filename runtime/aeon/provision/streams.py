@@ -1,7 +1,4 @@
-"""Where the draws of records come from: from keys, or as in aeon from generators that go on.
-
-Rules D2 to D7.
-"""
+"""The random draws of records: from keys, or as in aeon from generators with a state."""
 
 from typing import Final, Protocol, TypeAlias
 from zlib import crc32
@@ -11,7 +8,7 @@ from exset.runtime.aeon.provision.record import Streams
 from exset.runtime.training.generator import number
 
 DrawState: TypeAlias = dict[str, list[int | float | None]]
-"""The states of generators, for `state_dict`."""
+"""The states of random generators, for `state_dict`."""
 
 _SEEDS: Final = (1 << 31) - 2
 _DECODED: Final = 8
@@ -19,20 +16,20 @@ _DECODED: Final = 8
 
 
 class DrawSource(Protocol):
-    """Gives each record its draws."""
+    """A source of random draws for each record."""
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return the draws of a record, by purpose."""
+        """Return a function from a purpose to the draws of a record for this purpose."""
 
     def state_dict(self) -> DrawState:
-        """Return the states of generators that go on from record to record."""
+        """Return the states of the generators that continue from record to record."""
 
     def load_state_dict(self, state: DrawState) -> None:
         """Continue with other states."""
 
 
 class Keyed:
-    """Draws that depend on seed, epoch, record and purpose alone (D7)."""
+    """Draws that depend on seed, epoch, record and purpose alone."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -51,7 +48,7 @@ class Keyed:
 
 
 class Slots:
-    """The draws of aeon's last version: generators that take turns at the records (D2)."""
+    """The draws of aeon's last version: each of several generators serves every n-th record."""
 
     def __init__(self, seed: int, batch_size: int, threads: int) -> None:
         """Take the seed, and the number of aeon's threads that decode."""
@@ -61,7 +58,7 @@ class Slots:
         self._next = 0
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return the draws of the next record, which must not be used at another time."""
+        """Return the draws of the next record; use them before the next call."""
         draws = self._slots[self._next]
         self._next = (self._next + 1) % len(self._slots)
         return lambda purpose: draws
@@ -79,7 +76,7 @@ class Slots:
 
 
 class Sequences:
-    """The draws of aeon of April 2017: a generator for each purpose, always of the seed 1 (D5)."""
+    """The draws of aeon of April 2017: a generator for each purpose, always of the seed 1."""
 
     def __init__(self) -> None:
         self._draws: dict[str, Draws] = {}

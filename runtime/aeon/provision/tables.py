@@ -1,4 +1,4 @@
-"""The arrays of etl objects whose elements are in memory, made once for all records."""
+"""Make the arrays of etl objects once for all records, if the elements are in memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ from exset.runtime.aeon.provision.etl import Etl, Slot
 from exset.runtime.aeon.provision.layout import DTYPES
 
 _MOST: Final = 1 << 26
-"""The bytes of all tables of a loader."""
+"""The most bytes of all tables of a loader together."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """The arrays of an etl object. slots: [records, ...]; left: the records that they lack."""
+    """The arrays of an etl object. slots: [records, ...]; left: a mask of records left out."""
 
     slots: Sequence[Slot]
     left: Flags
 
 
 class Tables:
-    """Tables for the etl objects of a loader, by their numbers; others provide each record."""
+    """The tables of a loader, by number of etl object; other etl objects have none."""
 
     def __init__(self, etl: Sequence[Etl], elements: ElementSource, records: int) -> None:
-        """Take the etl objects, and where their elements are; nothing is made yet."""
+        """Take the etl objects and the source of their elements; make the tables later."""
         self._etl, self._elements, self._records = etl, elements, records
 
     @cached_property
@@ -52,7 +52,7 @@ class Tables:
         return made
 
     def fill(self, rows: Longs, number: int, slots: Sequence[Slot]) -> None:
-        """Write some records of an etl object, if it has a table."""
+        """Copy some records of an etl object from its table, if it has one."""
         table = self._made.get(number)
         if table is not None:
             for slot, made in zip(slots, table.slots, strict=True):
@@ -64,13 +64,13 @@ class Tables:
         return table is not None and not table.left[row]
 
     def lacking(self, rows: Longs) -> Longs:
-        """Return the indices of those of some records that are not completely in tables."""
+        """Return the indices in `rows` of the records that some etl object has in no table."""
         if len(self._made) < len(self._etl):
             return np.arange(rows.size)
         return np.flatnonzero(self._left[rows])
 
     @cached_property
     def _left(self) -> Flags:
-        """Which records lack something in some table."""
+        """A mask of the records that some table lacks."""
         left: Flags = np.any([each.left for each in self._made.values()], axis=0)
         return left

@@ -1,6 +1,6 @@
-"""The etl types of text: `char_map`, the codes of characters, and `label_map`, those of words.
+"""The etl types of text: `char_map`, codes of characters, and `label_map`, codes of words.
 
-Rules T2 and T3; source: etl_char_map.cpp and etl_label_map.cpp of aeon.
+Source: etl_char_map.cpp and etl_label_map.cpp of aeon.
 """
 
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from exset.runtime.aeon.provision.etl import Context, Etl, Slot
 from exset.runtime.aeon.provision.record import Record
 
 _SLOTS = 4
-"""The room for labels that aeon allocates, whatever `max_classes` is."""
+"""The number of labels for which aeon allocates memory, whatever `max_classes` is."""
 
 
 class CharMap(Etl):
-    """The characters of a text as their places in an alphabet, whatever their case.
+    """Converts the characters of a text to their positions in an alphabet, regardless of case.
 
-    An unknown character gives `unknown_value` or, if that is 0, nothing. Both outputs count only
-    the first `max_length` characters; the length includes characters that give nothing.
+    An unknown character gives `unknown_value`; if this is 0, it is left out. Both outputs are for
+    the first `max_length` characters only; the length includes characters that are left out.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
@@ -33,7 +33,10 @@ class CharMap(Etl):
         self._most = settings.number("max_length")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the codes up to the first NUL, and their number. FormatError unless UTF-8."""
+        """Write the codes up to the first NUL, and their number.
+
+        Raises FormatError for text that is not UTF-8.
+        """
         text = element.partition(b"\0")[0]
         if (at := invalid_utf8(text)) is not None:
             raise FormatError(f"byte {at} of it is not UTF-8")
@@ -46,13 +49,16 @@ class CharMap(Etl):
 
 
 class LabelMap(Etl):
-    """The words of a text as their places in `class_names`; words after `max_classes` are dropped.
+    """Converts the first `max_classes` words of a text to their positions in `class_names`.
 
-    aeon has room for four labels. By default there is room for `max_classes`.
+    aeon has memory for only four labels; without `compat` there is memory for `max_classes`.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take an etl object. FormatError for sizes at which aeon writes into other memory."""
+        """Take an etl object.
+
+        Raises FormatError for sizes at which aeon writes into other memory.
+        """
         super().__init__(settings, number, context)
         names = settings["class_names"]
         self._codes: dict[bytes, int] = {}
@@ -66,7 +72,10 @@ class LabelMap(Etl):
             raise FormatError(message, code="aeon-later")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the labels. FormatError for a word that `class_names` lacks, where aeon crashes."""
+        """Write the labels.
+
+        Raises FormatError for a word that is not in `class_names`; aeon crashes.
+        """
         for at, word in enumerate(element.split()[: self._most]):
             if word not in self._codes:
                 name = word.decode("utf-8", "replace")
@@ -77,6 +86,6 @@ class LabelMap(Etl):
 
 
 def _upper(character: str) -> str:
-    """Return an upper-case character as C's towupper does: always a single one."""
+    """Return a character in upper case, as C's towupper does: always a single character."""
     upper = character.upper()
     return upper if len(upper) == 1 else character

@@ -28,8 +28,8 @@ _COPY: Final = {"layout.py": ("write",)}
 class Timing:
     """The speed of a loader.
 
-    records, seconds: what was provided, and how long it took. shares: the part of the time of one
-    thread that reading, decoding, transforming, copying and other work take, from 0 to 1.
+    records: how many records were provided. seconds: how long this took. shares: the fractions of
+    one thread's time for reading, decoding, transforming, copying and other work, from 0 to 1.
     """
 
     records: int
@@ -38,14 +38,14 @@ class Timing:
 
     @property
     def rate(self) -> float:
-        """The records of a second."""
+        """The number of records per second."""
         return self.records / self.seconds
 
 
 def measured(make: Callable[[bool], DataLoader], batches: int) -> Timing:
-    """Measure some batches after a first one, then again on one thread to find the shares.
+    """Measure some batches, after a first one; then measure again on one thread to find the shares.
 
-    make: returns a new loader; with True one that does all work in the calling thread.
+    make: a function that returns a new loader; make(True) does all work in the calling thread.
     """
     with make(False) as loader:
         records, seconds = _timed(loader, batches)
@@ -58,7 +58,7 @@ def measured(make: Callable[[bool], DataLoader], batches: int) -> Timing:
 
 
 def _timed(loader: DataLoader, batches: int) -> tuple[int, float]:
-    """Return the records in some batches, of several epochs if needed, and their seconds."""
+    """Load some batches, from several epochs if needed; return their records and the seconds."""
     stream = chain.from_iterable(repeat(loader))
     next(stream)
     begin = perf_counter()
@@ -83,7 +83,7 @@ def _shares(profile: cProfile.Profile) -> dict[str, float]:
 
 
 def _within(stats: _Stats, functions: Mapping[str, Iterable[str]]) -> float:
-    """Return the time within functions, by the names of their files."""
+    """Return the time spent in functions; functions: their names, by the name of their file."""
     return sum(
         spent
         for (path, _, name), (_, _, _, spent, _) in stats.items()

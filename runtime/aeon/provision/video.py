@@ -1,6 +1,6 @@
-"""The etl type `video`: the frames of an AVI file of Motion JPEG, all augmented alike.
+"""The etl type `video`: the frames of an AVI file of Motion JPEG, all augmented in the same way.
 
-Rules V1 to V5; source: etl_video.cpp of aeon.
+Source: etl_video.cpp of aeon.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from exset.runtime.aeon.provision.scaling import decoded
 
 
 class Video(Etl):
-    """Videos: the first `max_frame_count` frames; a shorter video ends with frames of 0.
+    """Provides the first `max_frame_count` frames of a video; a shorter video ends with zeros.
 
     An empty frame repeats the one before it. The augmentation is the member `frame` of the
     augmentation `image`. With `compat`, aeon's limits: only three channels, bytes whatever the
@@ -31,7 +31,10 @@ class Video(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take an etl object. FormatError for one channel with `compat`: aeon needs three."""
+        """Take an etl object.
+
+        Raises FormatError for one channel with `compat`: aeon needs three.
+        """
         super().__init__(settings, number, context)
         [frame] = settings.objects("frame")
         augmentation = Settings("augmentation image", settings.dialect, {})
@@ -52,7 +55,10 @@ class Video(Etl):
         self._most = settings.number("max_frame_count")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write a video. FormatError for another file, and a frame that cannot be decoded."""
+        """Write a video.
+
+        Raises FormatError for another kind of file, and a frame that cannot be decoded.
+        """
         findings = Findings()
         source = Source("video", element)
         video = avi.decode(source, limits=self.context.limits, findings=findings)

@@ -1,4 +1,4 @@
-"""Rotate pictures with the arithmetic of OpenCV 2 to 4; OpenCV 5 rounds differently. Rule A1a."""
+"""Rotate pictures with the arithmetic of OpenCV 2 to 4; OpenCV 5 rounds differently."""
 
 from typing import Final
 
@@ -12,13 +12,13 @@ LONGEST: Final = 32766
 """The longest side of a picture that OpenCV can rotate."""
 
 _ONE: Final = 1024
-"""A pixel, in the units of a coordinate."""
+"""The number of units of a coordinate in a pixel."""
 _PARTS: Final = 32
-"""The positions between two pixels of linear interpolation."""
+"""The number of positions within a pixel for linear interpolation."""
 
 
 def rotated(pixels: Pixels, degrees: int, *, is_nearest: bool) -> Pixels:
-    """Return a picture rotated counter-clockwise about its centre; black comes from outside."""
+    """Return a picture rotated counter-clockwise about its centre; the new corners are black."""
     cv2 = opencv()
     height, width = pixels.shape[:2]
     x, y = _sources(width, height, degrees, 512 if is_nearest else 16)
