@@ -64,7 +64,12 @@ class CommonOptions:
     @property
     def probing(self) -> dict[str, Any]:
         """The arguments for all functions that open HDF5 files."""
-        return {"limits": self.limits, "access": self.access, "jobs": self.jobs}
+        return {"limits": self.limits, "access": self.access, "jobs": self.isolated}
+
+    @property
+    def isolated(self) -> Execution:
+        """How to run work in which the HDF5 library may crash."""
+        return replace(self.jobs, isolated=True)
 
     @property
     def in_worker(self) -> "CommonOptions":

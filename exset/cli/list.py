@@ -110,13 +110,13 @@ def build(
     try:
         with with_source_name(", ".join(paths)):
             search = search_for(found_files, common.findings, **common.probing, **options)
-            found = searched(search, found_files, jobs=common.jobs, journal=journal)
+            found = searched(search, found_files, jobs=common.isolated, journal=journal)
             outcomes = progress(found, len(found_files), "searching")
             samples = built(found_files, outcomes, common.findings, directory=directory)
     except FormatError:
         show_findings(common.findings, common.verbosity, SHOWN)
         raise
-    samples = recast(samples, kind, common.findings, jobs=common.jobs, lossy=True)
+    samples = recast(samples, kind, common.findings, jobs=common.isolated, lossy=True)
     return _written_by_build(samples, output, common, partial)
 
 

@@ -91,8 +91,8 @@ def check(
     \b
       exset schema check data.yaml experiment.yaml train.sample_list
 
-    exset checks the type and shape of each field of each sample; it reads no values. With
-    --jobs 2 or more, exset survives a crash of the HDF5 library and reports the file.
+    exset checks the type and shape of each field of each sample; it reads no values. If the
+    HDF5 library crashes or hangs on a file, exset reports the file and continues.
     """
     from exset.grammars.lbann.sample_list import SampleList
     from exset.runtime.lbann.schema_check import check_files

@@ -69,7 +69,7 @@ def validate(
             _check,
             common=common.in_worker,
             base=base if check_files else None,
-            jobs=common.jobs if is_inner else Execution(),
+            jobs=common.isolated if is_inner else Execution(isolated=common.jobs.workers < 2),
             decode=decode,
         ),
         files,

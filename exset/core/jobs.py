@@ -30,11 +30,14 @@ class Execution:
     jobs: the number of processes; 1: only this process; 0: one on each core. executor: runs the
     work instead of processes of exset, and stays open; `jobs` is then the number of its workers, by
     default what it says itself. plan: a file to which the plan is written, in place of any work.
+    isolated: with one process, run work that may crash or hang in another one, with a time limit;
+    see `exset.core.isolation`.
     """
 
     jobs: int = 1
     executor: "Executor | None" = None
     plan: str = ""
+    isolated: bool = False
 
     def __post_init__(self) -> None:
         if self.jobs < 0:
@@ -92,6 +95,11 @@ def run(
         raise write_plan(how.plan, items)
     pace = Pace(len(items), min(how.workers, max(len(items), 1)))
     rest: Sequence[Item] = items
+    if isolated and pace.workers < 2 and how.executor is None:
+        from exset.core.isolation import run_isolated
+
+        yield from run_isolated(work, items, is_limited=how.workers < 2)
+        return
     if how.executor is None and not isolated and (measured or pace.workers < 2):
         yield from (here := _Here(work, items, pace))
         rest = items[here.done :]

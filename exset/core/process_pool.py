@@ -68,7 +68,7 @@ class Processes(Executor):
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         """Run a call in a process; function, arguments and result are pickled."""
-        with _uninterrupted():
+        with uninterrupted():
             try:
                 return self._pool.submit(run_call, fn, *args, **kwargs)
             except BrokenExecutor:
@@ -78,7 +78,7 @@ class Processes(Executor):
     def alone(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a call in a process of its own; BrokenExecutor if the process dies."""
         with self._started(1) as pool:
-            with _uninterrupted():
+            with uninterrupted():
                 future = pool.submit(run_call, fn, *args, **kwargs)
             return future.result()
 
@@ -95,7 +95,7 @@ class Processes(Executor):
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
+def uninterrupted() -> Iterator[None]:
     """Block interrupts, also in processes that start in this context, until they are ready."""
     if not hasattr(signal, "pthread_sigmask"):
         yield

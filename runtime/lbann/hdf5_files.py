@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Generator, Sequence
 
 from exset.core.errors import Finding, FormatError, Place, Severity
+from exset.core.isolation import LateError, is_allowed
 from exset.core.jobs import Jobs, execution, run
 from exset.core.outcome import Item, Outcome, Value
 from exset.grammars.lbann.list_files import HDF5_SUFFIXES
@@ -53,6 +54,10 @@ def failure(path: str, error: FormatError | OSError | None) -> Finding:
     if isinstance(error, ChildProcessError):
         message = "the HDF5 library crashed on this file: it is damaged, or hostile"
         return Finding("hdf5-crash", Severity.ERROR, message, place, "remove the file")
+    if isinstance(error, LateError):
+        message = f"{error.strerror}: it is damaged, hostile, or on a slow disk"
+        hint = "remove the file; or use <--jobs 2 or jobs=2>, which sets no time limit"
+        return Finding("hdf5-timeout", Severity.ERROR, message, place, hint)
     if isinstance(error, FileNotFoundError):
         return Finding("hdf5-file", Severity.ERROR, "the file does not exist", place)
     message = "unknown error" if error is None else error.strerror or str(error)
@@ -64,7 +69,8 @@ def run_on_files(
 ) -> Generator[Outcome[Item, Value], None, None]:
     """Run `work` on HDF5 files as `exset.core.jobs.run` does, and yield the outcomes in order.
 
-    With several processes none is this one, as the HDF5 library may crash.
+    With several processes, or in isolation, none is this one, as the HDF5 library may crash.
     """
     how = execution(jobs)
-    yield from run(work, items, jobs=how, isolated=how.workers > 1)
+    isolated = how.workers > 1 or (how.isolated and is_allowed())
+    yield from run(work, items, jobs=how, isolated=isolated)

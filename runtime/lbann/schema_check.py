@@ -43,8 +43,8 @@ def check_files(
 ) -> Findings:
     """Return all problems of two schemas, and of the files and samples that a list names.
 
-    With several jobs, each file is read in another process, so that a crash of the HDF5 library
-    becomes a finding. Raises LimitError for more nodes than allowed.
+    With several jobs or `Execution(isolated=True)`, each file is read in another process, so that a
+    crash of the HDF5 library becomes a finding. Raises LimitError for more nodes than allowed.
     """
     findings = Findings()
     try:

@@ -1,0 +1,180 @@
+"""Run work that may crash or hang, such as that of a C library, in one other process.
+
+The process does the work on one file after another, and stays for later work. If it dies, or does
+not finish in time, that is the outcome of the file, and another process goes on with the next one.
+`EXSET_ISOLATE=off` keeps all work in this process, for systems that allow no others.
+"""
+
+import errno
+import os
+import signal
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import Any
+
+from exset.core.errors import FormatError
+from exset.core.outcome import Item, Outcome, Value, died, outcome_of
+from exset.core.process_pool import uninterrupted
+
+ENVIRONMENT = "EXSET_ISOLATE"
+"""The environment variable that switches isolation off."""
+
+SECONDS = 60.0
+"""The time limit of a file, in addition to a second for each MiB of it."""
+
+_PATIENCE = 5.0
+_BATCH = 64
+"""How many files the process gets at a time; it sends back each result at once."""
+
+_idle: list["_Process"] = []
+
+
+class LateError(TimeoutError):
+    """The work on a file did not finish in time."""
+
+    def __init__(self, item: str | os.PathLike[str], seconds: float) -> None:
+        why = f"the work on this file did not finish in {seconds:,.0f} s"
+        super().__init__(errno.ETIMEDOUT, why, os.fsdecode(item))
+
+
+def is_allowed() -> bool:
+    """Return whether work may go to another process."""
+    return os.environ.get(ENVIRONMENT) != "off"
+
+
+def run_isolated(
+    work: Callable[[Item], Value], items: Sequence[Item], *, is_limited: bool = True
+) -> Generator[Outcome[Item, Value], None, None]:
+    """Run work on every file in another process, and yield the outcomes in order.
+
+    Work, files and values are pickled. is_limited: whether there is a time limit for each file.
+    FormatError and OSError become outcomes, so does a lack of memory; a process that died is a
+    ChildProcessError, and one that did not finish in time a LateError. Raises all other errors.
+    """
+    with _taken() as process:
+        process.work = work
+        at = 0
+        while at < len(items):
+            for outcome in process.outcomes(items[at : at + _BATCH], is_limited):
+                at += 1
+                yield outcome
+
+
+@contextmanager
+def _taken() -> Iterator["_Process"]:
+    """Take an idle process, or start one; keep it for later work unless it has ended."""
+    mine = [each for each in _idle if each.owner == os.getpid()]
+    process = mine[0] if mine else _Process()
+    _idle[:] = mine[1:]
+    try:
+        yield process
+    finally:
+        if process.is_ready:
+            _idle.append(process)
+
+
+def _limit(path: str | os.PathLike[str]) -> float:
+    """Return the time limit of a file in seconds."""
+    with suppress(OSError, ValueError):
+        return SECONDS + os.stat(path).st_size / 2**20
+    return SECONDS
+
+
+class _Process:
+    """A process that does work; another one replaces it when it dies. `owner`: its parent."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self.is_ready = True
+        """Whether the process waits for work."""
+        self.work: Callable[[Any], object] | None = None
+        self._start()
+
+    def _start(self) -> None:
+        context = get_context("spawn")
+        self._connection, other = context.Pipe()
+        self._process = context.Process(target=_serve, args=(other,), daemon=True)
+        with uninterrupted():
+            self._process.start()
+        other.close()
+
+    def outcomes(
+        self, items: Sequence[Item], is_limited: bool
+    ) -> Generator[Outcome[Item, Any], None, None]:
+        """Do the work on some files; the last outcome is that of a file that ends the process."""
+        if not self._process.is_alive():
+            self._start()
+        self.is_ready = False
+        limits = [_limit(item) if is_limited else None for item in items]
+        try:
+            self.is_ready = yield from self._outcomes(items, limits)
+        finally:
+            if not self.is_ready:
+                self._end()
+
+    def _outcomes(
+        self, items: Sequence[Item], limits: Sequence[float | None]
+    ) -> Generator[Outcome[Item, Any], None, bool]:
+        """Return whether the process still lives."""
+        with suppress(OSError):
+            self._connection.send((self.work, items, limits))
+        for item, seconds in zip(items, limits, strict=True):
+            try:
+                is_late = not self._connection.poll(seconds)
+                value, error = (None, None) if is_late else self._connection.recv()
+            except (EOFError, OSError):
+                yield died(item)
+                return False
+            if is_late:
+                yield Outcome(item, error=LateError(item, seconds or 0))
+                return False
+            if error is not None and not isinstance(error, OSError | FormatError):
+                raise error
+            yield Outcome(item, value, error)
+        return True
+
+    def _end(self) -> None:
+        """End the process at once."""
+        self._process.kill()
+        self._process.join(_PATIENCE)
+        self._connection.close()
+
+
+def _serve(connection: Connection) -> None:
+    """Do the work that the parent sends, until the parent ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    with suppress(EOFError, OSError):
+        while True:
+            work, items, limits = connection.recv()
+            for item, seconds in zip(items, limits, strict=True):
+                connection.send(_result(work, item, seconds))
+
+
+def _result(
+    work: Callable[[Any], object], item: Any, seconds: float | None
+) -> tuple[object, Exception | None]:
+    """Do the work on a file; return its value, or its error."""
+    try:
+        with _ended_after(seconds):
+            done = outcome_of(item, partial(work, item))
+        return done.value, done.error
+    except Exception as error:
+        return None, error
+
+
+@contextmanager
+def _ended_after(seconds: float | None) -> Iterator[None]:
+    """Let the system end this process if it hangs and its parent has died."""
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, seconds + _PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)

@@ -1,0 +1,82 @@
+"""Work in a process of its own: crashes, time limits, and the verbs that use it."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from exset.core import isolation
+from exset.core.errors import FormatError
+from exset.core.isolation import LateError, run_isolated
+from exset.core.jobs import Execution, run
+from exset.runtime.hdf5.objects import Objects
+from exset.runtime.lbann.hdf5_files import failure, run_on_files
+from tests.cli.command_line import run as run_command
+from tests.core.deadly import work
+from tests.lbann.hdf5_lists import write
+
+ALONE = Execution(isolated=True)
+
+
+@pytest.fixture(autouse=True)
+def isolated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv(isolation.ENVIRONMENT)
+    yield
+
+
+def test_crashes_and_hangs() -> None:
+    paths = ["a", "bad", "deadly", "missing", "b", "endless", "vast", "deadly", "c"]
+    with patch("exset.core.isolation.SECONDS", 1.5):
+        outcomes = list(run(work, paths, isolated=True))
+    assert [each.item for each in outcomes] == paths
+    assert [type(each.error) for each in outcomes] == [
+        *(type(None), FormatError, ChildProcessError, FileNotFoundError, type(None)),
+        *(LateError, OSError, ChildProcessError, type(None)),
+    ]
+    values = [each.value for each in outcomes if each.value]
+    assert [path for path, _ in values] == ["a", "b", "c"]
+    pids = {pid for _, pid in values}
+    assert len(pids) == 3 and os.getpid() not in pids
+
+
+def test_the_process_stays_for_later_work() -> None:
+    [[first], [second]] = (list(run_isolated(work, ["a"])) for _ in range(2))
+    assert first.value == second.value is not None
+    left = run_isolated(work, ["a", "b"])
+    assert next(left).value == first.value
+    left.close()  # it may be at work
+    assert not isolation._idle
+    with pytest.raises(ZeroDivisionError):
+        list(run_isolated(work, ["a", "wrong"]))
+
+
+def test_findings() -> None:
+    with patch("exset.core.isolation.SECONDS", 1.5):
+        outcomes = run_on_files(work, ["deadly", "endless"], jobs=ALONE)
+        codes = [failure(each.item, each.error).code for each in outcomes]
+    assert codes == ["hdf5-crash", "hdf5-timeout"]
+
+
+def test_the_library_runs_in_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The verbs that read the HDF5 files of a list do not open them in this process."""
+    monkeypatch.chdir(tmp_path)
+    write("d/a.h5", ["s"])
+    Path("bad.h5").write_bytes(b"bad")
+    Path("s.yaml").write_text("x:\n")
+    commands = [
+        ("list", "build", "d", "-o", "a.sample_list"),
+        ("validate", "--files", "a.sample_list"),
+        ("schema", "check", "s.yaml", "s.yaml", "a.sample_list"),
+    ]
+    with patch.object(Objects, "__init__", side_effect=AssertionError):
+        for command in commands:
+            done = run_command(*command)
+            assert done.exit_code == 0, done.output
+        assert "not an HDF5 file" in run_command("list", "build", "bad.h5", "-o", "b").stderr
+        monkeypatch.setenv(isolation.ENVIRONMENT, "off")
+        with pytest.raises(AssertionError):
+            run_command(*commands[1])
