@@ -20,12 +20,12 @@ UNSUPPORTED: Final = "hdf5-type"
 """The code of the error for a dataset of a type that tables do not have."""
 
 _FREE: Final = 1 << 25
-"""The bytes that the datasets of a file may claim, however small the file is."""
+"""The number of bytes that the datasets of even a very small file may declare."""
 _WIDEST: Final = 8
 
 
 class Claims:
-    """Counts the bytes that datasets claim; a small file must not fill the memory."""
+    """Counts the bytes that datasets declare, so that a small file cannot fill the memory."""
 
     def __init__(self, limits: Limits) -> None:
         self._ratio = limits.max_ratio
@@ -46,11 +46,11 @@ class Claims:
 def values_of(
     file: File, dataset: Any, path: str, claims: Claims, *, plain: bool = False
 ) -> Array | TableColumn:
-    """Return the values of a dataset: an array, or for text and lists a column, also of one row.
+    """Return the values of a dataset: an array, or a column if it has text or lists.
 
-    Numbers have native byte order, enumerations are integers, records a structured array. plain:
-    refuse all but numbers, bool and text. Raises FormatError with the code UNSUPPORTED for any
-    other type, and the errors of `File`.
+    Numbers get native byte order, enumerations become integers, and records a structured array. A
+    column may have a single row. plain: accept only numbers, bool and text. Raises FormatError with
+    the code UNSUPPORTED for any other type, and the errors of `File`.
     """
     kind, shape = file.checked(dataset, path)
     count = int(np.prod(shape, dtype=object))
@@ -103,7 +103,7 @@ def _is_supported(dtype: np.dtype[Any]) -> bool:
 
 
 def _text(file: File, dataset: Any, path: str, shape: tuple[int, ...]) -> TableColumn:
-    """Return text, or bytes if it is not UTF-8; of more than one dimension as lists."""
+    """Return text, or bytes if it is not UTF-8; a dataset of several dimensions becomes lists."""
     rows = text_or_bytes(Strings.of(file.read_strings(dataset, path)))
     return rows if len(shape) <= 1 else _split(rows, shape)
 
@@ -121,6 +121,6 @@ def _lists(file: File, dataset: Any, path: str, shape: tuple[int, ...]) -> Table
 
 
 def _split(items: TableColumn, shape: tuple[int, ...]) -> Lists:
-    """Return the rows of the first axis, each the list of its items."""
+    """Return a list for each row of the first axis, with the items of this row."""
     each = int(np.prod(shape[1:], dtype=np.int64))
     return Lists.of(items, np.full(shape[0], each, np.int64))

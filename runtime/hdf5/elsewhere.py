@@ -34,9 +34,10 @@ def is_external(made: Any) -> bool:
 
 
 def check_links(file: Objects, made: Any, path: str) -> None:
-    """Refuse data in other files unless links may be followed, and unlimited virtual datasets.
+    """Refuse unlimited virtual datasets, and data in other files unless links may be followed.
 
-    This check must come first: to find the size of unlimited ones, HDF5 opens the other files.
+    Call this before any other use of the dataset: to find the size of an unlimited virtual dataset,
+    HDF5 opens other files.
     """
     if not (is_virtual(made) or is_external(made)):
         return
@@ -63,7 +64,8 @@ def _is_unlimited(space: Any) -> bool:
 class Source:
     """A part of a virtual dataset.
 
-    dataset: the dataset with the values; chosen: the chosen values; target: their places.
+    dataset: the dataset with the values; chosen: the selection of values in it; target: the
+    selection in the virtual dataset that gets these values.
     """
 
     dataset: Any
@@ -115,7 +117,10 @@ def _root(file: Objects, dataset: Any, name: str, path: str) -> Any:
 
 
 def _fits(chosen: Any, source: Any) -> bool:
-    """Set the extent of a selection, which files do not store; return whether it then fits."""
+    """Return whether a selection fits into its source dataset.
+
+    Also sets the extent of the selection, which files do not store.
+    """
     space = source.get_space()
     if space.get_simple_extent_type() == h5s.NULL:
         return False
@@ -151,8 +156,8 @@ class Segment:
 def segments(file: Objects, dataset: Any, size: int, path: str) -> list[Segment]:
     """Return the segments that contain the `size` bytes of a dataset in external storage.
 
-    HDF5 opens no dataset that is larger than its segments. Raises FormatError for a missing file, a
-    file that is too short, and numbers of unusual layout.
+    HDF5 itself refuses a dataset that is larger than its segments. Raises FormatError for a missing
+    file, a file that is too short, and numbers of unusual layout.
     """
     with file.guarded(path):
         made, kind = dataset.get_create_plist(), dataset.get_type()

@@ -1,8 +1,8 @@
-"""Read the data of HDF5 files that may be hostile; `Objects` finds them.
+"""Read datasets of HDF5 files that may be hostile; the base class `Objects` finds them.
 
 Refused by default: data in other files (external storage, virtual datasets), and filters that are
-plugins. Always refused: datasets that claim far more bytes than the file has, and types other than
-numbers and text.
+plugins. Always refused: datasets that declare far more bytes than the file has, and types other
+than numbers and text.
 """
 
 import math
@@ -22,7 +22,7 @@ from exset.runtime.hdf5.objects import Objects, text_of
 Kind: TypeAlias = Literal["number", "text"]
 
 _MOST_COMPRESSED: Final = 1000
-"""The most bytes that a dataset above `max_array` may claim for each stored byte."""
+"""The most bytes that a dataset larger than `max_array` may declare for each stored byte."""
 _BUILT_IN: Final = frozenset((1, 2, 3, 4, 5, 6, 32000))
 """Filters in HDF5 and h5py. For any other filter, HDF5 would load a plugin, which is code."""
 _OBJECTS: Final = h5t.py_create(h5py.string_dtype())
@@ -110,7 +110,7 @@ class File(Objects):
     def _check_storage(
         self, dataset: Any, made: Any, kind: Any, shape: tuple[int, ...], path: str
     ) -> None:
-        """Refuse missing files of data, plugins, and claims far above the stored size."""
+        """Refuse missing external files, filters that are plugins, and far too large sizes."""
         layout, claimed = made.get_layout(), math.prod(shape) * kind.get_size()
         if elsewhere.is_virtual(made):
             self._check_claim(claimed, 0, path)
@@ -138,16 +138,16 @@ class File(Objects):
         self._check_claim(claimed, stored, path)
 
     def _check_claim(self, claimed: int, stored: int, path: str) -> None:
-        """Refuse a dataset that claims far more bytes than are stored."""
+        """Refuse a dataset that declares far more bytes than the file stores for it."""
         if claimed > self.limits.max_array and claimed > _MOST_COMPRESSED * stored:
             message = f"the dataset claims {claimed:,} bytes, but the file stores {stored:,}"
             raise LimitError(message, place=self.place(path), hint=limit_hint("max_array"))
 
     def _check_lengths(self, dataset: Any, path: str, width: int = 1) -> None:
-        """Refuse strings that claim more bytes than the file has: HDF5 would allocate them.
+        """Refuse strings that declare more bytes than the file has: HDF5 would allocate them.
 
-        HDF5 stores a string as its length (4 bytes) and its address, and a list likewise. Those in
-        filtered chunks cannot be checked. width: the bytes of an item of a list.
+        HDF5 stores a string or a list as its length (4 bytes) and its address. Lengths in
+        compressed chunks cannot be checked. width: the bytes of an item of a list.
         """
         kind = dataset.get_type()
         if kind.get_class() == h5t.STRING and not kind.is_variable_str():

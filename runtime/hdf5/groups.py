@@ -20,7 +20,7 @@ from exset.runtime.hdf5.stored_types import restored
 
 _COMPARED: Final = 64
 _FEW: Final = 2
-"""So many groups that are alike may also be columns of two kinds, as `inputs` and `targets`."""
+"""Up to this number of similar groups may be groups of columns, such as `inputs` and `targets`."""
 
 
 def read(file: File, stored: dict[str, Any], claims: Claims, findings: Findings) -> Table:
@@ -70,9 +70,10 @@ def has_samples(file: File) -> bool:
 def guess_sample(file: File, *, loosely: bool = False) -> str:
     """Return the path of a group that is probably a sample.
 
-    The search goes down from the root, always into the first group, and ends at the first group
-    that contains a dataset, or groups that differ. loosely: at the first with more datasets than
-    groups, or groups without a common field. Raises FormatError for a file without datasets.
+    The search goes down from the root, always into the first group. It ends at the first group that
+    contains a dataset, or groups with different fields. loosely: it ends at the first group with
+    more datasets than groups, or with groups that have no field in common. Raises FormatError for a
+    file without datasets.
     """
     path, group = "", file.find("")
     while True:
@@ -105,7 +106,7 @@ def guess_sample(file: File, *, loosely: bool = False) -> str:
 
 
 def _are_alike(fields: list[set[str]], loosely: bool) -> bool:
-    """Return whether groups have the same fields, or loosely a common field."""
+    """Return whether groups have the same fields; loosely: whether they have a common field."""
     return bool(set.intersection(*fields)) if loosely else all(each == fields[0] for each in fields)
 
 

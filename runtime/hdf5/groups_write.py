@@ -1,6 +1,6 @@
 """Write a table as an HDF5 file with a group for each row, as LBANN reads it.
 
-The functions of HDF5 are called directly: per dataset, those of h5py take four times as long.
+This module calls the functions of HDF5 directly, as h5py takes four times as long per dataset.
 """
 
 import io
@@ -21,12 +21,12 @@ from exset.runtime.hdf5.names import name_of, paths_of
 from exset.runtime.hdf5.stored_types import stored_dtype
 
 RUN: Final = "RUN_ID"
-"""The group of the samples that have no paths of their own."""
+"""The name of the outer group, if the table has no paths for the samples."""
 
 _BLANKS: Final = frozenset(" \t\n\v\f\r\0")
 
 _Put: TypeAlias = Callable[[Any, bytes, int], None]
-"""Write a row of a column into a group, as the dataset with a name."""
+"""A function that writes a row of a column into a group, as a dataset with a name."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,11 @@ def rows_of(table: Table) -> Rows:
 
 
 def _are_paths(paths: list[str]) -> bool:
-    """Return whether paths are unique, of one depth, and the rows of a group follow each other."""
+    """Return whether paths can be those of groups, in order.
+
+    They must be unique and of one depth, without blanks, and rows with a common group must be
+    adjacent.
+    """
     if len(set(paths)) < len(paths) or len({path.count("/") for path in paths}) > 1:
         return False
     seen: set[str] = set()
@@ -91,7 +95,7 @@ def why_not(column: TableColumn) -> str:
 
 
 def write_groups(table: Table, rows: Rows) -> bytes:
-    """Return the bytes of the file; all columns must be such that `why_not` is empty."""
+    """Return the bytes of the file. `why_not` must return an empty text for each column."""
     fields = {n: each for n, each in table.columns.items() if n != "id" or not rows.has_ids}
     paths = paths_of(fields)
     puts = [
@@ -127,7 +131,7 @@ def _created(out: io.BytesIO) -> Any:
 
 
 def _ordered(kind: Any) -> Any:
-    """Return the properties of groups that keep the order of their members, and no times."""
+    """Return the HDF5 properties of groups that keep the order of their members, but no times."""
     made = h5p.create(kind)
     made.set_link_creation_order(h5p.CRT_ORDER_TRACKED | h5p.CRT_ORDER_INDEXED)
     made.set_obj_track_times(False)
@@ -135,7 +139,7 @@ def _ordered(kind: Any) -> Any:
 
 
 def _opened(groups: list[Any], above: list[bytes], parents: list[bytes], ordered: Any) -> list[Any]:
-    """Return the groups from the root to the parents of a sample, with new ones."""
+    """Return the open groups from the root to the parent of a sample; create missing groups."""
     shared = 0
     while shared < min(len(above), len(parents)) and above[shared] == parents[shared]:
         shared += 1
@@ -146,7 +150,7 @@ def _opened(groups: list[Any], above: list[bytes], parents: list[bytes], ordered
 
 
 def _below(sample: Any, outer: list[bytes], inside: dict[bytes, Any]) -> Any:
-    """Return the group of a field below a sample; make it if it is the first field in it."""
+    """Return the group of a field below a sample; create it for its first field."""
     group, path = sample, b""
     for name in outer:
         path += b"/" + name
@@ -158,7 +162,7 @@ def _below(sample: Any, outer: list[bytes], inside: dict[bytes, Any]) -> Any:
 
 @cache
 def _timeless(kind: Any) -> Any:
-    """Return the properties of groups or datasets that do not keep the time of writing."""
+    """Return the HDF5 properties of groups or datasets that do not store the time of writing."""
     made = h5p.create(kind)
     made.set_obj_track_times(False)
     return made

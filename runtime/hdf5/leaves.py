@@ -31,8 +31,8 @@ class _Leaf:
 class Leaves:
     """The fields of groups that have been read so far.
 
-    findings: gets a finding for each field that tables cannot hold; None: such a field is an error,
-    and so is anything but numbers, bool and text.
+    findings: gets a finding for each field that tables cannot hold. With None such a field is an
+    error, and so is any field other than numbers, bool and text.
     """
 
     def __init__(self, claims: Claims, findings: Findings | None) -> None:
@@ -101,7 +101,7 @@ class Leaves:
         leaf.rows.append(row)
 
     def columns(self, rows: int) -> dict[str, TableColumn]:
-        """Return the columns for a number of rows; a field that a group lacks is absent.
+        """Return the columns for a number of rows; a row is absent where its group lacks the field.
 
         Arrays of several shapes become lists; those with more than one dimension are flattened, and
         the column `NAME.shape` has their shapes.

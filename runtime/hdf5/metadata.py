@@ -12,24 +12,24 @@ from exset.runtime.hdf5.file import File
 
 KEY: Final = "exset"
 _LONGEST: Final = 32_000
-"""The most bytes of an attribute here; in HDF5 they are 64 KiB."""
+"""The most bytes that exset writes into one attribute; HDF5 allows 64 KiB."""
 STORED: Final = "hdf5"
-"""The key of what only files of this format need, an object with the keys below."""
+"""The key for data that only this format needs: an object with the keys below."""
 DTYPES: Final = "dtypes"
-"""The dtypes that HDF5 does not have, such as those of dates, by the name of the array."""
+"""The key of the dtypes that HDF5 lacks, such as those of dates, by the name of the array."""
 NAMES: Final = "names"
-"""The names that no object of HDF5 can have, by the name that their dataset has instead."""
+"""The key of the names that HDF5 does not allow, by the name that is used instead."""
 DEPTH: Final = "depth"
-"""In a file with a group for each row, the number of names in the path of a group."""
+"""The key of the number of names in the path of a group, in a file with a group for each row."""
 HAS_IDS: Final = "ids"
-"""Whether the paths of the groups are the column `id`."""
+"""The key of the flag whether the paths of the groups are the column `id`."""
 
 
 def write_metadata(file: Any, metadata: Mapping[str, Any]) -> None:
     """Write the metadata of a table into an open file of h5py.
 
-    Text of fixed length: the library may hang on damaged text of variable length. What is longer
-    than an attribute may be goes on in `exset_1` and so on.
+    They are text of fixed length, because the library may hang on damaged text of variable length.
+    Text that is too long for one attribute continues in `exset_1` and so on.
     """
     text = json.dumps(metadata, separators=(",", ":")).encode()
     for number, at in enumerate(range(0, len(text), _LONGEST)):

@@ -10,10 +10,10 @@ _DEEPEST: Final = 100
 
 
 def paths_of(names: Iterable[str]) -> dict[str, str]:
-    """Return a path for each name; `name_of` finds the name, unless no path can have it.
+    """Return a path for each name. `name_of` converts it back, if HDF5 allows the name.
 
-    A dot becomes a slash, unless the part before it is a dataset, too. A name that no object of
-    HDF5 can have gets the path `column_NUMBER`.
+    A dot becomes a slash, unless the part before it is the name of another dataset. A name that
+    HDF5 does not allow gets the path `column_NUMBER`.
     """
     all_names = dict.fromkeys(names)
     return {
@@ -30,7 +30,7 @@ def name_of(path: str) -> str:
 def with_column(
     name: str, column: TableColumn, columns: dict[str, TableColumn]
 ) -> dict[str, TableColumn]:
-    """Return columns after another one, which is `sample.NAME` if a field has its name."""
+    """Add a column before others, as `sample.NAME` if another column has its name."""
     while name in columns:
         name = f"sample.{name}"
     return {name: column, **columns}
@@ -46,7 +46,7 @@ def _path(name: str, names: dict[str, None]) -> str:
 
 
 def _is_valid(name: str) -> bool:
-    """Return whether each part of a name can be the name of an object."""
+    """Return whether HDF5 allows each part of a name."""
     if has_surrogates(name):
         return False
     return all(name.split(".")) and not set("/\0") & set(name) and name.count(".") < _DEEPEST

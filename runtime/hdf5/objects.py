@@ -1,4 +1,4 @@
-"""Open HDF5 files that may be hostile, and find objects: each step of a path is checked first.
+"""Open HDF5 files that may be hostile, and find objects; each step of a path is checked first.
 
 Refused by default: soft and external links. Errors of the HDF5 library are raised as FormatError. A
 crash of the library ends the process, so `exset.core.jobs` can read files in other processes.
@@ -32,7 +32,8 @@ _DESCRIPTORS: Final = "/proc/self/fd"
 class _Padded(BytesIO):
     """A file in memory that has zeros after its end, as HDF5 needs.
 
-    h5py ignores short reads, and HDF5 would take what lay in memory for bytes of the file.
+    h5py ignores short reads. Without the zeros, HDF5 would use old contents of memory as bytes of
+    the file.
     """
 
     def readinto(self, into: Any, /) -> int:
@@ -246,7 +247,7 @@ class Objects:
         return self._walk(root, target.split("/"), path, hops)
 
     def beside(self, found: Any, name: str) -> str:
-        """Return the path of a file that is named in an object's file, relative to its folder."""
+        """Return a path for `name`, which is relative to the folder of an object's file."""
         return os.path.join(os.path.dirname(os.path.abspath(self._file_of(found).path)), name)
 
     def open_beside(self, found: Any, name: str, path: str) -> BinaryIO:

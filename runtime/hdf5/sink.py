@@ -1,4 +1,4 @@
-"""A file that the HDF5 library writes: the library may not survive errors of the system."""
+"""A file for the HDF5 library to write; it hides system errors, on which the library may crash."""
 
 import os
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 
 class Sink(RawIOBase):
-    """A file that drops all that is written after an error of the system, which `check` raises."""
+    """A file that, after an error of the system, ignores all writes; `check` raises the error."""
 
     def __init__(self, file: BinaryIO) -> None:
         """Take an empty file that can be sought in and read."""

@@ -1,7 +1,8 @@
-"""The types of columns in HDF5 files with a group for each row: to what HDF5 stores, and back.
+"""Convert the types of columns to types in HDF5 files with a group for each row, and back.
 
-HDF5 of LBANN has integers, floats and text: bool is stored as uint8, float16 as float32, dates as
-int64, and bytes as arrays of uint8. The metadata of the file have the types of the columns.
+LBANN's HDF5 files have only integers, floats and text: bool is stored as uint8, float16 as float32,
+dates as int64, and bytes as arrays of uint8. The metadata of the file have the types of the
+columns.
 """
 
 from collections.abc import Mapping
@@ -26,9 +27,10 @@ def stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def restored(
     columns: dict[str, TableColumn], types: object, own: Mapping[str, Any], rows: int
 ) -> dict[str, TableColumn] | None:
-    """Return the columns that exset wrote, or None if the fields are not those that it wrote.
+    """Return the columns with the types that exset wrote, or None if the fields were changed.
 
-    types: the types by name, from the metadata. own: has the names that no object can have.
+    types: the types by name, from the metadata. own: the metadata with the names that HDF5 does not
+    allow.
     """
     names = own.get(NAMES)
     names = names if isinstance(names, dict) else {}

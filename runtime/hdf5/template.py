@@ -1,4 +1,4 @@
-"""Read groups that are like another one, with far fewer calls of HDF5 than for the first one."""
+"""Read groups that have the same structure as a first one, with far fewer calls of HDF5."""
 
 import math
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ class _Field:
 
 @dataclass(frozen=True)
 class Template:
-    """The groups and fields of a sample: numbers and text that the file itself holds.
+    """The structure of a sample: its groups, and its fields of numbers and text in the file itself.
 
-    groups: for each group below the sample the index of the one above, and its name. counts: the
+    groups: for each group below the sample the index of its parent group, and its name. counts: the
     number of objects in the sample, and in each of these groups.
     """
 
@@ -40,7 +40,7 @@ class Template:
 
     @classmethod
     def of(cls, group: Any, names: dict[tuple[str, ...], str]) -> "Template | None":
-        """Return the template of a group, or None if it has other fields than numbers and text.
+        """Return the template of a group, or None if a field is neither numbers nor text.
 
         names: the name of each field, by its path.
         """
@@ -72,9 +72,9 @@ class Template:
         return cls(tuple(groups), counts, tuple(fields))
 
     def values(self, group: Any) -> dict[str, Any] | None:
-        """Return the array of each field, for text the dataset; None if the group is different.
+        """Return the array of each field, or the dataset of text; None if the group differs.
 
-        Only hard links are followed, and only datasets that are whole in the file are read.
+        Only hard links are followed, and only datasets with all data in the file are read.
         """
         try:
             return self._values(group)

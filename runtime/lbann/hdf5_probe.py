@@ -23,7 +23,7 @@ from exset.runtime.lbann.hdf5_files import failure, run_on_files
 
 @dataclass(frozen=True)
 class ListedFile:
-    """A file of a list: its ids in the list, and the numbers of its samples."""
+    """A file of a list: its ids in the list, and its numbers of included and excluded samples."""
 
     path: str
     ids: Strings
@@ -40,7 +40,7 @@ class ListedFile:
 
 
 class _ListedFiles(Sequence[ListedFile]):
-    """The files of a list with text ids; each is made when it is needed."""
+    """The files of a list with text ids; a `ListedFile` is created on access."""
 
     def __init__(self, samples: SampleList, base: str) -> None:
         self._files, self._ends = samples.files, samples.id_offsets
@@ -94,7 +94,7 @@ class Probe:
             return file.names(root, "") if file.is_ordered(root, "") else None
 
     def paths_at(self, listed: ListedFile, depth: int) -> list[str] | None:
-        """Return the paths of all objects inside `depth` groups; of 0, `top_level`."""
+        """Return the paths of all objects inside `depth` nested groups; for 0, `top_level`."""
         if depth == 0:
             return self.top_level(listed)
         with File(listed.path, self.access, self.limits) as file:
@@ -164,7 +164,8 @@ def exclusion_problems(
 ) -> Iterator[Finding]:
     """Yield the reasons why a file does not fit its line in an exclusion list.
 
-    names: the paths of all objects inside `depth` groups. LBANN has 0 groups: the top level.
+    names: the paths of all objects inside `depth` nested groups. LBANN itself uses the top level,
+    depth 0.
     """
     path, included, excluded = listed.path, listed.included, listed.excluded
     if names is None:

@@ -79,7 +79,7 @@ def find_prototype(
 
 
 def _in_no_file(errors: Sequence[FormatError | OSError]) -> FormatError | OSError:
-    """Return the error for a sample that no file has; it is that of the first file."""
+    """Return the error for a sample that no file has: the error of the first file."""
     lacking = [
         error
         for error in errors
@@ -93,7 +93,7 @@ def _in_no_file(errors: Sequence[FormatError | OSError]) -> FormatError | OSErro
 
 
 def path_hint(file: File, path: str, advice: str) -> str:
-    """Return `advice` on a missing group, after a similar path or that of a sample."""
+    """Return a hint for a missing group: a similar path or that of a sample, then `advice`."""
     with suppress(FormatError):
         near, group = "", file.find("")
         for name in filter(None, path.split("/")):

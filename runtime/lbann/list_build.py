@@ -56,7 +56,7 @@ def built(
 ) -> SampleList:
     """Return the CONDUIT_HDF5_INCLUSION list of the samples; rejected groups become findings.
 
-    outcomes: the results of all `paths`, each dropped when it is in the list. directory: the base
+    outcomes: the results of all `paths`; each is freed once it is in the list. directory: the base
     directory, by default the longest that all files share. Raises FormatError if there are no
     samples.
     """

@@ -22,9 +22,9 @@ def to_inclusion(samples: SampleList, probe: Probe, findings: Findings) -> Sampl
     """Return the CONDUIT_HDF5_INCLUSION list with the samples of an exclusion list.
 
     As in LBANN, a file that cannot be opened is dropped, with a finding. LBANN rejects a list whose
-    ids are paths such as RUN/000; here the samples are then all objects at that level, and every
-    file must be there. Raises FormatError for any other list that LBANN rejects, and for a file
-    outside the roots; OSError.
+    ids are paths such as RUN/000. exset accepts it: the samples are then all objects at that depth,
+    and every file must exist. Raises FormatError for any other list that LBANN rejects, and for a
+    file outside the roots; OSError.
     """
     depth = _depth(samples)
     kept: list[int] = []
@@ -62,7 +62,7 @@ def _depth(samples: SampleList) -> int:
 
 
 def to_exclusion(samples: SampleList, probe: Probe) -> SampleList:
-    """Return the CONDUIT_HDF5_EXCLUSION list from which LBANN makes the same samples.
+    """Return the CONDUIT_HDF5_EXCLUSION list with which LBANN reads the same samples.
 
     Raises FormatError if there is none, and OSError.
     """

@@ -1,4 +1,4 @@
-"""Build SINGLE-SAMPLE lists, of pictures: from a folder, or from a label file."""
+"""Build lists of pictures, of the type SINGLE-SAMPLE, from a folder or from a label file."""
 
 import os
 from collections.abc import Sequence

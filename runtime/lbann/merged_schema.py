@@ -102,7 +102,7 @@ def merge_schemas(
 
 
 def joined(errors: Sequence[FormatError]) -> FormatError:
-    """Return the first of some errors, with the others as its later errors."""
+    """Return the first of some errors, with the others attached to it."""
     first, *others = errors
     for other in others:
         first.add(other.finding)

@@ -43,8 +43,8 @@ class Plan:
 def plan(schema: MergedSchema, *, compat: Compat = None, findings: Findings | None = None) -> Plan:
     """Return the plan that the merged metadata describe.
 
-    Raises FormatError for directives that cannot work, with `compat` for all that LBANN refuses;
-    ValueError for an unknown `compat`.
+    Raises FormatError for directives that cannot work, and with `compat` for all directives that
+    LBANN refuses; ValueError for an unknown `compat`.
     """
     if compat not in (None, "lbann"):
         raise ValueError(f"compat must be 'lbann' or None, not {compat!r}")
@@ -60,7 +60,7 @@ def plan(schema: MergedSchema, *, compat: Compat = None, findings: Findings | No
 def _transforms(
     schema: MergedSchema, compat: Compat, findings: Findings
 ) -> tuple[FieldTransform, ...]:
-    """Return the transforms of all fields. Raises FormatError with an error for each wrong field.
+    """Return the transforms of all fields. Raises FormatError, with an error for each wrong field.
 
     A directive that several fields inherit is reported once.
     """

@@ -129,7 +129,7 @@ class Sample:
         return dataset, found, where
 
     def missing(self, field: str, place: Place | None) -> FormatError:
-        """Return the error for a field that the sample lacks; place: of its name in a schema."""
+        """Return the error for a missing field; place: where a schema names the field."""
         return FormatError(
             f"the sample has no field {field}",
             place=Place(self.file.path, field=f"{self.path}/{field}"),

@@ -122,7 +122,7 @@ class SampleReader(Dataset):
         return (*separate, *(group.name for group in layout.groups))
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the values of some samples, shape `(samples, *dims)`, channels first.
+        """Return the values of some samples: shape `(samples, *dims)`, with channels first.
 
         Raises FormatError for a sample unlike the first one, LimitError for more than `max_array`
         bytes, OSError for files that cannot be opened, and IndexError and ValueError as

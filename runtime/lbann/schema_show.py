@@ -70,7 +70,7 @@ def _node_lines(
 
 
 def _origin(directive: MergedDirective, path: Path) -> str:
-    """Describe the origin of a value: its place, the node it is from, and the replaced value."""
+    """Describe the origin of a value: its place, its node in the schema, the replaced value."""
     place = directive.place
     words = [str(place) if place is not None else f"{directive.role} schema"]
     if directive.path != path:

@@ -34,10 +34,11 @@ def to_table(
     """Return a table with the columns `file`, `id` and a column for each field of the samples.
 
     With the schemas `data` and `experiment`, the fields are those that LBANN would load, with its
-    transforms, and the packed groups; `keep_packed` and `fields` choose among them. Without them,
-    they are all numbers and text in the HDF5 files. A field `images/view0` is the column
-    `images.view0`. With `fields=()` no HDF5 file is opened. base, access: as for `SampleReader`. A
-    SINGLE-SAMPLE list has the columns `file` and, if it names a label file, `label`.
+    transforms, and the packed groups; `keep_packed` and `fields` choose among them. Without
+    schemas, the fields are all numbers and text in the HDF5 files. A field `images/view0` is the
+    column `images.view0`. With `fields=()` no HDF5 file is opened. base, access: as for
+    `SampleReader`. A SINGLE-SAMPLE list has the columns `file` and, if it names a label file,
+    `label`.
 
     Raises FormatError and LimitError, also for samples that differ in type, OSError for files that
     cannot be opened, and TypeError for an unknown option.
@@ -74,7 +75,7 @@ def check_expansion(samples: SampleList, limits: Limits) -> None:
 
 
 def _listed(samples: SampleList) -> dict[str, TableColumn]:
-    """Return the columns of what the list itself has: the ids, if it has any, and the files."""
+    """Return the columns that the list itself gives: the files, and the ids if it has any."""
     columns: dict[str, TableColumn] = {}
     if samples.kind.is_single:
         pass
@@ -88,7 +89,7 @@ def _listed(samples: SampleList) -> dict[str, TableColumn]:
 
 
 def _metadata(samples: SampleList, level: Level) -> dict[str, Any]:
-    """Return what the columns do not say of a list: its kind, folder, label file and counts.
+    """Return the metadata: kind, base directory, label file and counts of a list.
 
     `excluded` has the number of excluded samples for each file, with its path.
     """

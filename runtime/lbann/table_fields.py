@@ -1,4 +1,4 @@
-"""Read the fields of all samples of a list as columns: with the schemas, or as the files are."""
+"""Read the fields of all samples of a list as columns, by the schemas or as they are stored."""
 
 import os
 from collections.abc import Iterable
@@ -57,7 +57,7 @@ def _column(values: Values) -> TableColumn:
 
 
 def _named(found: Iterable[tuple[str, TableColumn]]) -> dict[str, TableColumn]:
-    """Return columns by name; raise FormatError for two fields that become one column."""
+    """Return columns by name; raise FormatError if two fields would become one column."""
     columns: dict[str, TableColumn] = {}
     for path, column in found:
         if (name := name_of(path)) in columns:

@@ -41,7 +41,8 @@ def companions(
     """Return the other files for LBANN, by path: a sample list and both schemas.
 
     name: the path of the HDF5 file; the others have its name without suffix. A column that LBANN
-    cannot read gets a finding, and is in no schema; without other columns there are no schemas.
+    cannot read gets a finding, and is not in the schemas. If LBANN can read no column, there are no
+    schemas.
     """
     stem = name.removesuffix(".h5").removesuffix(".lbann")
     kept = _held(table, Losses(lossy, Findings()))
@@ -59,7 +60,7 @@ def companions(
 
 
 def _held(table: Table, losses: Losses) -> Table:
-    """Return the table without the columns that the file cannot hold; they are losses."""
+    """Return the table without the columns that the file cannot hold; report these as losses."""
     dropped = []
     for name, column in table.columns.items():
         if problem := why_not(column):

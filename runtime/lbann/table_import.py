@@ -1,4 +1,4 @@
-"""Tables as sample lists: the files and ids of the samples in the columns `file` and `id`."""
+"""Convert tables to sample lists: the columns `file` and `id` give the samples."""
 
 from collections.abc import Mapping
 from itertools import groupby
@@ -25,7 +25,7 @@ def from_table(table: Table, /, *, findings: Findings, limits: Limits, lossy: bo
     The files are in the column `file`, or in another column of paths, such as `path`. The metadata
     have the type of the list and its base directory; by default a table without the column `id` is
     a SINGLE-SAMPLE list, another one CONDUIT_HDF5_INCLUSION. Other columns are losses, unless they
-    are the fields of the HDF5 files, which the list names. Raises FormatError.
+    are fields that the HDF5 files already have. Raises FormatError.
     """
     metadata = table.metadata if table.metadata.get("family") == FAMILY else {}
     names = {name: _column_name(table, name) for name in ("file", "id")}
@@ -63,7 +63,7 @@ def _listed(
 
 
 def _base(metadata: Mapping[str, Any], paths: list[str]) -> tuple[str, str]:
-    """Return the base directory, and the prefix that all paths of the table have from it."""
+    """Return the base directory, and the prefix that all paths of the table have because of it."""
     base = metadata.get("base")
     if isinstance(base, str) and base:
         prefix = base if base.endswith("/") else f"{base}/"
@@ -73,7 +73,7 @@ def _base(metadata: Mapping[str, Any], paths: list[str]) -> tuple[str, str]:
 
 
 def _column_name(table: Table, name: str) -> str:
-    """Return the name of a column of the list, which differs if a field has this name."""
+    """Return the column's name in the table: `sample.NAME` if a field has the name NAME."""
     prefixed = f"sample.{name}"
     return prefixed if prefixed in table.columns else name
 
@@ -113,7 +113,7 @@ def _default_kind(ids: list[Any] | None) -> Kind:
 
 
 def _report(table: Table, used: set[str], metadata: Mapping[str, Any], losses: Losses) -> None:
-    """Report the columns that a list does not have; those in its files are no losses."""
+    """Report columns that a list cannot hold as losses, except for fields of its files."""
     fields = metadata.get("fields")
     known = {*fields} if isinstance(fields, list) else set()
     left = [name for name in table.columns if name not in used]

@@ -76,12 +76,18 @@ class ExampleArrays:
 
     @property
     def input_mask(self) -> Flags:
-        """A mask of given inputs, bool like `inputs`; with NaN, a unit computes its own value."""
+        """A mask of inputs that are not NaN, bool, shaped like `inputs`.
+
+        For NaN, a unit computes its own value.
+        """
         return _known(self.inputs, self.present)
 
     @property
     def target_mask(self) -> Flags:
-        """A mask of targets that count, bool like `targets`; for NaN, Lens computes no error."""
+        """A mask of targets that count, bool, shaped like `targets`.
+
+        Lens computes no error for NaN.
+        """
         return _known(self.targets, self.scored)
 
     def by_example(self) -> "ExampleArrays":
@@ -105,11 +111,12 @@ class ExampleArrays:
         """Return arrays with one row a tick; `ticks`: the number of ticks in an interval of time.
 
         An event has the ticks that Lens runs until its `max_time`, at least one. Targets in the
-        grace time are not scored. `criterion`: as in a network whose groups have a criterion. Lens
-        then ends an event at its `min_time` if the criterion is reached, as it always is if all
-        targets are NaN; such an event ends there. When others end depends on the outputs of the
-        network, which exset does not know: they last until `max_time`. A network of the type
-        CONTINUOUS runs one more tick, without a target, before the first event of each example.
+        grace time are not scored. `criterion`: whether the groups of the network have a criterion.
+        Lens then ends an event at its `min_time` if the criterion is reached. This is always so if
+        all targets are NaN, so such an event ends there. The end of other events depends on the
+        outputs of the network, which exset does not know: they last until `max_time`. A network of
+        the type CONTINUOUS runs one more tick, without a target, before the first event of each
+        example.
 
         Raises ValueError unless these arrays have one row an event, and for an event that never
         ends; LimitError for too many ticks (Lens, train.c: standardNetRunExample).
@@ -141,7 +148,7 @@ class ExampleArrays:
         return replace(self.take(row), tick=tick, scored=tick >= grace[row])
 
     def _end_times(self, xp: ModuleType) -> Floats:
-        """Return when events end if all NaN reaches the criterion: `min_time`, or `max_time`."""
+        """Return the end of each event: `min_time` if all its targets are NaN, else `max_time`."""
         reached = ~self.target_mask.any(axis=-1) & (self.target_layout.units > 0)
         # Comparisons with NaN are false: such a time never ends an event.
         reached &= (self.min_time == self.min_time) & ~(self.min_time >= self.max_time)
@@ -179,8 +186,8 @@ def to_arrays(
 
     `inputs`, `targets`: the layout of the network: the sizes of groups by name, in the order of the
     network, or a number of units. By default the layout is inferred from the highest units in the
-    set, with a note. Ranges of a group that is not in the layout are ignored, with a finding; so
-    does Lens if the network has no such group. `device`: "cpu"; or "cuda", "cuda:1" or a
+    set, with a note. Ranges of a group that is not in the layout are ignored, with a finding; Lens
+    also ignores groups that the network lacks. `device`: "cpu"; or "cuda", "cuda:1" or a
     `torch.device` for arrays of CuPy. `findings`: collects findings; by default, one FormatWarning
     reports them. `strict`: raise FormatError for warnings.
 
@@ -238,7 +245,7 @@ def arrays_of(
 
 
 def check_size(values: int, side: Side, layout: Layout, events: int, limits: Limits) -> None:
-    """Raise LimitError if an inferred layout makes large arrays of a set with few `values`."""
+    """Raise LimitError if an inferred layout gives far more numbers than the `values`."""
     cells = layout.units * events
     if cells > max(limits.max_expand, 64 * values):
         raise LimitError(

@@ -25,7 +25,7 @@ class Block:
     """The values of one group, or of the whole network (None), for m events.
 
     `values`: float32 [all values]. `lengths`: the number of values of each event, int64 [m]; an
-    event with none says nothing of the group.
+    event with 0 values has no range for the group.
     """
 
     group: bytes | None

@@ -1,4 +1,4 @@
-"""Make arrays of events for many batches; work that all batches share is done once.
+"""Make arrays of events for many batches; the work that all batches need is done only once.
 
 If every event has one dense range of all units, a batch copies the values from the set. Otherwise,
 one side of a small set is expanded once. For larger sets each batch fills its own arrays.

@@ -1,7 +1,7 @@
 """Sample examples in the orders of Lens: ordered, permuted, randomized, probabilistic.
 
-The random choices of Lens itself cannot be reproduced: Lens draws from the generators of the C
-library (example.c: permutedLoadNextExample and others), and so do its networks. Here only examples,
+The random choices of Lens itself cannot be reproduced. Lens and its networks all draw from the
+generators of the C library (example.c: permutedLoadNextExample and others). Here only examples,
 mode, seed and epoch decide the order, and any part of an epoch can be computed alone.
 """
 
@@ -50,7 +50,7 @@ class ExampleBatchSampler:
         return None if self.events else self.size
 
     def __len__(self) -> int:
-        """Return the number of batches of a whole epoch, also after a resume."""
+        """Return the number of batches of a whole epoch, even after a resume in the middle."""
         whole, rest = divmod(len(self.sampler), self.size)
         return whole + (rest > 0 and not self._drops_last)
 
@@ -91,8 +91,8 @@ class ExampleSampler:
     - "randomized": random examples with replacement; an epoch has the length of the set.
     - "probabilistic": the same, with probabilities in proportion to frequencies.
 
-    For Lens's pseudo-frequencies, use one of the first two and `pseudo_frequencies`. The sampler
-    chooses examples, because their events belong together. For a dataset of events, use
+    For Lens's pseudo-frequencies, use "ordered" or "permuted", and `pseudo_frequencies`. The
+    sampler chooses examples, because their events belong together. For a dataset of events, use
     `batches(size, events=True)`, or `rows` for the events of any examples. Raises ValueError for an
     unknown mode, and in "probabilistic" for frequencies below 0, not finite, or all 0.
     """
@@ -184,7 +184,7 @@ class ExampleSampler:
         self._has_ended = given == self.among
 
     def __len__(self) -> int:
-        """Return the number of examples of a whole epoch, also after a resume."""
+        """Return the number of examples of a whole epoch, even after a resume in the middle."""
         return self.among
 
     def __iter__(self) -> Iterator[int]:

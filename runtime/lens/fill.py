@@ -22,12 +22,12 @@ from exset.runtime.lens.runs import Columns, Runs, Uses, dense_runs, sparse_runs
 _FEW = 16
 """The most lengths of dense ranges for which all ranges of a length are copied at once."""
 _LONG = 8
-"""The mean length of ranges from which this is faster than to write cell by cell."""
+"""From this mean length of ranges on, copying runs is faster than writing cell by cell."""
 
 
 @dataclass(frozen=True)
 class Filling:
-    """The dense and the sparse runs of one side of a set, in the order of their uses."""
+    """The dense and the sparse runs of cells of one side, in the order of the ranges."""
 
     columns: Columns
     dense: Runs
@@ -74,7 +74,7 @@ class Filling:
         return cells[final], values[order][final]
 
     def _sparse_values(self, xp: ModuleType) -> Floats | float:
-        """Return the value of each sparse cell, or one value for all."""
+        """Return the value of each sparse cell, or a single value if all are equal."""
         value = self.columns.value
         return (
             value if isinstance(value, float) else value[self.sparse.each(xp, self.sparse.source)]

@@ -31,13 +31,14 @@ def from_table(
 ) -> ExampleSet:
     """Return the example set of a table.
 
-    Columns are known by their names: `inputs`, `input` or `x`, and `targets`, `target` or `y`, each
-    also with a group, as `inputs.onset`; single units as `inputs:0` or `inputs.onset:0`; a group
-    alone, as `onset` or `onset:0`, if the metadata, or `inputs` and `targets`, have it. A group is
-    a column of arrays, of lists or of single numbers; an absent number in a list becomes NaN.
-    Further columns are `name`, `frequency`, the times and other fields of events. Rows with the
-    same `example` are the events of one example, in the order of `event`; without this column each
-    row is an example, maybe with lists over its events.
+    The names of the columns decide. Inputs: `inputs`, `input` or `x`; targets: `targets`, `target`
+    or `y`. A name may have a group, `inputs.onset`, or a single unit, `inputs:0` or
+    `inputs.onset:0`. The name of a group alone, `onset` or `onset:0`, is enough if the metadata, or
+    the arguments `inputs` and `targets`, name this group. A group is a column of arrays, of lists
+    or of single numbers; an absent number in a list becomes NaN. Further columns are `name`,
+    `frequency`, the times and other fields of events. Rows with the same `example` are the events
+    of one example, in the order of `event`; without this column each row is an example, maybe with
+    lists over its events.
 
     Raises FormatError for other columns, or drops them with `lossy`, and for rows that contradict
     each other.
@@ -74,7 +75,7 @@ def from_table(
 
 
 def _lists(rows: EventTable, events: Events, header: SetHeader) -> EventLists:
-    """Return the lists of all events, of columns as said and of dense columns."""
+    """Return the lists of all events, from columns of ranges (level "said") and dense columns."""
     said: dict[Side, SaidSide] = {}
     blocks: dict[Side, list[Block]] = {side: [] for side in SIDES}
     for side, columns in rows.columns.sides.items():
@@ -137,7 +138,7 @@ def _list_numbers(rows: EventTable, side: Side) -> Numbers | None:
 
 
 def _active(events: Events, header: SetHeader, side: Side) -> Floats:
-    """Return the value of a sparse range that says none, for each event."""
+    """Return, for each event, the value of sparse ranges that have no value of their own."""
     field = f"active_{side[:-1]}"
     own = events.real(field)
     return np.where(own.present, own.values, header.real(field))

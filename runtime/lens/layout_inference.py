@@ -106,7 +106,7 @@ def used_ranges(examples: ExampleSet, side: Side) -> Flags:
 
 
 def _reach(examples: ExampleSet) -> Longs:
-    """Return the number of units that each range needs, 0 if `*` or empty: int64 [ranges]."""
+    """Return the number of units that each range needs; 0 for `*` or no units: int64 [ranges]."""
     ranges = examples.ranges
     length, units = ranges.values.lengths, ranges.units
     if ranges.values.values.size:

@@ -50,8 +50,8 @@ def map_inputs(
     the unit compute its own value. The function gets NaN and may return it.
 
     An event whose inputs change gets dense ranges. All other events keep their ranges as they are:
-    sparse, or shared. Events that share a list still share it if their new inputs are equal; a
-    list that is also a list of targets does not change there. Raises ValueError for another shape,
+    sparse, or shared. Events that share a list still share it if their new inputs are equal. If a
+    list is used for targets, too, these targets do not change. Raises ValueError for another shape,
     and the errors of `to_arrays`.
     """
     return _mapped(examples, "inputs", function, group, inputs, findings, limits)
@@ -86,9 +86,9 @@ def add_noise(
     """Return a set with Gaussian noise on the inputs; a seed always gives the same noise.
 
     `deviation`: the standard deviation. `clip`: the lowest and the highest value of an input with
-    noise. Other arguments and errors are those of `map_inputs`. Every unit of every event gets
-    noise of its own (NumPy's PCG64), also events that shared a list. NaN stays NaN, and an event
-    without inputs stays without.
+    noise. Other arguments and errors are those of `map_inputs`. Every unit of every event gets its
+    own noise (NumPy's PCG64), even in events that share a list. NaN stays NaN, and an event without
+    inputs stays without inputs.
     """
     check_kind("add_noise", examples, ExampleSet, "an ExampleSet")
     scale = real("deviation", deviation)

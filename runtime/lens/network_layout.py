@@ -99,7 +99,7 @@ def layout_of_text(text: str) -> dict[str, int] | int:
 
 
 def _example(names: Iterable[object]) -> str:
-    """Return the first of some names, for a message."""
+    """Return the first of some names as an example for a message."""
     first = names if isinstance(names, str) else next(iter(names), None)
     return first[:20] if isinstance(first, str) and first else "hidden"
 

@@ -1,7 +1,7 @@
 """Draw pictures of examples: inputs and targets as heat maps, one row for each event or tick.
 
-matplotlib draws them. It is imported with the first picture, without pyplot: this needs no display
-and changes no global state. Names are never read as mathematical formulas.
+matplotlib draws them. It is imported only when a picture is drawn. pyplot is not used, so that
+exset needs no display and changes no global state. Names are never read as mathematical formulas.
 """
 
 import io

@@ -49,7 +49,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Uses:
-    """Pairs of events and their ranges, event by event and in the order of the lists.
+    """Pairs of an event and one of its ranges, event by event, in the order of the range lists.
 
     `row`, `range`: the event and the range, int64 [k]. `base`: the cell of unit 0 of the range's
     group, int64 [k]. `room`: the size of this group, int64 [k], or one number for all uses.
@@ -64,7 +64,7 @@ class Uses:
 
     @classmethod
     def of(cls, xp: ModuleType, columns: Columns, numbers: Longs) -> "Uses":
-        """Return the uses of lists; numbers: each event's list, or -1. `base`, `room`: not set."""
+        """Return the uses of lists without `base` and `room`; numbers: the list of each event."""
         row = xp.flatnonzero(numbers >= 0)
         begin = columns.lists[numbers[row]]
         count = columns.lists[numbers[row] + 1] - begin

@@ -1,4 +1,4 @@
-"""Make the range lists of events from the records of a table as said."""
+"""Make the range lists of events from the records of a table of the level "said"."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class SaidSide:
     """One side of the events: lists of records, the numbers of the lists, and active values.
 
     `numbers`: the number of each event's list in its example, or None if no lists are shared.
-    `active`: the value of a sparse range that says none, float32 [m].
+    `active`: the value of sparse ranges without a value of their own, float32 [m].
     """
 
     name: str

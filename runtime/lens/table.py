@@ -22,7 +22,7 @@ from exset.runtime.lens.table_metadata import to_json
 from exset.runtime.lens.table_said import nested_columns
 
 _MOST_CELLS: Final = 1 << 24
-"""The most values of a table of a chunk, if an event has fewer: 64 MiB of float32."""
+"""The most values in the table of a chunk, 64 MiB of float32; one event may have more."""
 
 
 def to_table(
@@ -41,8 +41,8 @@ def to_table(
 
     `level`: "meant" gives dense arrays, float32, in a column for each group, such as
     `inputs.onset`, or without groups in `inputs` and `targets`; "said" gives lists of ranges.
-    `rows`: "event", or "example" with lists over the events of an example. `defaults`: whether the
-    units of a group that an event does not name get default values; else the group is absent.
+    `rows`: "event", or "example" with lists over the events of an example. `defaults`: whether a
+    group that an event has no range for gets default values; otherwise it is absent in this row.
     `inputs`, `targets`: the layouts of the network, as in `to_arrays`.
 
     Raises FormatError for a unit outside of its group or network, LimitError, ValueError.
@@ -102,7 +102,7 @@ def _moved(first: int, finding: Finding) -> Finding:
 
 
 def _parts(chunk: ExampleSet, width: int) -> Iterator[ExampleSet]:
-    """Yield the examples of a chunk, so few at a time that their values take little memory.
+    """Yield the examples of a chunk in parts that are small enough to need little memory.
 
     `width`: the number of values of an event.
     """

@@ -22,10 +22,10 @@ RowKind = Literal["event", "example"]
 class TableLayout:
     """The columns of the tables of a set, the same for all its chunks.
 
-    `sides`: the layouts; None at the level "said" where they are unknown. `optional`: the names of
-    the optional columns: procs, and own default and active values of events. `in_bytes`: the names
-    of the columns of strings that are not all UTF-8. `shares`: whether some lists are shared.
-    `level`, `rows` and `defaults` are those of `to_table`.
+    `sides`: the layouts of both sides; None for an unknown layout, which the level "said" allows.
+    `optional`: the names of the optional columns: procs, and own default and active values of
+    events. `in_bytes`: the names of the columns of strings that are not all UTF-8. `shares`:
+    whether some lists are shared. `level`, `rows` and `defaults` are those of `to_table`.
     """
 
     level: Level
@@ -76,7 +76,7 @@ def layout_of(
 
 
 def _known(units: UsedUnits, side: Side) -> Layout | None:
-    """Return an inferred layout, or None; ranges are kept as said, so that none is needed."""
+    """Return an inferred layout, or None if it is unknown; the level "said" does not need it."""
     try:
         return units.layout(side, Findings())
     except FormatError:
@@ -85,7 +85,7 @@ def _known(units: UsedUnits, side: Side) -> Layout | None:
 
 @dataclass
 class _Tally:
-    """What chunks of a set have; with `is_counting` also their units."""
+    """The properties of chunks that decide the columns; with `is_counting` also the used units."""
 
     is_counting: bool
     units: UsedUnits = field(default_factory=UsedUnits)

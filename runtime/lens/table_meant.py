@@ -1,4 +1,4 @@
-"""Inputs and targets of a table as meant: a column of dense values for each group."""
+"""Inputs and targets of a table of the level "meant": a column of dense values for each group."""
 
 from dataclasses import dataclass, field
 from itertools import product
@@ -62,8 +62,8 @@ def dense_columns(
 ) -> dict[str, TableColumn]:
     """Return the columns of one side: for each group with units float32 [units].
 
-    `shares`: whether some lists are shared. Without `defaults`, a group is absent in the events
-    that say nothing of it. Raises as `to_arrays` does.
+    `shares`: whether some lists are shared. Without `defaults`, a group is absent in events that
+    have no range for it. Raises as `to_arrays` does.
     """
     most = max(limits.max_expand, layout.units * examples.num_events)
     filling = filling_of(np, examples, columns, side, layout, findings, most)
@@ -84,7 +84,7 @@ def dense_columns(
 
 
 def _said(filling: Filling, ends: Longs, events: int) -> Flags:
-    """Return whether each event says something of each group: bool [events, groups].
+    """Return whether each event has a range for each group: bool [events, groups].
 
     `ends`: the column after the last one of each group.
     """
@@ -112,7 +112,7 @@ def _note(examples: ExampleSet, side: Side, layout: Layout, defaults: bool, note
 
 
 def _is_dense(examples: ExampleSet, side: Side, layout: Layout) -> Flags:
-    """Return which events have, on one side, a list that a table as meant holds: bool [events].
+    """Return which events have a list that the level "meant" keeps without a loss: bool [events].
 
     It has exactly one dense range for each group with units, in order, and is not shared.
     """

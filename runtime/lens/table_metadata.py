@@ -25,10 +25,10 @@ Groups = list[tuple[bytes | None, int]]
 
 @dataclass(frozen=True)
 class Metadata:
-    """What the metadata of a table says of a set.
+    """The properties of a set that are in the metadata of its table.
 
-    `groups`: the groups of each side that the metadata says. `is_by_example`: whether a row is an
-    example, with lists over its events.
+    `groups`: the groups of each side, if the metadata has them. `is_by_example`: whether a row is
+    an example, with lists over its events.
     """
 
     header: SetHeader
@@ -76,7 +76,7 @@ def column_names(side: Side, groups: Groups) -> list[str]:
 
 
 def from_json(metadata: Mapping[str, Any]) -> Metadata:
-    """Return what the metadata of a table says; defaults for a table of another origin.
+    """Read the metadata of a table; return defaults for a table that another program made.
 
     Raises FormatError for metadata that exset does not write.
     """

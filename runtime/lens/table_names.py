@@ -1,4 +1,4 @@
-"""Find out what the columns of a table are, by its metadata and by their names."""
+"""Find the meaning of a table's columns by the metadata of the table and by their names."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -49,7 +49,7 @@ class SideColumn:
 
 @dataclass
 class NamedColumns:
-    """The columns of a table by what they are.
+    """The columns of a table, sorted by their meaning.
 
     `fields`: the columns that are not inputs and targets, by name. `sides`: the columns of inputs
     and targets, in the order of the network. `rows`: the number of rows.
@@ -64,7 +64,7 @@ class NamedColumns:
     def changed(
         self, rows: int, change: Callable[[str, TableColumn], TableColumn]
     ) -> "NamedColumns":
-        """Return the results of a function of the name and the content of each column."""
+        """Return the columns after a change; change: called with each column's name and content."""
         fields = {name: change(name, column) for name, column in self.fields.items()}
         sides = {
             side: [replace(each, column=change(each.name, each.column)) for each in columns]
@@ -76,7 +76,7 @@ class NamedColumns:
 def named_columns(
     table: Table, groups: Mapping[Side, Groups], *, lossy: bool, findings: Findings
 ) -> NamedColumns:
-    """Return the columns of a table by what they are.
+    """Sort the columns of a table by their meaning.
 
     `groups`: the groups of each side that are known. Raises FormatError for a column that an
     example set cannot hold; with `lossy` it is dropped, with a finding.

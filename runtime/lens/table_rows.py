@@ -17,7 +17,7 @@ from exset.runtime.lens.table_names import EVENT_FIELDS, NamedColumns, SideColum
 from exset.runtime.lens.table_values import table_error
 
 _MOST: Final = 1 << 53
-"""The integers that float64 holds are smaller."""
+"""Integers from this on are not exact in float64."""
 
 
 @dataclass
@@ -65,7 +65,7 @@ def event_table(columns: NamedColumns, is_by_example: bool) -> EventTable:
 
 
 def _unpacked(columns: NamedColumns) -> NamedColumns:
-    """Return the rows of a table of one row with whole arrays, if `example` is an array.
+    """Unpack a table whose only row has whole arrays, if `example` is an array; else return it.
 
     NPZ files may have such arrays, with an element for each event, or for each example.
     """

@@ -1,4 +1,4 @@
-"""Inputs and targets of a table as said: for each event a list of records, one for each range.
+"""Inputs and targets of a table of the level "said": for each event, a record for each range.
 
 A record has `group`, absent for the whole network; `first` and `values` of a dense range; `value`
 and `units` of a sparse range. A span of units is its first unit and the negative of its last;
@@ -24,8 +24,9 @@ ALL: Final = -1
 def nested_columns(examples: ExampleSet, layout: TableLayout) -> dict[str, TableColumn]:
     """Return the columns `inputs` and `targets`, and if lists are shared the numbers of lists.
 
-    `inputs_list`, `targets_list`: int32, the number of the list in its example. Where a number
-    comes again, the event has the same list, and its content is absent. Inputs come before targets.
+    `inputs_list`, `targets_list`: int32, the number of the list in its example. If an event repeats
+    a number, it shares the list, and the content is absent in its row. In each event, inputs come
+    before targets.
     """
     events = examples.events
     numbers = {"inputs": events.inputs, "targets": events.targets}
@@ -44,7 +45,7 @@ def nested_columns(examples: ExampleSet, layout: TableLayout) -> dict[str, Table
 
 
 def _first_uses(examples: ExampleSet) -> dict[str, Flags]:
-    """Return for each side which events have the content of their list: its first use."""
+    """Return for each side the events that are the first to use their list: bool."""
     events, m = examples.events, examples.num_events
     used = np.concatenate([events.inputs, events.targets])
     _, at = np.unique(used, return_index=True)

@@ -1,4 +1,4 @@
-"""Count what a Lens example set holds, chunk by chunk."""
+"""Count the contents of a Lens example set, chunk by chunk."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from exset.runtime.reports.statistics import RunningSpread, Spread
 
 @dataclass
 class Tally:
-    """The numbers of a set; `detailed`: also those of `details`."""
+    """The counts of a set; with `detailed`, also statistics of its values."""
 
     detailed: bool
     header: SetHeader = field(default_factory=SetHeader)

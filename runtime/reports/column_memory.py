@@ -11,9 +11,9 @@ from exset.runtime.reports.report import memory_of
 
 
 class ColumnMemory:
-    """The memory of the columns that `joined` makes of chunks: what `memory_of` gives for them.
+    """The memory that a model would take if its chunks were joined, as `memory_of` computes it.
 
-    Columns called `offsets`, and those of the names given, have one element more than their rows.
+    Columns called `offsets`, and those whose names are given, have one element more than rows.
     """
 
     def __init__(self, *offsets: str) -> None:
@@ -30,7 +30,7 @@ class ColumnMemory:
         self._add(chunk, "")
 
     def total(self, **joined: object) -> int:
-        """Return the memory in bytes; `joined`: fields that are not those of the chunks joined."""
+        """Return the memory in bytes; `joined`: fields that differ in the joined model."""
         if self._chunks < 2:
             return self._first
         others = tuple(f".{name}." for name in joined)

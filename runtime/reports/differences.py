@@ -57,8 +57,9 @@ class Differences:
 
 
 Comparison: TypeAlias = Callable[[Any, Any, float, int], Differences]
-"""A function that compares two models of a family. Other arguments: the tolerance, as for
-`column_diff.unequal`, and the number of differences to keep."""
+"""A function that compares two models of a family. Its other arguments are the tolerance, as for
+`column_diff.unequal`, and the number of differences to keep.
+"""
 
 
 def by_equality(one: Model, other: Model, tolerance: float, keep: int, /) -> Differences:

@@ -14,7 +14,7 @@ _FEW: Final = 1 << 13
 class Distinct:
     """The number of different values, by their hashes of 64 bits: 8 bytes of memory for each.
 
-    Two values may have the same hash: of ten million different values, with a probability of 3e-6.
+    Two values may have the same hash; among ten million different values, the probability is 3e-6.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Distinct:
         self._batch: list[NDArray[np.int64]] = []
 
     def add(self, values: Iterable[Hashable]) -> None:
-        """Add values, which may be known."""
+        """Add values; values that were added before change nothing."""
         self._batch.append(np.fromiter(map(hash, values), np.int64))
         if sum(map(len, self._batch)) >= _BATCH:
             self._divide()

@@ -15,7 +15,7 @@ def random_stream(
 ) -> Longs:
     """Return the batches of RandomNxMSampler, int64 [batches, N*M].
 
-    Each class comes once, then the first classes again.
+    Each class comes once; then the first classes come again, to fill the last batch.
     """
     classes = np.arange(len(grouping))
     if shuffle:

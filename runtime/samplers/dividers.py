@@ -1,8 +1,8 @@
 """Recognize loops of other libraries that divide a sampler's indices among processes.
 
 Lightning and others wrap a sampler in a `DistributedSampler`, which gives each process some of the
-items of each batch. Accelerate wraps the batches, and gives each process some of the batches. The
-sampler is not informed: only the call stack shows who takes the indices.
+items of each batch. Accelerate wraps the batches, and gives each process some of the batches. No
+library tells the sampler: only the call stack shows who takes the indices.
 """
 
 import sys

@@ -60,7 +60,7 @@ class Epoch:
 
     @cached_property
     def runs(self) -> Runs:
-        """The cells of the layout by class, the remaining slots by class, then slots to fill up.
+        """The slots of all batches: the cells of the layout, the remaining slots, and the fillers.
 
         Classes are in the order of the epoch, but classes with a slot in each distinct batch last.
         """

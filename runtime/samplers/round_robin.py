@@ -11,8 +11,8 @@ from exset.grammars.columns.arrays import Longs
 class Room(NamedTuple):
     """The working arrays of the kernels, with a number for each class.
 
-    Only `heads` has a number for each count of batches, from 0, and `waiting` for each slot of a
-    batch.
+    `heads` differs: it has a number for each count of batches, from 0. So does `waiting`: it has
+    one for each slot of a batch.
     """
 
     left: Longs
@@ -162,7 +162,7 @@ def _ring(left: Longs, following: Longs, previous: Longs) -> int:
 
 @kernel
 def _enlist(index: int, room: Room) -> None:
-    """Add a class to the list of the classes that have as many slots left."""
+    """Add a class to the list of classes with the same number of slots left."""
     number = room.left[index]
     head = room.heads[number]
     room.after[index], room.before[index] = head, -1
@@ -173,7 +173,7 @@ def _enlist(index: int, room: Room) -> None:
 
 @kernel
 def _delist(index: int, room: Room) -> None:
-    """Remove a class from the list of the classes that have as many slots left."""
+    """Remove a class from the list of classes with the same number of slots left."""
     before, after = room.before[index], room.after[index]
     if before >= 0:
         room.after[before] = after

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     import pyarrow
 
 _BATCH: Final = 1 << 24
-"""The bytes of the values in a batch, or in a group of rows."""
+"""About the bytes of the values in a batch, or in a row group of Parquet."""
 
 
 @dataclass(frozen=True)
 class ArrowTables:
-    """Tables that are chunks of one, as Arrow data.
+    """A table that comes in chunks, as Arrow data.
 
-    `stored`: the table without rows as the file holds it. `rows`: those of a batch.
+    `stored`: the table without rows, in the form that the file stores. `rows`: the rows of a batch.
     """
 
     tables: Iterable[Table]
@@ -74,7 +74,7 @@ class ArrowTables:
             yield data
 
     def _data(self, stored: Table) -> "pyarrow.Table":
-        """Return a stored table as pyarrow has it; classes are int64."""
+        """Return a stored table as a table of pyarrow; classes become int64."""
         pa = library("table")
         columns = dict(stored.columns)
         for name in self._classes:
@@ -97,7 +97,7 @@ class BatchWriter(Protocol):
     """A writer of pyarrow."""
 
     def write_table(self, table: "pyarrow.Table", rows: int, /) -> None:
-        """Write a batch of so many rows."""
+        """Write a batch of `rows` rows."""
 
     def close(self) -> None:
         """Write the end of the file."""
@@ -128,7 +128,7 @@ def write_batches(
 
 
 class Sink(RawIOBase):
-    """A file that pyarrow writes, and that it does not close; after an error, it drops all."""
+    """A file for pyarrow to write, which it cannot close; after an error, it ignores all writes."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -148,7 +148,7 @@ class Sink(RawIOBase):
 
 @contextmanager
 def _checked() -> Iterator[None]:
-    """Convert the errors of pyarrow to FormatError; those of the system have a number."""
+    """Convert the errors of pyarrow to FormatError, except system errors, which have an errno."""
     try:
         yield
     except FormatError:

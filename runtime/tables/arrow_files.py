@@ -1,4 +1,4 @@
-"""What files of Arrow data share: the library pyarrow, its errors, and tables of exset in it.
+"""Functions for all files of Arrow data: import pyarrow, convert its errors and its tables.
 
 Source: pyarrow; the Arrow columnar format.
 """
@@ -51,7 +51,7 @@ def check_size(name: str, size: int, most: int) -> None:
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Convert errors of pyarrow to FormatError; those of the system have a number."""
+    """Convert errors of pyarrow to FormatError, except system errors, which have an errno."""
     try:
         with with_source_name(name, SOURCE):
             yield
@@ -70,7 +70,7 @@ def reading(name: str) -> Iterator[None]:
 def table_of(
     name: str, batches: "Iterable[pyarrow.RecordBatch]", schema: "pyarrow.Schema", most: int
 ) -> Table:
-    """Return the table of batches, which are checked to be within the limit as they come."""
+    """Return the table of batches; check after each batch that the limit is not exceeded."""
     kept, size = [], 0
     for batch in batches:
         size += batch.nbytes

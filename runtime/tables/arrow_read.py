@@ -1,4 +1,4 @@
-"""Read files of Arrow data, whole or in chunks of rows: the same table, by batches of pyarrow."""
+"""Read files of Arrow data, whole or in chunks of rows, in the batches of pyarrow."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ R = TypeVar("R", bound="ArrowReader")
 class ArrowReader(ABC):
     """Reads a file of Arrow data.
 
-    `name`: of the file. `file`: a file of pyarrow. `most`: the most bytes of its data.
+    `name`: the name of the file. `file`: a file of pyarrow. `most`: the most bytes of its data.
     """
 
     def __init__(self, name: str, data: memoryview | BinaryIO, size: int, limits: Limits) -> None:
@@ -31,7 +31,7 @@ class ArrowReader(ABC):
 
     @abstractmethod
     def schema(self) -> "pyarrow.Schema":
-        """Return the schema, after a check of what the file promises."""
+        """Return the schema, after a check of the sizes that the file declares."""
 
     @abstractmethod
     def batches(self) -> "Iterator[pyarrow.RecordBatch]":
@@ -46,8 +46,8 @@ class ArrowReader(ABC):
     def tables(self) -> Iterator[Table]:
         """Yield the table in chunks; errors as in `whole`.
 
-        Where the types of columns depend on the rows, all rows are read twice; or there is only one
-        chunk, if batches differ.
+        If the types of columns depend on the rows, all rows are read twice. If the batches then
+        have different types, the whole table is one chunk.
         """
         with reading(self.name):
             schema = self.schema()
@@ -80,7 +80,7 @@ def reader_of(blocks: Blocks, kind: type[R], limits: Limits) -> tuple[R, Iterato
 
 
 def _is_decided(field: "pyarrow.Field") -> bool:
-    """Return whether the schema decides the type of a column, not its rows."""
+    """Return whether the schema alone decides the type of a column, without its rows."""
     types, kind = library("", "pyarrow.types"), field.type
     if types.is_struct(kind):
         return not field.nullable and all(map(_is_decided, kind))
@@ -92,6 +92,6 @@ def _is_decided(field: "pyarrow.Field") -> bool:
 
 
 def _has_forms(empty: Table, schema: "pyarrow.Schema") -> bool:
-    """Return whether columns get another form than they have in the file."""
+    """Return whether some columns get another form in the table than they have in the file."""
     plain = schema.empty_table().replace_schema_metadata(None)
     return Table.from_arrow(plain).types != empty.types

@@ -1,4 +1,4 @@
-"""Writers of tables that come in chunks: of one table, and of files that need another order."""
+"""Helpers for writers of tables in chunks: write a whole table, or write out of order."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -27,9 +27,9 @@ def whole(
 
 @contextmanager
 def in_any_order(out: BinaryIO) -> Iterator[BinaryIO]:
-    """Give a file that can be sought in and read, whose content becomes that of `out`.
+    """Yield a file that can be read and sought in; its content is copied to `out` at the end.
 
-    It is a temporary file unless `out` allows that itself.
+    It is `out` itself if this can be read and sought in, else a temporary file.
     """
     if out.seekable() and out.readable():
         yield out
@@ -43,7 +43,7 @@ def in_any_order(out: BinaryIO) -> Iterator[BinaryIO]:
 
 @contextmanager
 def temporary() -> Iterator[None]:
-    """Name the folder of temporary files in the errors of a file there, such as a full disk."""
+    """Add the folder of temporary files to system errors there, such as a full disk."""
     try:
         yield
     except OSError as error:

@@ -14,10 +14,10 @@ from exset.runtime.training.dataset import Dataset, Values, checked_names
 
 
 class TableDataset(Dataset):
-    """The rows of a table. A field is an array of numbers; text, bytes and records are objects.
+    """The rows of a table. A field is an array; text, bytes and records are objects in it.
 
-    Lists of numbers are `ragged`. Absent numbers are 0; `NAME.present`, bool, is a field of its own
-    if a column has absent rows.
+    Lists of numbers are `ragged`. Absent numbers are 0. A column with absent rows has a further
+    field, `NAME.present`, bool.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Columns of integers as decimal digits, one text a row."""
+"""Convert columns of integers to decimal digits, a text for each row, and back."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ _MOST_DIGITS: Final = 20
 
 
 def integers(texts: Strings) -> Numbers | None:
-    """Return the int64 numbers of texts; None if some text is no number of 64 bits."""
+    """Return the int64 numbers in texts; None if a text is not a number of 64 bits."""
     longest = int(texts.lengths.max(initial=0))
     if longest > _MOST_DIGITS or not texts.data.all() or (texts.lengths[texts.present] == 0).any():
         return None

@@ -1,4 +1,4 @@
-"""Feather and Arrow files: a table as Arrow has it in memory, read and written by pyarrow.
+"""Read and write Feather and Arrow files, which have the memory format of Arrow, with pyarrow.
 
 Source: the Arrow columnar format, "Serialization and Interprocess Communication"; pyarrow.
 """
@@ -122,6 +122,6 @@ def write_stream_chunks(
 
 
 def _checked(batch: "pyarrow.RecordBatch") -> "pyarrow.RecordBatch":
-    """Return a batch whose offsets are within its buffers; pyarrow does not check what it maps."""
+    """Check that the offsets of a batch are within its buffers, which pyarrow does not do."""
     batch.validate(full=True)
     return batch

@@ -1,4 +1,4 @@
-"""The flat arrays of a table that comes in chunks: their shapes before, then their parts."""
+"""The flat arrays of a table that comes in chunks: first their shapes, then their parts."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from exset.grammars.tables.survey import Survey, in_batches
 from exset.grammars.tables.table import Table
 
 _BATCH: Final = 1 << 24
-"""The bytes of the values in a batch."""
+"""About the number of bytes of the values in a batch."""
 
 Parts: TypeAlias = dict[str, tuple[int, flat.Array]]
-"""A part of each array by name: the index of its first element in the whole array, and itself."""
+"""A part of each array by name: the index in the whole array at which it begins, and the part."""
 
 
 @dataclass(frozen=True)
 class FlatTables:
-    """The arrays of tables that are chunks of one.
+    """The arrays of a table that comes in chunks.
 
-    `arrays`: of the table without rows. `shapes`: of the whole arrays. `stored`: the metadata and
-    the forms of the columns.
+    `arrays`: those of the table without rows. `shapes`: the shapes of the whole arrays. `stored`:
+    the metadata and the forms of the columns.
     """
 
     tables: Iterable[Table]
@@ -35,7 +35,7 @@ class FlatTables:
     def of(
         cls, tables: Iterable[Table], watch: Callable[[Table], None] | None = None
     ) -> "FlatTables":
-        """Survey tables. Raises FormatError if two columns need an array of one name.
+        """Survey tables. Raises FormatError if two columns need arrays with the same name.
 
         watch: called with each table.
         """

@@ -20,8 +20,8 @@ from exset.io.folders import NewFolder
 class FolderFiles:
     """The files of a table, to be written into a folder.
 
-    `table`: the table without the bytes of the files, which has a column of paths: of a table
-    without one, the numbers of the rows with a suffix for the content.
+    `table`: the table without the bytes of the files, but with a column of paths. If the table had
+    none, the paths are the numbers of the rows with a suffix for the content.
     """
 
     def __init__(

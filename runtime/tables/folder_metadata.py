@@ -1,4 +1,4 @@
-"""Read and write metadata.csv and metadata.jsonl: what a folder of files says about them.
+"""Read and write metadata.csv and metadata.jsonl, which describe the files of a folder.
 
 Source: Hugging Face `datasets`, "ImageFolder with metadata": the column `file_name` has the paths.
 """
@@ -23,7 +23,7 @@ from exset.grammars.tables.table import Table
 
 FILE_NAME: Final = "file_name"
 NAMES: Final = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
-"""The names of such files."""
+"""The names of metadata files."""
 
 _INTEGER: Final = re.compile(r"-?+(?:0|[1-9][0-9]{0,17}+)")
 
@@ -31,8 +31,8 @@ _INTEGER: Final = re.compile(r"-?+(?:0|[1-9][0-9]{0,17}+)")
 def parsed(source: Source, limits: Limits, findings: Findings) -> Table:
     """Return the table of a metadata file, whose name ends in `.csv`, `.jsonl` or `.parquet`.
 
-    A column of CSV has integers or floats if all its cells are, else text; an empty cell of numbers
-    is absent. Raises FormatError.
+    A column of a CSV file becomes integers or floats if all its cells are such numbers, otherwise
+    text. An empty cell in a column of numbers is absent. Raises FormatError.
     """
     try:
         columns = _columns(source, limits, findings)
@@ -61,7 +61,7 @@ def _columns(source: Source, limits: Limits, findings: Findings) -> dict[str, Ta
 
 
 def json_lines(table: Table, losses: Losses) -> bytes:
-    """Return a table as JSON, a line a row: absent values are null, arrays are lists.
+    """Return a table as JSON, with a line for each row: absent values are null, arrays are lists.
 
     JSON has no bytes and no NaN: both are losses.
     """
@@ -95,7 +95,7 @@ def _is_json(column: TableColumn) -> bool:
 
 
 def _value(value: object) -> object:
-    """Return a value of a table as one of JSON; binary32 numbers by their shortest decimals."""
+    """Convert a value of a table to JSON; a binary32 number becomes its shortest decimal."""
     if isinstance(value, np.ndarray | Numbers | Text | Lists):
         return [_value(value[i]) for i in range(len(value))]
     if isinstance(value, np.generic):
@@ -118,7 +118,7 @@ def _csv_columns(text: str) -> dict[str, TableColumn]:
 
 
 def _typed(name: str, cells: list[str]) -> TableColumn:
-    """Return a column of integers or floats if all cells are, else of text."""
+    """Return a column of integers or of floats if all cells are such numbers, otherwise of text."""
     if name == FILE_NAME or not any(cells):
         return Text.of(cells)
     if all(_INTEGER.fullmatch(cell) for cell in cells if cell):

@@ -1,7 +1,7 @@
-"""HDF5 with rows on the first axis: each column is a dataset, written by h5py.
+"""Write HDF5 files with rows on the first axis: each column is a dataset.
 
-A dataset `inputs/onset` is the column `inputs.onset`. Text is stored as text of variable length;
-other columns that are no arrays of one shape are flattened as in NPZ: `x.values` and `x.offsets`,
+A dataset `inputs/onset` is the column `inputs.onset`. Text is stored as text of variable length.
+Other columns that are not arrays of one shape are flattened as in NPZ: `x.values` and `x.offsets`,
 and `x.present` for absent rows. The attribute `exset` of the root has the metadata. The axes have
 dimension scales, so that xarray opens the file.
 
@@ -34,7 +34,7 @@ _CHUNK: Final = 1 << 20
 def write(table: Table, /, *, findings: Findings | None = None, compress: bool = False) -> bytes:
     """Return the table as an HDF5 file; the same table gives the same bytes. Raises FormatError.
 
-    compress: compress each dataset by shuffle and gzip, in chunks of some rows.
+    compress: compress each dataset with the filters shuffle and gzip, in chunks of several rows.
     """
     return whole(_write, table, findings=findings, compress=compress)
 
@@ -88,7 +88,7 @@ def _write(
 
 
 def _has_nul(column: object) -> bool:
-    """Return whether a column is text with a NUL, which ends it in HDF5."""
+    """Return whether a column is text that contains a NUL, at which HDF5 would cut it."""
     return isinstance(column, Text) and not column.data.all()
 
 
@@ -132,7 +132,7 @@ class _Scales:
         self._made: dict[str, Any] = {}
 
     def attach(self, dataset: Any) -> None:
-        """Give each axis of a dataset its scale."""
+        """Attach a scale to each axis of a dataset."""
         for axis, size in enumerate(dataset.shape):
             is_row = not axis and size == self._rows
             dataset.dims[axis].attach_scale(self._scale("row" if is_row else f"dim_{size}", size))

@@ -40,8 +40,8 @@ def read(
 ) -> Table:
     """Return the table in an HDF5 file. Raises FormatError and LimitError.
 
-    layout: "rows" reads all datasets as columns, "groups" all groups like the first one as rows; by
-    default the file decides.
+    layout: "rows" reads each dataset as a column, "groups" reads each group like the first one as a
+    row; by default exset finds out from the file.
     """
     found = Findings() if findings is None else findings
     # HDF5 itself reads a file several times as fast as its content in memory.
@@ -97,7 +97,7 @@ def _first_axis(file: File, stored: dict[str, Any], claims: Claims, findings: Fi
 def _datasets(
     file: File, claims: Claims, findings: Findings
 ) -> tuple[dict[str, _Values], dict[str, _Values]]:
-    """Return the values of all datasets by name, and those of the labels of axes.
+    """Return the values of all datasets by name, and separately those that label axes.
 
     Adds a finding for each dataset that a table cannot hold.
     """
@@ -133,7 +133,7 @@ def _datasets(
 def _restored(
     arrays: dict[str, _Values], stored: dict[str, Any], own: dict[str, Any]
 ) -> Table | None:
-    """Return the table that exset wrote, or None if the datasets are not those that it wrote."""
+    """Return the table that exset wrote, or None if the datasets were changed since."""
     names, dtypes = own.get(NAMES), own.get(DTYPES)
     named = _Arrays()
     for name, values in arrays.items():

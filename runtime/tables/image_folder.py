@@ -25,13 +25,13 @@ from exset.runtime.tables.folder_metadata import FILE_NAME, NAMES, parsed
 
 CONTENTS: Final = "file"
 PATHS: Final = "file.path"
-"""The columns with the bytes of the files, and then with their paths."""
+"""The column with the paths of the files, if the column `file` has their bytes."""
 
 _SUFFIXES: Final = (
     *(b".jpg", b".jpeg", b".png", b".ppm", b".bmp", b".pgm", b".tif", b".tiff", b".webp", b".gif"),
     *(b".wav", b".flac", b".mp3", b".ogg", b".mp4", b".avi", b".mkv"),
 )
-"""What torchvision or `datasets` take for pictures, sounds and films."""
+"""The suffixes of files that torchvision or `datasets` read as pictures, sounds and films."""
 
 
 def read(

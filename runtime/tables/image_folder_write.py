@@ -29,12 +29,12 @@ def write(
 ) -> None:
     """Copy the files of a table into the folders of their classes.
 
-    The labels must be those of the classes in the order of their bytes: from 0, without a gap. A
-    file keeps its path if this begins with its class, else its name; a second file of a name gets a
-    number. Of a table with more columns than paths and labels, files keep their paths, and
-    metadata.jsonl has all columns. Bytes in a table, such as `file` with `file.path`, are written
-    instead of the files that it names. base: the folder of relative paths, by default the one that
-    the table was made of. root: the folder that must contain all files.
+    The labels must number the classes, sorted by name, from 0 without a gap. A file keeps its path
+    if this begins with its class; otherwise it keeps only its name. A number is added to the name
+    of a second file with the same name. If the table has more columns than paths and labels, files
+    keep their paths, and metadata.jsonl has all columns. If the table has the bytes of the files,
+    such as `file` with `file.path`, these bytes are written. base: the folder of relative paths, by
+    default the folder that the table was made of. root: the folder that must contain all files.
 
     Raises FormatError for a table without files, for files that cannot be read, and for columns
     that such a folder cannot hold; with `lossy` these columns are dropped. Raises OSError.
@@ -67,9 +67,10 @@ def _by_class(listed: ListedFiles, label: str, files: FolderFiles, losses: Losse
 
 
 def _numbered(listed: ListedFiles, label: str, losses: Losses) -> tuple[Longs, tuple[bytes, ...]]:
-    """Return the labels and the classes as a reader of the folder numbers them.
+    """Return the labels and the classes, numbered as a reader of the folder numbers them.
 
-    Classes without a name have their numbers as names, with zeros, so that they stay in order.
+    A class without a name gets its number as its name, with leading zeros, so that sorting keeps
+    the order.
     """
     names = listed.classes
     distinct = np.unique(listed.label)

@@ -13,8 +13,8 @@ from exset.grammars.tables.table import Table
 def joined(tables: Sequence[Table], name: str) -> Table:
     """Return the rows of one or more tables; a column that a table lacks is absent there.
 
-    Columns of two types get the more general one, such as lists for arrays of different lengths.
-    Raises FormatError if there is none. name: that of the source.
+    If a column has different types, it gets a type that holds them all, such as lists for arrays of
+    different lengths. Raises FormatError if there is none. name: the name of the source.
     """
     if len(tables) == 1:
         return tables[0]

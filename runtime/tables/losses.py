@@ -1,4 +1,4 @@
-"""Drop the columns that a format cannot hold, where that was asked for."""
+"""Drop the columns that a format cannot hold, if the user allows losses."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -32,17 +32,17 @@ def without_unheld(
 
 
 def report_dropped(errors: Iterable[FormatError], findings: Findings) -> None:
-    """Add a finding for each column that is dropped; `errors`: why."""
+    """Add a finding for each column that is dropped; `errors`: the reasons."""
     for error in errors:
         findings.add(finding_at("table-dropped", error.place, what=error.message))
 
 
 @dataclass
 class Held(Iterable[Table]):
-    """The chunks of a table, without the columns that a format cannot hold if `lossy`.
+    """The chunks of a table; if `lossy`, without the columns that a format cannot hold.
 
-    After an iteration: `first`, the table without rows; `rows`; and what the rows of each column
-    show.
+    After an iteration, `first` is the table without rows, `rows` the number of rows, and `seen` has
+    what the rows of each column show to a reader.
     """
 
     tables: Iterable[Table]
@@ -68,7 +68,7 @@ class Held(Iterable[Table]):
 
     @contextmanager
     def in_order(self) -> Iterator[None]:
-        """Of the errors of several columns, raise that of the first one, as for a whole table."""
+        """If several columns have errors, raise that of the first column, as for a whole table."""
         try:
             yield
         except FormatError as error:

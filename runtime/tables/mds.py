@@ -22,7 +22,7 @@ from exset.runtime.tables.mds_index import Shard, parsed
 
 METADATA: Final = "exset.json"
 SAID: Final = ".said"
-"""The end of the name of a column that says which rows of another one are present."""
+"""The suffix of the name of a column that says which rows of another column are present."""
 _COMPRESSED: Final = {"zstd": "zstd", "gz": "gzip"}
 
 
@@ -33,9 +33,9 @@ def read(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Table:
-    """Return the table of a folder of shards: a row a sample, in the order of the index.
+    """Return the table of a folder of shards, with a row for each sample, in the index's order.
 
-    Raises FormatError, for pickles and unknown encodings, too; OSError.
+    Raises FormatError, also for pickles and unknown encodings, and OSError.
     """
     found = Findings() if findings is None else findings
     tables = [_table(folder, shard, limits, found, engine) for shard in parsed(folder, limits)]

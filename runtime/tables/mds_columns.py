@@ -1,4 +1,4 @@
-"""The columns of MDS: their encodings, both ways.
+"""Encode the columns of a table for MDS, and decode them.
 
 Source: mosaicml-streaming, `base/format/mds/encodings.py`.
 """
@@ -32,7 +32,7 @@ _CODES: Final = {
     **{8: "uint8", 9: "int8", 16: "uint16", 17: "int16", 18: "float16"},
     **{32: "uint32", 33: "int32", 34: "float32", 64: "uint64", 65: "int64", 66: "float64"},
 }
-"""The bytes for dtypes in arrays whose encoding does not name one."""
+"""The dtype for each byte that stores one, in arrays whose encoding does not name it."""
 _TEXTS: Final = ("str", "str_float", "str_decimal", "json")
 _BLOBS: Final = ("bytes", "pil", "jpeg", "jpeg_array", "png")
 _ARRAY: Final = re.compile(r"ndarray(?::([a-z]+\d+)(?::(\d+(?:,\d+)*))?)?")
@@ -88,7 +88,7 @@ def decoded(encoding: str, data: Strings) -> TableColumn | None:
 
 
 def _arrays(data: Strings, kind: str | None) -> TableColumn | None:
-    """Return arrays that have their shapes with them, and their dtype if `kind` is None."""
+    """Return arrays that are stored with their shapes and, if `kind` is None, with their dtype."""
     at, lengths = data.offsets[:-1], data.lengths
     before = 2 if kind is None else 1
     if not lengths.size or (lengths < before).any():
@@ -128,10 +128,10 @@ def _arrays(data: Strings, kind: str | None) -> TableColumn | None:
 
 
 def encoded(name: str, column: TableColumn, first: int = 0) -> tuple[str, Strings]:
-    """Return the encoding of a column, and its encoded values; absent rows get some value.
+    """Return the encoding of a column, and its encoded values; absent rows get any value.
 
-    first: the row of the first value, if the column is a chunk of one. Raises FormatError for a
-    column that MDS cannot hold.
+    first: the row of the first value in the whole column, if this is a chunk. Raises FormatError
+    for a column that MDS cannot hold.
     """
     if isinstance(column, Strings):
         every = np.ones(len(column), np.bool_)
@@ -163,7 +163,7 @@ def _kind(name: str, column: Numbers) -> str:
 
 
 def _with_lengths(name: str, column: Lists, items: Numbers, first: int) -> Strings:
-    """Return lists as arrays of one dimension with 32 bits for their length; absent ones as [0]."""
+    """Return lists as arrays of one dimension, whose length has 32 bits; absent lists as [0]."""
     lengths = np.where(column.present, column.lengths, 1)
     if not lengths.all():
         row = int((lengths == 0).argmax())

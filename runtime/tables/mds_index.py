@@ -29,7 +29,7 @@ _MOST_COLUMNS: Final = 4096
 
 @dataclass(frozen=True)
 class File:
-    """A file of a shard: its name in the folder, its bytes, and its hashes by name."""
+    """A file of a shard: its name in the folder, its size in bytes, and its hashes by algorithm."""
 
     basename: str
     bytes: int
@@ -50,7 +50,7 @@ class Shard:
 
     @classmethod
     def of(cls, value: Any) -> "Shard":
-        """Return a shard of its JSON value. Raises ValueError and KeyError."""
+        """Read a shard from its JSON value. Raises ValueError and KeyError."""
         if value["version"] != VERSION or value["format"] != "mds":
             raise ValueError(
                 f"it is {value['format']!r} of version {value['version']!r}, not mds of {VERSION}"

@@ -32,9 +32,10 @@ _COMPRESSED: Final = {"zstd": "zstd", "gz": "gzip"}
 
 @dataclass(frozen=True)
 class _Columns:
-    """The columns of a folder: those of `first`, which has no rows, and those that are made.
+    """The columns of a folder: those of the table, and those that say which rows are present.
 
-    `absent`: the columns with absent rows. `encodings`: of all columns, by name, sorted.
+    `first`: the table without rows. `absent`: the columns with absent rows. `encodings`: the
+    encodings of all columns, sorted by name.
     """
 
     first: Table
@@ -44,7 +45,7 @@ class _Columns:
 
     @classmethod
     def of(cls, tables: Iterable[Table], lossy: bool, findings: Findings) -> "_Columns":
-        """Return what all rows decide. Raises FormatError for what MDS cannot hold."""
+        """Find the columns in all rows. Raises FormatError for a column that MDS cannot hold."""
         errors: dict[str, FormatError] = {}
         absent: set[str] = set()
         encodings: dict[str, str] = {}
@@ -77,7 +78,7 @@ class _Columns:
 
     @property
     def sizes(self) -> list[int | None]:
-        """The bytes of the values of each column, None if they vary."""
+        """The bytes per value of each column; None if they vary."""
         return [size_of(each) for each in self.encodings.values()]
 
     def data(self, table: Table) -> list[Strings]:
@@ -142,8 +143,8 @@ def _shards(
 ) -> Iterator[tuple[int, Longs, list[memoryview]]]:
     """Yield the number of each shard, the bytes of each of its samples, and the samples.
 
-    config: the bytes of the columns' description in each shard. Raises FormatError for a row that
-    no shard can hold.
+    config: the number of bytes of the description of the columns in each shard. Raises FormatError
+    for a row that no shard can hold.
     """
 
     def runs() -> Iterator[tuple[int, Longs, memoryview]]:

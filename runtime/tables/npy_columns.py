@@ -1,4 +1,4 @@
-"""Columns of arrays as NPY files, one file a row.
+"""Convert columns of arrays to NPY files, one for each row, and back.
 
 Source: NumPy, "numpy.lib.format". Headers are compared and matched, never evaluated.
 """
@@ -57,7 +57,7 @@ def arrays_of(column: Numbers | Lists) -> Strings:
 def arrays(files: Strings) -> TableColumn | None:
     """Return the arrays in NPY files: rows of one shape, or lists if their lengths differ.
 
-    Return None if a file is no array of numbers, or the arrays differ in dtype or dimensions.
+    Return None if a file is not an array of numbers, or if arrays differ in dtype or dimensions.
     """
     rows = np.flatnonzero(files.present)
     if not rows.size:
@@ -98,7 +98,7 @@ def arrays(files: Strings) -> TableColumn | None:
 
 
 def _numbers(full: NDArray[Any], files: Strings) -> Numbers | None:
-    """Return present rows as a column; None for NaT, which a column of numbers has as absent."""
+    """Return the rows as a column; None if a value is NaT, which columns cannot have."""
     if full.dtype.kind in "mM" and np.isnat(full).any():
         return None
     values = np.zeros((len(files), *full.shape[1:]), full.dtype)
@@ -126,7 +126,7 @@ def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
 def _headers(
     data: NDArray[np.uint8], starts: Longs, lengths: Longs
 ) -> tuple[list[bytes], Longs] | None:
-    """Return the headers that differ, and which of them each file has; None if one is cut."""
+    """Return the distinct headers, and the index of each file's header; None if one is cut."""
     if (lengths < _START).any():
         return None
     sizes = data[starts + _START - 2].astype(np.int64) + data[starts + _START - 1] * np.int64(256)
@@ -147,7 +147,7 @@ def _headers(
 
 
 def _parsed(header: bytes) -> tuple[np.dtype[Any], tuple[int, ...], bool] | None:
-    """Return the dtype, the shape and the order of a header; None for one that columns lack."""
+    """Return dtype, shape and order of a header; None for a dtype that columns cannot have."""
     match = _HEADER.fullmatch(header[_START:])
     if match is None or not header.startswith(_MAGIC):
         return None

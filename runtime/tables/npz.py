@@ -1,4 +1,4 @@
-"""Read NPZ, a table as arrays of NumPy in a ZIP file, by NumPy, without pickles.
+"""Read NPZ files, ZIP files of NumPy's arrays, as tables; pickles are refused.
 
 Source: NumPy, "numpy.lib.format".
 """

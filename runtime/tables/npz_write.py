@@ -26,7 +26,7 @@ from exset.runtime.tables.npz import ARRAY, METADATA
 
 _COPIED: Final = 1 << 20
 _SPOOLED: Final = 1 << 25
-"""The bytes that stay in memory until all arrays are complete."""
+"""The most bytes that wait in memory until all arrays are complete; more go to a file."""
 
 
 def write(table: Table, /, *, findings: Findings | None = None) -> bytes:
@@ -60,10 +60,11 @@ def write_chunks(tables: Iterable[Table], out: BinaryIO, /, *, findings: Finding
 
 
 def write_array(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return the one column of a table as an NPY file, without its name.
+    """Return the only column of a table as an NPY file, which has no name for it.
 
-    Raises FormatError for other columns, other names than `array` and metadata, which `lossy`
-    drops, and if there is no column of numbers without absent rows.
+    Raises FormatError if there is no column of numbers without absent rows. Also raises it for
+    further columns, for metadata, and for a name other than `array`; with `lossy` these are
+    dropped.
     """
     found = Findings() if findings is None else findings
     return whole(write_array_chunks, table, findings=found, lossy=lossy)
@@ -102,7 +103,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
 
 
 def _write_header(file: IO[bytes], array: Array, shape: tuple[int, ...]) -> None:
-    """Write the header of the NPY file of an array like this one, with another shape."""
+    """Write the header of an NPY file with the dtype of `array`, but another shape."""
     header = npy.header_data_from_array_1_0(np.empty(0, array.dtype))
     npy.write_array_header_1_0(file, {**header, "shape": shape})
 
@@ -112,7 +113,7 @@ def _bytes_of(array: Array) -> memoryview:
 
 
 class _Spool:
-    """The bytes of arrays whose parts come in turns."""
+    """Collects the bytes of several arrays whose parts come in turns, in one temporary file."""
 
     def __init__(self, file: IO[bytes]) -> None:
         """Take an empty file."""

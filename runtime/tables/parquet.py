@@ -1,4 +1,4 @@
-"""Parquet: a table as columns in groups of rows, compressed, read and written by pyarrow.
+"""Read and write Parquet files, which store compressed columns in row groups, with pyarrow.
 
 Source: the Parquet format, version 2.6; pyarrow.
 """
@@ -102,7 +102,7 @@ class _Parquet(ArrowReader):
 
 
 def _rows(file: "ParquetFile", number: int) -> "Iterator[pyarrow.RecordBatch]":
-    """Yield the rows of a group in batches of few bytes."""
+    """Yield the rows of a row group in small batches."""
     group = file.metadata.row_group(number)
     rows = _BATCH * max(1, group.num_rows) // max(1, group.total_byte_size)
     yield from file.iter_batches(max(1, min(rows, group.num_rows)), row_groups=[number])
@@ -136,7 +136,7 @@ def _writer(sink: Sink, data: ArrowTables, schema: "pyarrow.Schema") -> BatchWri
 
 
 def _size(file: "ParquetFile") -> int:
-    """Return the bytes of the data that the end of the file promises."""
+    """Return the uncompressed size in bytes that the end of the file declares."""
     metadata = file.metadata
     groups = [metadata.row_group(number) for number in range(file.num_row_groups)]
     rows = max(metadata.num_rows, sum(group.num_rows for group in groups))

@@ -1,4 +1,4 @@
-"""What the rows of a column show to a reader that knows only them, not the type of the column."""
+"""What a reader can learn about a column from its rows alone, without its type."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,10 +9,10 @@ from exset.grammars.tables.columns import Lists, TableColumn, Text, first_wrong_
 
 @dataclass(frozen=True)
 class Seen:
-    """What the rows of a column, or of several of its chunks, show.
+    """What a reader can learn from the rows of a column, or of several of its chunks.
 
-    `has_rows`: whether some are present. `lengths`: up to two different lengths of lists.
-    `is_text`: whether all strings are UTF-8. `items`: the same of the items of lists.
+    `has_rows`: whether any row is present. `lengths`: up to two different lengths of lists.
+    `is_text`: whether all strings are UTF-8. `items`: the same for the items of lists.
     """
 
     has_rows: bool
@@ -34,7 +34,7 @@ class Seen:
         return cls(has_rows)
 
     def __or__(self, other: "Seen") -> "Seen":
-        """Return what the rows of both show."""
+        """Return what a reader can learn from the rows of both."""
         lengths = self.lengths | other.lengths
         items = self.items and other.items and self.items | other.items
         return Seen(

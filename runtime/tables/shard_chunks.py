@@ -18,13 +18,13 @@ from exset.runtime.tables.webdataset_columns import content_of, encoded
 from exset.runtime.tables.webdataset_write import Archive
 
 IsPlain = Callable[[str, TableColumn, Seen], bool]
-"""Returns whether a file without a sidecar gives a column back."""
+"""A function that returns whether a column can be read back without a sidecar."""
 
 
 def write_webdataset(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, lossy: bool = False
 ) -> bytes | None:
-    """Write an archive; return its sidecar, if it needs one. Raises as `webdataset_write.write`."""
+    """Write an archive; return its sidecar, if any. Raises the errors of `webdataset_write`."""
     held = Held(tables, encoded, lossy, findings)
 
     def chunks() -> Iterator[bytes | memoryview]:
@@ -41,14 +41,14 @@ def write_webdataset(
 def write_tfrecord(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, lossy: bool = False
 ) -> bytes | None:
-    """Write a TFRecord file; return its sidecar, if any. Raises as `tfrecord_write.write`."""
+    """Write a TFRecord file; return its sidecar, if any. Raises the errors of `tfrecord_write`."""
     held = Held(tables, entry, lossy, findings)
     chunks = (chunk for table in small(held) for chunk in tfrecord_write.chunks(table))
     return _written(held, chunks, out, tfrecord_write.is_plain)
 
 
 def archives(tables: Iterable[Table]) -> Iterator[Archive]:
-    """Yield the samples of tables, of a few rows at a time. Raises FormatError."""
+    """Yield the samples of tables, a few rows at a time. Raises FormatError."""
     contents, first, before = _contents(tables), 0, None
     for table in small(tables):
         archive = Archive.of(table, first, contents, before)
@@ -57,7 +57,7 @@ def archives(tables: Iterable[Table]) -> Iterator[Archive]:
 
 
 def _contents(tables: Iterable[Table]) -> dict[str, str]:
-    """Return the extensions of the columns of bytes, which all their rows decide."""
+    """Return the extensions of the columns of bytes, which depend on all rows."""
     found: dict[str, str] = {}
     for table in tables:
         columns = {
@@ -77,7 +77,7 @@ def _contents(tables: Iterable[Table]) -> dict[str, str]:
 def _written(
     tables: Held, chunks: Iterator[bytes | memoryview], out: BinaryIO, is_plain: IsPlain
 ) -> bytes | None:
-    """Write chunks of bytes that are made of tables, and return the sidecar."""
+    """Write the encoded chunks of tables, and return the sidecar, if it is needed."""
     file = sidecar.Fingerprint()
     with tables.in_order():
         for chunk in chunks:

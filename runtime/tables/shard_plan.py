@@ -1,4 +1,4 @@
-"""Divide rows into shards: sizes in words, and the rows of each shard."""
+"""Divide rows into shards; read sizes of shards from text."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from exset.core.callers import OptionError
 from exset.grammars.columns.arrays import Longs
 
 DEFAULT_SIZE: Final = 1 << 26
-"""The bytes of a shard, unless another size is asked for: those of MDS and of many others."""
+"""The default size of a shard in bytes, as in MDS and many other formats."""
 
 _SIZE: Final = re.compile(r"(\d{1,12})\s*(?:([kMGT]?)(i?)B?)?", re.IGNORECASE)
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -38,10 +38,10 @@ def size_of(text: str, most: int) -> int:
 
 @dataclass
 class Plan:
-    """Divides rows that come in chunks into shards, however they are divided into chunks.
+    """Divides rows that come in chunks into shards; the result does not depend on the chunks.
 
-    most: the bytes of a shard, of which `frame` are not rows; a shard has more only if it has a
-    single row.
+    most: the most bytes of a shard; a shard has more only if it has a single row. frame: the bytes
+    of a shard that are not rows.
     """
 
     most: int
@@ -50,7 +50,7 @@ class Plan:
     _room: int = field(default=-1, init=False)
 
     def runs(self, sizes: Longs) -> Iterator[tuple[int, int, int]]:
-        """Yield the number of a shard, and its first row in the next chunk and the one after.
+        """Yield runs of rows: the shard, the first row in the chunk, and the row after the last.
 
         sizes: the bytes of each row of the chunk, int64 [n]. A chunk without rows is one run.
         """

@@ -55,7 +55,7 @@ def read_tfrecord(
     damaged: bool = False,
     raw: bool = False,
 ) -> Table:
-    """Return the table of a folder of TFRecord files; arguments and errors of `tfrecord.read`."""
+    """Return the table of a folder of TFRecord files; arguments and errors: see `tfrecord.read`."""
     found = Findings() if findings is None else findings
 
     def read(source: Source, first: int) -> Table:
@@ -87,14 +87,14 @@ def _read(
 
 
 def _is_shard(name: str, suffixes: tuple[str, ...]) -> bool:
-    """Return whether a file is a shard: `NAME.tar.gz` and `NAME.tfrecord-00000-of-00010` are."""
+    """Return whether a file is a shard, such as `NAME.tar.gz` or `NAME.tfrecord-00000-of-00010`."""
     bare, suffix = os.path.splitext(name)
     bare = bare if suffix in SUFFIXES else name
     return bare.endswith(suffixes) or any(f"{suffix}-" in bare for suffix in suffixes)
 
 
 def _index(folder: Folder, limits: Limits) -> dict[str, dict[str, Any]]:
-    """Return what the index says of each shard, by name; nothing if there is no index."""
+    """Return the entry of each shard in the index, by name; empty if there is no index."""
     if INDEX not in folder.names:
         return {}
     source = folder.read(INDEX)

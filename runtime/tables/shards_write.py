@@ -30,13 +30,13 @@ _RECORD: Final = 16  # bytes of a record in addition to its data
 _EMPTY: Final = 1024  # bytes of the end of an archive
 
 Encode = Callable[[int, int], Iterable[bytes | memoryview]]
-"""Encodes rows of a chunk, from the first to before the second."""
+"""A function that encodes the rows of a chunk from a first row up to a second (excluded)."""
 
 Rows = tuple[Longs, Encode]
-"""The bytes of each row of a chunk, int64 [n], and what encodes them."""
+"""The number of bytes of each row of a chunk, int64 [n], and the function to encode the rows."""
 
 _Run = tuple[int, int, int, Encode]
-"""Rows of a chunk in one shard: the number of the shard, the first and the one after the last."""
+"""Rows of a chunk in one shard: the shard's number, the first row, the row after the last."""
 
 
 def write_webdataset(
@@ -84,8 +84,8 @@ def _write(
 ) -> None:
     """Write shards, their index and the metadata.
 
-    rows: the encoded rows of the tables, in chunks; without rows there is one shard. end_of:
-    returns the end of a shard of so many bytes.
+    rows: the encoded rows of the tables, in chunks; without rows there is one shard. end_of: a
+    function that returns the last bytes of a shard, given its size so far.
     """
     runs = (
         (number, begin, stop, encode)

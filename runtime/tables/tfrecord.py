@@ -1,4 +1,4 @@
-"""Read TFRecord files of tf.train.Example and SequenceExample: a row a record, a column a feature.
+"""Read TFRecord files of tf.train.Example and SequenceExample; each feature becomes a column.
 
 Source: TensorFlow, `feature.proto`, `example.proto`, `record_reader.cc`.
 """
@@ -29,7 +29,7 @@ from exset.grammars.tables.shard_findings import finding_at
 from exset.grammars.tables.table import Table
 
 RAW: Final = "record"
-"""The column of the records as bytes."""
+"""The name of the column of records as bytes."""
 _ZLIB: Final = b"\x78"
 _FREE: Final = 64 << 20
 
@@ -87,7 +87,7 @@ def _table(data: Bytes, starts: Longs, lengths: Longs) -> Table:
 
 
 def _sequences(data: Bytes, maps: Parts, rows: int) -> Iterator[tuple[str, TableColumn]]:
-    """Yield the columns of FeatureLists: lists, with a value for each feature."""
+    """Yield a column for each FeatureList: lists with a value for each feature."""
     entries = examples.entries_of(data, maps, maps.owners)
     steps, entry = examples.steps_of(data, entries)
     records = entries.records[entry]
@@ -109,9 +109,9 @@ def _sequences(data: Bytes, maps: Parts, rows: int) -> Iterator[tuple[str, Table
 def _column(
     name: bytes, data: Bytes, features: Features, chosen: Longs, records: Longs
 ) -> TableColumn:
-    """Return the values of some features; -1 is an absent row.
+    """Return the column of the features `chosen`; -1 means an absent row.
 
-    A column of single values, of arrays if all rows have the same number of them, or of lists.
+    It has single values if each row has one, arrays if all rows have equally many, else lists.
     """
     present = chosen >= 0
     present[present] = features.kinds[chosen[present]] != NONE

@@ -1,4 +1,4 @@
-"""Write TFRecord files of tf.train.Example: a record a row, a feature a column."""
+"""Write TFRecord files of tf.train.Example: a record for each row, a feature for each column."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -40,7 +40,7 @@ def chunks(table: Table) -> Iterator[memoryview]:
 
 
 def sidecar_of(table: Table, data: bytes, /, *, lossy: bool = False) -> bytes | None:
-    """Return the sidecar of a file, `data`, of a table; None if it holds all of it."""
+    """Return the sidecar for a table and its file `data`; None if the file alone is enough."""
     table = without_unheld(table, entry, lossy, None)
     plain = all(is_plain(name, column, Seen.of(column)) for name, column in table.columns.items())
     file = sidecar.Fingerprint().add(data).value()

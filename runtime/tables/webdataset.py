@@ -1,4 +1,4 @@
-"""Read WebDataset: a sample is the neighbouring members of a tar archive with one key.
+"""Read WebDataset: consecutive members of a tar archive with the same key are a sample.
 
 A member `KEY.EXTENSION` is a value of the column that its extension names. Source: webdataset,
 `tariterators.py`.
@@ -24,9 +24,9 @@ from exset.grammars.tables.table import Table
 from exset.runtime.tables.webdataset_columns import PICKLES, decoded, names_of
 
 KEY: Final = "__key__"
-"""The column of the keys, as webdataset calls it; a table has none if they are numbers."""
+"""The column of the keys, named as in webdataset; left out if the keys are only numbers."""
 NOTHING: Final = "null"
-"""The extension of an empty member, for a sample that has no other."""
+"""The extension of an empty member, which represents a sample without other members."""
 
 NAME: Final = re.compile(rb"((?:.*/|)[^.]+)[.]([^/]*)", re.DOTALL)
 META: Final = re.compile(rb"__[^/]*__(?:$|/)")
@@ -40,11 +40,11 @@ def read(
     engine: Engine = "auto",
     first: int = 0,
 ) -> Table:
-    """Return the table of an archive: a row a sample, a column an extension.
+    """Return the table of an archive: a row for each sample, a column for each extension.
 
     Members that webdataset skips are skipped, with a finding. Raises FormatError for an archive
-    that ends within the data of a member, and for two members of one name in a sample. first: the
-    number of the first sample, in a shard.
+    that ends within the data of a member, and for two members with the same name in a sample.
+    first: the number of the first sample, if the archive is a shard.
     """
     found = Findings() if findings is None else findings
     members = read_members(source, limits=limits, findings=found, engine=engine)
@@ -117,7 +117,7 @@ class _Samples:
 
 
 def numbered_keys(first: int, count: int) -> list[bytes]:
-    """Return the keys of samples that have no other: their numbers in eight digits or more."""
+    """Return the keys for samples without keys: their numbers, in eight digits or more."""
     return [b"%08d" % number for number in range(first, first + count)]
 
 

@@ -1,8 +1,8 @@
-"""The columns of WebDataset: what the extension of a member says of its content, both ways.
+"""Encode columns as members of WebDataset, and decode them; the extension gives the type.
 
-A column `label` of integers is `KEY.label.cls`, text `.txt`, arrays `.npy`, bytes `.bin` or, by
-their first bytes, `.jpg` and so on; a column `cls`, `txt` and so on needs no second extension.
-Source: webdataset, `autodecode.py`.
+A column `label` of integers becomes members `KEY.label.cls`. Text gets `.txt`, arrays get `.npy`,
+and bytes get `.bin` or, depending on their first bytes, `.jpg` and so on. A column that is called
+`cls`, `txt` and so on needs no second extension. Source: webdataset, `autodecode.py`.
 """
 
 import re
@@ -78,7 +78,7 @@ def content_of(column: Strings) -> str:
 
 
 def names_of(extensions: Sequence[str]) -> list[str]:
-    """Return the names of the columns of extensions: without an added one, if they then differ."""
+    """Return the column names for extensions, without the added extension if names stay unique."""
     bare = [
         stem if dot and last in _ADDED else extension
         for extension in extensions

@@ -1,4 +1,4 @@
-"""Write WebDataset: tar archives that depend on nothing but their table.
+"""Write WebDataset: tar archives whose bytes depend only on the table.
 
 Source: webdataset, `writer.py`, with keys that have no dots, and sorted extensions.
 """
@@ -27,7 +27,7 @@ from exset.runtime.tables.webdataset import KEY, META, NAME, NOTHING, numbered_k
 from exset.runtime.tables.webdataset_columns import encoded, is_decimal
 
 _CHUNK: Final = 1 << 21
-"""About the bytes of samples that are encoded at once."""
+"""About the number of bytes of samples that are encoded at once."""
 _MOST_ROWS: Final = 1 << 13
 _DIGITS: Final = 8
 
@@ -41,7 +41,7 @@ def write(table: Table, /, *, lossy: bool = False, findings: Findings | None = N
 
 
 def sidecar_of(table: Table, data: bytes, /, *, lossy: bool = False) -> bytes | None:
-    """Return the sidecar of an archive, `data`, of a table; None if it holds all of it."""
+    """Return the sidecar for a table and its archive `data`; None if the archive is enough."""
     table = without_unheld(table, encoded, lossy, None)
     plain = (is_plain(name, column, Seen.of(column)) for name, column in table.columns.items())
     file = sidecar.Fingerprint().add(data).value()
@@ -85,8 +85,8 @@ class Archive:
     ) -> "Archive":
         """Encode a table, or a chunk of one. Raises FormatError.
 
-        Of a chunk, `first` is the number of the first sample, `known` has the extensions of
-        columns of bytes, and `before` is the key before the first one.
+        For a chunk, `first` is the number of its first sample, `known` has the extensions of the
+        columns of bytes, and `before` is the key of the sample before.
         """
         columns = dict(table.columns)
         keys = columns.pop(KEY, None)
@@ -108,7 +108,7 @@ class Archive:
         )
 
     def sizes(self) -> Longs:
-        """Return about the bytes of each sample in an archive: int64 [n]."""
+        """Return the approximate number of bytes of each sample in an archive: int64 [n]."""
         sizes = np.zeros(len(self.keys), np.int64)
         for each in self.contents:
             sizes += np.where(each.present, 512 + each.lengths + -each.lengths % 512, 0)
@@ -166,7 +166,7 @@ class Archive:
 
 
 def _numbered(first: int, count: int) -> Strings:
-    """Return the keys of samples that have no other; as `numbered_keys`."""
+    """Return keys for samples that have none of their own, as `numbered_keys` does."""
     if first + count > 10**_DIGITS:
         return Strings.of(numbered_keys(first, count))
     fours = np.array([b"%04d" % number for number in range(10**4)]).view(np.uint8).reshape(-1, 4)
@@ -180,7 +180,10 @@ def _nothing(present: Flags) -> Strings:
 
 
 def _checked(keys: TableColumn, first: int, before: bytes | None) -> Strings:
-    """Return given keys; `first`: the row of the first. FormatError: one is not read back."""
+    """Return the keys of a table. Raises FormatError for a key that would not read back.
+
+    first: the row of the first key. before: the key before it, if this is a chunk.
+    """
     if not isinstance(keys, Strings):
         raise cannot_hold(KEY, f"keys must be text, not {type_of(keys)}")
     raw = Strings.unchecked(**vars(keys))

@@ -99,7 +99,10 @@ class Dataset(ABC):
         return ()
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
-        """Return the arrays of all samples, on a device. Raises errors of `batch`; ImportError."""
+        """Return the arrays of all samples, on a device.
+
+        Raises the errors of `batch`, and ImportError for "cuda" without CuPy.
+        """
         with on_device(device) as xp:
             arrays = self.batch(np.arange(len(self)))
             return {

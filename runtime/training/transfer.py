@@ -31,7 +31,7 @@ class Sent:
 
 
 class Transfer:
-    """Copies batches to the device of a namespace, and waits for it; NumPy needs no copy.
+    """Copies batches to the device of a namespace, and waits for each copy; NumPy needs none.
 
     Strings and objects stay on the host, because no device can store them.
     """
