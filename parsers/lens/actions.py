@@ -81,6 +81,9 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     note_repeated(columns, field, at)
     if state[c.IN_HEADER]:
         columns.header[field] = real
+        if step >= c.NUM_REALS:  # `;` or an event list comes next, and ends the header
+            state[c.IN_HEADER] = 0
+            state[c.SEEN_FIELDS] = 0
         return
     for span in range(state[c.SPANS]):
         if not expand(columns, span, at):

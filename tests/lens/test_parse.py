@@ -287,3 +287,10 @@ def test_steps_have_the_numbers_of_their_names_and_notes_the_codes_of_findings()
     for number, name in enumerate(steps.STEPS[2 * steps.NUM_REALS :], 2 * steps.NUM_REALS):
         assert getattr(steps, name.upper()) == number
     assert {note.code for note in steps.Note} <= RULES.keys()
+
+
+def test_a_field_without_a_value_ends_the_header() -> None:
+    """A proc after it is the example's."""
+    text = b"max:; proc: {set a 1} I: 1;"
+    examples = parse(Source("a.ex", text))
+    assert examples.header.proc is None and list(examples.proc) == [b"set a 1"]
