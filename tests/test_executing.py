@@ -23,6 +23,9 @@ MAY_IMPORT = {
     "exset.core.isolation": {"multiprocessing"},
     "exset.core.process_pool": {"multiprocessing", "concurrent"},
     "exset.testing.fuzz": {"concurrent"},
+    # They run the program that the user wants to test.
+    "exset.testing.conformance.readers": {"subprocess"},
+    "exset.testing.conformance.runner": {"concurrent"},
     # It decodes in threads.
     "exset.runtime.aeon.provision.provider": {"concurrent"},
 }

@@ -13,7 +13,12 @@ from exset.core import signals
 
 SECTIONS = {
     "Look at files": {"inspect": "info stats", "show": "cat head", "plot": "plot"},
-    "Check files": {"validate": "validate", "diff": "diff", "explain": "explain"},
+    "Check files": {
+        "validate": "validate",
+        "diff": "diff",
+        "explain": "explain",
+        "conformance": "conformance",
+    },
     "Convert and edit files": {"convert": "convert", "edit:edit_files": "edit", "split": "split"},
     "Families of formats": {
         "list:lists": "list",

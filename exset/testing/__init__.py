@@ -6,19 +6,18 @@
     @given(example_sets(text=True))
     def test_round_trip(examples): ...
 
-Needs the extra `test`: `pip install "exset[test]"`.
+The strategies need the extra `test`: `pip install "exset[test]"`. `exset.testing.contract` and
+`exset.testing.conformance` do not.
 """
 
-try:
-    import hypothesis  # noqa: F401
-except ImportError as error:
-    message = "exset.testing needs Hypothesis, of the extra `test`: pip install 'exset[test]'"
-    raise ImportError(message) from error
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from exset.testing.aeon import archives, blocks, manifests
-from exset.testing.configs import config_dicts, loader_configs
-from exset.testing.lbann import sample_lists, schema_pairs, schemas
-from exset.testing.lens import example_sets, set_headers, strings
+if TYPE_CHECKING:
+    from exset.testing.aeon import archives, blocks, manifests
+    from exset.testing.configs import config_dicts, loader_configs
+    from exset.testing.lbann import sample_lists, schema_pairs, schemas
+    from exset.testing.lens import example_sets, set_headers, strings
 
 __all__ = [
     "archives",
@@ -33,3 +32,28 @@ __all__ = [
     "set_headers",
     "strings",
 ]
+
+_MODULES = {
+    "aeon": ("archives", "blocks", "manifests"),
+    "configs": ("config_dicts", "loader_configs"),
+    "lbann": ("sample_lists", "schema_pairs", "schemas"),
+    "lens": ("example_sets", "set_headers", "strings"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a strategy on first use; raise ImportError, which names the extra."""
+    for module, names in _MODULES.items():
+        if name in names:
+            need_hypothesis()
+            return getattr(import_module(f"exset.testing.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def need_hypothesis() -> None:
+    """Raise ImportError, which names the extra, if Hypothesis is not installed."""
+    try:
+        import_module("hypothesis")
+    except ImportError as error:
+        message = "exset.testing needs Hypothesis, of the extra `test`: pip install 'exset[test]'"
+        raise ImportError(message) from error

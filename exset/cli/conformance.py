@@ -1,0 +1,218 @@
+"""`exset conformance`: test a reader or writer in any language against exset."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from exset.cli.commands import Group
+from exset.cli.options import Whole, option, secondary_option
+from exset.cli.output import Exit, argument_errors, data_errors
+from exset.cli.paths import PATH
+from exset.cli.reports import json_option, json_rows
+from exset.core.errors import FormatError
+from exset.core.text import safe
+
+if TYPE_CHECKING:
+    from exset.testing.conformance.judge import Judge, Result
+    from exset.testing.conformance.readers import Reader
+
+_FORMAT = option("--format", metavar="NAME", help="Use the cases of this format.")
+_ONLY = option(
+    "--run", "only", metavar="GLOB", multiple=True, help="Use only the cases whose name matches."
+)
+
+
+@click.group(cls=Group)
+def conformance() -> None:
+    """Test a reader or writer in any language against exset."""
+
+
+@conformance.command("list")
+@_FORMAT
+@_ONLY
+@json_option(
+    *("name", "format", "verdict", "path", "meaning", "rule", "section", "features", "severity"),
+    *("agree", "systems", "options"),
+)
+def list_cases(format: str | None, only: Sequence[str]) -> None:
+    """List the cases, with the rule of each.
+
+    \b
+      exset conformance list --format ex --run '*sharing*'
+    """
+    from exset.testing.conformance import cases, selected
+    from exset.testing.conformance.export import row
+
+    with argument_errors():
+        chosen = selected(cases(format), only)
+    rows = json_rows()
+    for case in chosen:
+        if rows is not None:
+            rows.write(row(case))
+        else:
+            click.echo(f"{case.id}: {case.rule}")
+
+
+@conformance.command()
+@click.argument("folder", metavar="DIR", type=PATH)
+@_FORMAT
+def export(folder: str, format: str | None) -> None:
+    """Write the cases to a folder: files, their meanings as JSON, and an index.
+
+    \b
+      exset conformance export cases
+    """
+    from exset.testing.conformance import export as write
+
+    with argument_errors():
+        count = write(folder, format)
+    click.echo(f"{safe(folder)}: {count} files written")
+
+
+@conformance.command()
+@click.argument("file", metavar="[FILE]", default="-", type=PATH)
+@option("--format", metavar="NAME", required=True, help="Read this format.")
+@option("--loop", is_flag=True, help="Answer one file after the other: see exset conformance run.")
+@option("--dialect", metavar="NAME", help="Read this dialect of a manifest or configuration.")
+def meaning(file: str, format: str, loop: bool, dialect: str | None) -> int:
+    """Print what a file means as JSON, as a reader under test does.
+
+    \b
+      exset conformance meaning --format ex train.ex
+
+    The exit code is 1 for an invalid file.
+    """
+    from exset.io import files
+    from exset.testing.conformance import meanings
+
+    options = {} if dialect is None else {"dialect": dialect}
+    with argument_errors():
+        meanings.family_of(format)
+    if loop:
+        _answer(sys.stdin.buffer, sys.stdout.buffer, format, options)
+        return Exit.OK
+    document = meanings.meaning(files.read(file).data, format, options=options)
+    click.echo(meanings.dumped(document), nl=False)
+    return Exit.OK
+
+
+def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[str, str]) -> None:
+    """Answer each file on standard input, as a reader with `--loop` does."""
+    from exset.testing.conformance import meanings
+
+    while line := stdin.readline():
+        try:
+            output = meanings.dumped(
+                meanings.meaning(stdin.read(int(line)), format, options=options)
+            )
+            stdout.write(b"0 %d\n" % len(output) + output)
+        except FormatError:
+            stdout.write(b"1 0\n")
+        stdout.flush()
+
+
+@conformance.command()
+@click.argument("command", metavar="-- CMD...", nargs=-1, required=True, type=click.UNPROCESSED)
+@option("--format", metavar="NAME", required=True, help="Use the cases of this format.")
+@option(
+    "--role",
+    type=click.Choice(["decoder", "encoder", "transcoder"]),
+    default="decoder",
+    help="CMD reads files, writes them, or converts them (decoder).",
+)
+@option("--loop", is_flag=True, help="Start CMD once: lengths separate the cases.")
+@option("--without", metavar="NAMES", default="", help="Features that CMD lacks, with commas.")
+@option("--skip", metavar="GLOB", multiple=True, help="Cases that need not pass.")
+@_ONLY
+@option("-x", "stop_early", is_flag=True, help="Stop at the first case that fails.")
+@option(
+    "--report",
+    "reports",
+    metavar="FORM[=FILE]",
+    multiple=True,
+    help="Write a report: json, junit, tap, sarif or markdown.",
+)
+@option("--generate", metavar="N", type=Whole(1), help="Draw N files instead of the cases.")
+@secondary_option("--keep", metavar="DIR", type=PATH, help="Keep a drawn file that fails here.")
+@secondary_option("--seed", metavar="N", type=int, default=0, help="Seed of --generate (0).")
+@secondary_option("--to", "target", metavar="NAME", default="bex", help="What a transcoder writes.")
+@secondary_option("--timeout", metavar="SECONDS", type=float, default=10.0, help="Per case (10).")
+@secondary_option("--parallel", type=Whole(1), default=1, help="Run this many CMD at once (1).")
+@option("-v", "--verbose", is_flag=True, help="Show the cases that pass, too.")
+def run(
+    command: tuple[str, ...],
+    format: str,
+    role: str,
+    loop: bool,
+    without: str,
+    skip: tuple[str, ...],
+    only: tuple[str, ...],
+    stop_early: bool,
+    reports: tuple[str, ...],
+    generate: int | None,
+    keep: str | None,
+    seed: int,
+    target: str,
+    timeout: float,
+    parallel: int,
+    verbose: bool,
+) -> int:
+    """Run a program on the cases, and compare its answers with those of exset.
+
+    \b
+      exset conformance run --format ex -- ./my-reader
+      exset conformance run --format ex --loop --report tap -- python my.py
+      exset conformance run --format bex --without sparse -- ./my-reader {}
+
+    CMD gets a file on standard input, or its path for {}, and prints its meaning as JSON. It exits
+    with 0, or with 1 for an invalid file. With --loop it gets the length of each file, a line feed,
+    and the file; it answers 0 or 1, the length of its output, a line feed, and the output.
+    """
+    from exset.cli import conformance_output as shown
+    from exset.testing.conformance import Judge, LoopReader, ProgramReader, cases, runner
+
+    with argument_errors():
+        chosen = runner.selected(cases(format), only)
+        judge = Judge(shown.role_of(role), target, shown.features_of(without, cases(format)))
+        forms = shown.forms_of(reports)
+
+    def make() -> "Reader":
+        return (LoopReader if loop else ProgramReader)(command, timeout)
+
+    if generate is not None:
+        return _generated(make(), format, generate, judge, seed, keep)
+    results: list[Result] = []
+    running = runner.run(make, chosen, judge, skip=skip, parallel=parallel, stop_early=stop_early)
+    for result in running:
+        results.append(result)
+    if "" not in forms.values():
+        for line in shown.lines(results, verbose):
+            click.echo(line)
+    for form, path in forms.items():
+        shown.write_report(form, path, format, results)
+    return Exit.BAD_FILE if any(result.failed for result in results) else Exit.OK
+
+
+def _generated(
+    reader: "Reader", format: str, count: int, judge: "Judge", seed: int, keep: str | None
+) -> int:
+    """Search for a drawn file on which the reader is wrong, and show the smallest."""
+    from exset.cli import conformance_output as shown
+    from exset.testing import need_hypothesis
+
+    with data_errors(ImportError):
+        need_hypothesis()
+    from exset.testing.conformance.generated import search
+
+    with argument_errors(), reader:
+        found = search(reader, format, count, judge, seed)
+    if found is None:
+        click.echo(f"{count} drawn files: no difference")
+        return Exit.OK
+    for line in shown.found_lines(found.result, found.draws):
+        click.echo(line)
+    if keep is not None:
+        click.echo(f"kept: {safe(shown.keep(found.result.case, keep))}")
+    return Exit.BAD_FILE

@@ -1,0 +1,130 @@
+"""The output of `exset conformance run`: for the terminal, and as reports."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+import click
+
+import exset
+from exset.core.text import safe
+from exset.io import files
+from exset.reports import FORMS, Row, Run, written
+from exset.reports.rows import Status
+from exset.testing.conformance import meanings
+from exset.testing.conformance.cases import VERSION, Case
+from exset.testing.conformance.judge import Result, Role
+from exset.testing.conformance.runner import score
+
+_STATUS: dict[str, Status] = {
+    "passed": "passed",
+    "wrong": "failed",
+    "skipped but passes": "failed",
+    "crashed": "error",
+    "timed out": "error",
+    "unsupported": "skipped",
+    "skipped": "skipped",
+}
+
+
+def role_of(text: str) -> Role:
+    """Return a role by its name."""
+    return cast(Role, text)
+
+
+def features_of(text: str, cases: Sequence[Case]) -> frozenset[str]:
+    """Return the features in a text with commas; ValueError for one that no case has."""
+    chosen = frozenset(filter(None, (word.strip() for word in text.split(","))))
+    there = {feature for case in cases for feature in case.features}
+    if unknown := sorted(chosen - there):
+        known = ", ".join(sorted(there))
+        raise ValueError(f"no case has the feature {unknown[0]!r}: there are {known}")
+    return chosen
+
+
+def forms_of(reports: Sequence[str]) -> dict[str, str]:
+    """Return the file of each report, empty for standard output; ValueError for unknown ones."""
+    found = {}
+    for report in reports:
+        form, _, path = report.partition("=")
+        if form not in FORMS:
+            raise ValueError(f"unknown report {form!r}: choose {', '.join(FORMS)}")
+        found[form] = path
+    if sum(not path for path in found.values()) > 1:
+        raise ValueError("only one report fits on standard output: write --report FORM=FILE")
+    return found
+
+
+def lines(results: Sequence[Result], verbose: bool) -> Iterator[str]:
+    """Yield results for the terminal: the numbers of each feature, then what is wrong."""
+    run = run_of("", results)
+    width = max(map(len, run.by_group), default=0)
+    for group, rows in run.by_group.items():
+        bad = sum(row.is_bad for row in rows)
+        ran = len(rows) - sum(row.status == "skipped" for row in rows)
+        skipped = f", {len(rows) - ran} left out" if ran < len(rows) else ""
+        text = f"{group:<{width}}  {ran - bad} of {ran}{skipped}"
+        yield click.style(text, fg="red" if bad else "green")
+    for result in results:
+        if result.failed or verbose:
+            yield f"{result.case.id}: {result.outcome} ({result.case.rule})"
+            yield from (f"    {safe(message)}" for message in result.messages)
+    yield click.style(score(results).text, bold=True)
+
+
+def found_lines(result: Result, draws: int) -> Iterator[str]:
+    """Yield a drawn file on which a reader is wrong."""
+    yield f"file {draws} differs; the smallest file that does:"
+    data = result.case.data
+    is_text = not formats_binary(result.case.format)
+    text = data.decode("utf-8", "replace") if is_text else data.hex(" ", -4)
+    yield from (f"  | {safe(line)}" for line in text.splitlines())
+    yield f"{result.outcome}:"
+    yield from (f"    {safe(message)}" for message in result.messages)
+
+
+def formats_binary(format: str) -> bool:
+    """Return whether a format is binary."""
+    return exset.formats.get(format).binary
+
+
+def keep(case: Case, folder: str) -> str:
+    """Write a drawn case to a folder as exported cases are; return the path of the file."""
+    name = f"{case.verdict}-{hashlib.sha256(case.data).hexdigest()[:10]}"
+    path = os.path.join(folder, f"{name}.{case.format}")
+    os.makedirs(folder, exist_ok=True)
+    files.write(path, case.data)
+    if case.meaning is not None:
+        target = os.path.join(folder, f"{name}.meaning.json")
+        files.write(target, meanings.dumped(case.meaning, indent=1))
+    return path
+
+
+def run_of(format: str, results: Sequence[Result]) -> Run:
+    """Return results as the rows of a report."""
+    rows = [
+        Row(
+            name=each.case.id,
+            status=_STATUS[each.outcome],
+            rule=each.case.name,
+            about=each.case.rule,
+            groups=each.case.features,
+            severity=each.case.severity,
+            messages=each.messages,
+            path=each.case.path,
+            seconds=each.seconds,
+        )
+        for each in results
+    ]
+    title = f"exset conformance: {format}, version {VERSION}"
+    return Run(title, exset.__version__, score(results).text, rows)
+
+
+def write_report(form: str, path: str, format: str, results: Sequence[Result]) -> None:
+    """Write a report to a file, or to standard output without a path."""
+    text = written(run_of(format, results), form)
+    if path:
+        files.write(path, text.encode("utf-8"))
+    else:
+        click.echo(text, nl=False)

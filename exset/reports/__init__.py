@@ -1,0 +1,27 @@
+"""Reports of checks in the formats of other tools: JUnit, TAP, SARIF, JSON and Markdown.
+
+A check makes a `Run` of `Row`s; `written` gives the report. They know nothing of what was checked.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Final, cast
+
+from exset.reports.rows import Row, Run, Severity, Status
+
+__all__ = ["FORMS", "Row", "Run", "Severity", "Status", "written"]
+
+FORMS: Final[Mapping[str, str]] = {
+    "json": "exset.reports.as_json",
+    "junit": "exset.reports.junit",
+    "markdown": "exset.reports.markdown",
+    "sarif": "exset.reports.sarif",
+    "tap": "exset.reports.tap",
+}
+"""The forms of a report, each with the module that writes it."""
+
+
+def written(run: Run, form: str) -> str:
+    """Return a report as text; `form` is one of `FORMS`."""
+    write = cast(Callable[[Run], str], import_module(FORMS[form]).report)
+    return write(run)

@@ -1,0 +1,41 @@
+"""A run as JUnit XML, which CI systems show as tests."""
+
+import re
+from xml.etree import ElementTree
+
+from exset.reports.rows import Run
+
+_INVALID = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def report(run: Run) -> str:
+    """Return a run as JUnit XML, with a test case for each row."""
+    counts = {
+        "tests": len(run.rows),
+        "failures": run.count("failed"),
+        "errors": run.count("error"),
+        "skipped": run.count("skipped"),
+        "time": f"{sum(row.seconds for row in run.rows):.6f}",
+    }
+    attributes = {name: str(value) for name, value in counts.items()}
+    suites = ElementTree.Element("testsuites", {"name": run.title, **attributes})
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": run.title, **attributes})
+    for row in run.rows:
+        group = next(iter(row.groups), run.title)
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            {"name": row.name, "classname": _text(group), "time": f"{row.seconds:.6f}"},
+        )
+        if row.status != "passed":
+            tag = {"failed": "failure", "error": "error", "skipped": "skipped"}[row.status]
+            child = ElementTree.SubElement(case, tag, {"message": _text(row.message)})
+            child.text = _text("\n".join([row.about, *row.messages])) or None
+    ElementTree.indent(suites)
+    text = ElementTree.tostring(suites, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _text(text: str) -> str:
+    """Return a text without the characters that XML cannot hold."""
+    return _INVALID.sub("\ufffd", text)

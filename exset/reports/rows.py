@@ -1,0 +1,63 @@
+"""The rows of a report: what was checked, and what came out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Status: TypeAlias = Literal["passed", "failed", "error", "skipped"]
+"""`failed`: a wrong result; `error`: no result, for example after a crash."""
+
+Severity: TypeAlias = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One check.
+
+    `name`: unique in a run. `groups`: what it belongs to; `rule`: the code of the rule, and `about`
+    the rule in words. `path` and `line`: the file that was checked.
+    """
+
+    name: str
+    status: Status
+    rule: str
+    about: str = ""
+    groups: Sequence[str] = ()
+    severity: Severity = "error"
+    messages: Sequence[str] = ()
+    path: str = ""
+    line: int | None = None
+    seconds: float = 0.0
+
+    @property
+    def message(self) -> str:
+        """The messages in one text."""
+        return "; ".join(self.messages)
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether the check found something wrong."""
+        return self.status in ("failed", "error")
+
+
+@dataclass(frozen=True)
+class Run:
+    """All rows of a run, with its title and a summary in words."""
+
+    title: str
+    version: str
+    summary: str
+    rows: Sequence[Row]
+
+    def count(self, *statuses: Status) -> int:
+        """Return the number of rows with one of some statuses."""
+        return sum(row.status in statuses for row in self.rows)
+
+    @property
+    def by_group(self) -> dict[str, list[Row]]:
+        """The rows of each group, in the order in which groups first occur."""
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            for group in row.groups or ("all",):
+                found.setdefault(group, []).append(row)
+        return found

@@ -1,0 +1,94 @@
+"""The conformance kit: test any reader or writer of exset's formats against exset.
+
+    from exset.testing import conformance
+
+    def test_my_reader() -> None:
+        conformance.check(my_reader, "ex")
+
+`my_reader` takes the contents of a file and returns its meaning, as in `schema("lens")`, or raises
+ValueError for an invalid file. `exset conformance run` does the same for programs in any language.
+Only generated cases need Hypothesis.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from exset.testing.conformance.cases import VERSION, Case, cases, formats
+from exset.testing.conformance.export import export
+from exset.testing.conformance.judge import Judge, Result, Role
+from exset.testing.conformance.meanings import meaning, schema
+from exset.testing.conformance.readers import FunctionReader, LoopReader, ProgramReader, Reader
+from exset.testing.conformance.runner import Score, run, score, selected
+
+__all__ = [
+    "VERSION",
+    "Case",
+    "FunctionReader",
+    "Judge",
+    "LoopReader",
+    "NotConforming",
+    "ProgramReader",
+    "Reader",
+    "Result",
+    "Role",
+    "Score",
+    "cases",
+    "check",
+    "check_case",
+    "export",
+    "formats",
+    "meaning",
+    "run",
+    "schema",
+    "score",
+    "selected",
+]
+
+
+class NotConforming(AssertionError):
+    """A reader is wrong on some cases: `results` has them, and the message lists them."""
+
+    def __init__(self, results: Sequence[Result]) -> None:
+        lines = [f"{len(results)} of the cases fail:"]
+        for each in results[:20]:
+            lines.append(f"{each.case.id} {each.outcome}: {'; '.join(each.messages)}")
+        super().__init__("\n  ".join(lines))
+        self.results = results
+
+
+def check(
+    reader: Callable[[bytes], Mapping[str, object] | bytes | None],
+    format: str,
+    *,
+    role: Role = "decoder",
+    without: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    only: Sequence[str] = (),
+) -> Score:
+    """Check a reader against all cases of a format, or those that match `only`; return its score.
+
+    `reader`: a function from the contents of a file to its meaning; a result of None, or
+    ValueError, refuses the file. `without`: features that it does not support. `skip`: patterns of
+    cases that need not pass. Raises NotConforming if a case fails.
+    """
+    judge = Judge(role, without=frozenset(without))
+    chosen = selected(cases(format), only)
+    results = list(run(lambda: FunctionReader(reader), chosen, judge, skip=skip))
+    if wrong := [each for each in results if each.failed]:
+        raise NotConforming(wrong)
+    return score(results)
+
+
+def check_case(
+    reader: Callable[[bytes], Mapping[str, object] | bytes | None],
+    case: Case,
+    *,
+    role: Role = "decoder",
+    without: Sequence[str] = (),
+) -> Result:
+    """Check a reader against one case; raises NotConforming if it fails."""
+    judge = Judge(role, without=frozenset(without))
+    for result in run(lambda: FunctionReader(reader), [case], judge):
+        if result.failed:
+            raise NotConforming([result])
+        return result
+    return Result(case, "unsupported")

@@ -1,0 +1,160 @@
+"""The cases of the conformance kit: files, and what they mean.
+
+`data/*.toml` are tables of cases, one case a rule. `data/*.jsonl` has the meaning of each valid
+case, and the cases that were drawn once by the strategies of `exset.testing`.
+"""
+
+import json
+import os
+import tomllib
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final, Literal, TypeAlias, cast
+
+from exset.testing.conformance.nodes import Document
+from exset.testing.conformance.notation import bytes_of
+
+VERSION: Final = 1
+"""The version of the cases: the same version exports the same bytes everywhere."""
+
+HOME: Final = os.path.join(os.path.dirname(__file__), "data")
+"""The folder of the tables."""
+
+Verdict: TypeAlias = Literal["valid", "invalid", "differs"]
+Severity: TypeAlias = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file, and what a reader must make of it.
+
+    `verdict`: a reader must accept a `valid` file and refuse an `invalid` one; on a file that
+    `differs` the real systems disagree, or crash. `meaning`: what the file means, for files that
+    exset reads. `rule`: the rule in words; `section`: that of the manual. `features`: what a reader
+    needs to support. `agree`: the real programs that agree. `severity`: `error` for files that
+    people write, `warning` for unusual ones. `systems`: what each system does with a file that
+    differs. `options`: those of exset's reader.
+    """
+
+    name: str
+    format: str
+    verdict: Verdict
+    data: bytes = field(repr=False)
+    rule: str
+    section: str
+    features: tuple[str, ...] = ()
+    agree: tuple[str, ...] = ()
+    severity: Severity = "error"
+    systems: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    meaning: Document | None = field(default=None, repr=False)
+
+    @property
+    def id(self) -> str:
+        """The name with the format and the verdict: `ex/valid/header-none`."""
+        return f"{self.format}/{self.verdict}/{self.name}"
+
+    @property
+    def path(self) -> str:
+        """The path of the exported file."""
+        return f"{self.id}.{self.format}"
+
+
+def cases(format: str | None = None) -> tuple[Case, ...]:
+    """Return all cases, or those of a format, in a fixed order.
+
+    Raises ValueError, which lists the formats, for a format without cases.
+    """
+    if format is None:
+        return _all()
+    if format not in formats():
+        raise ValueError(f"no cases for the format {format!r}: choose {', '.join(formats())}")
+    return tuple(each for each in _all() if each.format == format)
+
+
+@cache
+def formats() -> tuple[str, ...]:
+    """Return the formats that have cases."""
+    return tuple(dict.fromkeys(each.format for each in _all()))
+
+
+@cache
+def _all() -> tuple[Case, ...]:
+    kept = {(row["format"], row["name"]): row for row in _rows()}
+    found = []
+    for table in tables(".toml"):
+        for case in declared(table):
+            row = kept.pop((case.format, case.name), None)
+            found.append(_with(case, row))
+    drawn = [
+        Case(
+            name=cast(str, name),
+            format=cast(str, format),
+            verdict="valid",
+            data=b64decode(cast(str, row["data"])),
+            rule="a drawn file",
+            section="all",
+            features=tuple(cast(list[str], row["features"])),
+            options=cast(dict[str, str], row.get("options", {})),
+            meaning=cast(Document, row["meaning"]),
+        )
+        for (format, name), row in kept.items()
+        if "data" in row
+    ]
+    return tuple(sorted([*found, *drawn], key=lambda each: (each.format, each.verdict != "valid")))
+
+
+def _with(case: Case, row: dict[str, object] | None) -> Case:
+    if row is None:
+        return case
+    features = tuple(sorted({*case.features, *cast(list[str], row["features"])}))
+    meaning = cast("Document | None", row["meaning"])
+    return Case(**{**vars(case), "meaning": meaning, "features": features})
+
+
+def _rows() -> Iterator[dict[str, object]]:
+    for table in tables(".jsonl"):
+        with open(os.path.join(HOME, table), encoding="ascii") as file:
+            for line in file:
+                yield json.loads(line)
+
+
+def tables(suffix: str) -> list[str]:
+    """Return the names of the tables with a suffix."""
+    return sorted(name for name in os.listdir(HOME) if name.endswith(suffix))
+
+
+def declared(name: str) -> Iterator[Case]:
+    """Yield the cases of a table, without their meanings."""
+    with open(os.path.join(HOME, name), "rb") as file:
+        table = tomllib.load(file)
+    prefix = table.get("prefix", name.removesuffix(".toml").partition("-")[2])
+    verdicts: tuple[Verdict, ...] = ("valid", "invalid", "differs")
+    for verdict in verdicts:
+        for row, rule, written, *more in table.get(verdict, ()):
+            extra = more[0] if more else {}
+            yield Case(
+                name=f"{prefix}-{row}",
+                format=extra.get("format", table["format"]),
+                verdict=verdict,
+                data=_data(written, table),
+                rule=rule,
+                section=table["section"],
+                features=tuple(sorted({*table["features"], *extra.get("features", ())})),
+                agree=() if verdict == "differs" else tuple(extra.get("agree", table["agree"])),
+                severity=extra.get("severity", table.get("severity", "error")),
+                systems=extra.get("systems", {}),
+                options={**table.get("options", {}), **extra.get("options", {})},
+            )
+
+
+def _data(written: object, table: Mapping[str, object]) -> bytes:
+    """Return the bytes of a case, which is text, `{hex = ...}`, or in a notation for bytes."""
+    if isinstance(written, dict):
+        return bytes.fromhex(written["hex"])
+    text = cast(str, written)
+    if "names" in table:
+        return bytes_of(text, cast(dict[str, str], table["names"]))
+    return text.encode("utf-8")

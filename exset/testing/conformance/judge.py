@@ -1,0 +1,127 @@
+"""Judge the answer of a reader to a case: in one of three roles."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from exset import formats
+from exset.core.errors import Findings, FormatError
+from exset.testing.conformance import meanings
+from exset.testing.conformance.cases import Case
+from exset.testing.conformance.nodes import BadMeaning, Document, Node
+from exset.testing.conformance.readers import Answer
+
+Role: TypeAlias = Literal["decoder", "encoder", "transcoder"]
+Outcome: TypeAlias = Literal[
+    "passed", "wrong", "crashed", "timed out", "unsupported", "skipped", "skipped but passes"
+]
+
+SHARING: Final = "sharing"
+"""The feature without which meanings are compared as if no list were shared."""
+
+FAILED: Final = ("wrong", "crashed", "timed out", "skipped but passes")
+"""The outcomes that make a run fail."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of a case, and what is wrong, in words."""
+
+    case: Case
+    outcome: Outcome
+    messages: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        """Whether the outcome makes a run fail."""
+        return self.outcome in FAILED
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges answers in a role; `target` is the format that a transcoder writes.
+
+    `without`: the features that the reader does not support.
+    """
+
+    role: Role = "decoder"
+    target: str = "bex"
+    without: frozenset[str] = frozenset()
+
+    def question(self, case: Case) -> bytes | None:
+        """Return what the reader gets for a case; None if the case is not for the role."""
+        if self.role == "decoder":
+            return case.data
+        if case.meaning is None or case.verdict != "valid":
+            return None
+        if self.role == "encoder":
+            return meanings.dumped(case.meaning)
+        return case.data if _converted(case, self.target) is not None else None
+
+    def supports(self, case: Case) -> bool:
+        """Return whether the reader supports all features of a case."""
+        return not (self.without - {SHARING}) & {*case.features}
+
+    def judge(self, case: Case, answer: Answer) -> Result:
+        """Return the result of an answer."""
+        if answer.status in ("crashed", "timed out"):
+            return Result(case, answer.status, (answer.reason,))
+        if answer.status == "refused":
+            if case.verdict != "valid":
+                return Result(case, "passed")
+            why = f": {answer.reason}" if answer.reason else ""
+            return Result(case, "wrong", (f"refused{why}", f"expected: accepted; {case.rule}"))
+        if case.verdict == "invalid":
+            return Result(case, "wrong", ("accepted", f"expected: refused; {case.rule}"))
+        try:
+            wrong = self._differences(case, answer.output)
+        except BadMeaning as error:
+            wrong = [str(error)]
+        except FormatError as error:
+            wrong = [f"exset cannot read the output: {error}"]
+        if case.verdict == "differs" or not wrong:
+            return Result(case, "passed", tuple(wrong))
+        return Result(case, "wrong", tuple(wrong))
+
+    def _differences(self, case: Case, output: bytes | Mapping[str, object]) -> list[str]:
+        """Return how an output differs from the expected one, in words."""
+        family = meanings.family_of(case.format)
+        expected = case.meaning
+        if self.role == "transcoder":
+            made = output if isinstance(output, bytes) else json.dumps(output).encode()
+            converted = _converted(case, self.target)
+            if converted == made:
+                return []
+            found = meanings.meaning(made, self.target)
+            same = found == meanings.meaning(converted or b"", self.target)
+            return (
+                ["the bytes differ, but not the meaning"] if same else self._explained(case, found)
+            )
+        if self.role == "encoder":
+            made = output if isinstance(output, bytes) else json.dumps(output).encode()
+            found = meanings.meaning(made, case.format, options=case.options)
+        elif isinstance(output, bytes):
+            found = meanings.parsed(output, case.format)
+        else:
+            found = family.normalized(Node(output))
+        return [] if expected is None else self._explained(case, found)
+
+    def _explained(self, case: Case, found: Document) -> list[str]:
+        family, expected = meanings.family_of(case.format), case.meaning
+        assert expected is not None
+        if SHARING in self.without:
+            expected, found = family.unshared(expected), family.unshared(found)
+        if expected == found:
+            return []
+        return family.explained(expected, found) or ["the meaning differs"]
+
+
+def _converted(case: Case, target: str) -> bytes | None:
+    """Return the file of another format that exset writes; None if that format cannot hold it."""
+    model = meanings.read(case.data, case.format, Findings(), options=case.options)
+    try:
+        return formats.get(target).write(model, findings=Findings())
+    except FormatError:
+        return None

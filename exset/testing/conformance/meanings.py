@@ -1,0 +1,101 @@
+"""The meaning of a file as JSON: made, checked and compared, for every family that has one."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import MappingProxyType, ModuleType
+from typing import Final, Protocol, cast
+
+from exset import formats
+from exset.core.errors import Findings
+from exset.core.kernels import Engine
+from exset.core.protocols import Model, OptionValue
+from exset.core.source import Source
+from exset.testing.conformance.cases import HOME
+from exset.testing.conformance.nodes import BadMeaning, Document, Node
+
+FAMILIES: Final = {"lens": "exset.testing.conformance.lens"}
+"""The module of each family that has a meaning: see `FamilyMeaning`."""
+
+
+class FamilyMeaning(Protocol):
+    """What a family says of its meaning."""
+
+    def meaning(self, model: Model) -> Document:
+        """Return the canonical meaning of a model."""
+
+    def normalized(self, document: Node) -> Document:
+        """Return the canonical form of a meaning; raise BadMeaning."""
+
+    def features(self, document: Document) -> set[str]:
+        """Return what a reader needs to support to read a file with a canonical meaning."""
+
+    def unshared(self, document: Document) -> Document:
+        """Return a canonical meaning as a reader gives it that does not show what is shared."""
+
+    def explained(self, expected: Document, found: Document) -> list[str]:
+        """Return the differences of two canonical meanings in words."""
+
+
+def family_of(format: str) -> FamilyMeaning:
+    """Return the functions of a format's family; ValueError if it has no meaning."""
+    name = family_name(format)
+    if name not in FAMILIES:
+        raise ValueError(
+            f"there is no meaning of {format} files; there is of {', '.join(FAMILIES)}"
+        )
+    module: ModuleType = import_module(FAMILIES[name])
+    return cast(FamilyMeaning, module)
+
+
+def family_name(format: str) -> str:
+    """Return the name of a format's family."""
+    return formats.get(format).family.name
+
+
+def meaning(
+    data: bytes,
+    format: str,
+    engine: Engine = "auto",
+    options: Mapping[str, OptionValue] = MappingProxyType({}),
+) -> Document:
+    """Return the meaning of a file's contents.
+
+    `options`: those of the reader, such as `dialect`. Raises FormatError for an invalid file, and
+    ValueError for a format without a meaning.
+    """
+    family = family_of(format)
+    return family.meaning(read(data, format, Findings(), engine, options))
+
+
+def read(
+    data: bytes,
+    format: str,
+    findings: Findings,
+    engine: Engine = "auto",
+    options: Mapping[str, OptionValue] = MappingProxyType({}),
+) -> Model:
+    """Return the model in a file's contents. Raises FormatError."""
+    reader = cast(Callable[..., Model], formats.get(format).read)
+    return reader(Source(f"<{format}>", data), findings=findings, engine=engine, **options)
+
+
+def parsed(text: bytes, format: str) -> Document:
+    """Return the canonical form of a meaning that a program wrote as JSON; raise BadMeaning."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadMeaning(f"the output is not JSON: {error}") from None
+    return family_of(format).normalized(Node(document))
+
+
+def dumped(document: Mapping[str, object], indent: int | None = None) -> bytes:
+    """Return a meaning as JSON, in ASCII, with a line break at its end."""
+    return (json.dumps(document, indent=indent, allow_nan=False) + "\n").encode("ascii")
+
+
+def schema(family: str) -> bytes:
+    """Return the JSON schema of a family's meaning."""
+    with open(os.path.join(HOME, f"{family}.schema.json"), "rb") as f:
+        return f.read()

@@ -1,0 +1,157 @@
+"""Parts of a JSON document that another program wrote, each with its path for messages."""
+
+import math
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final, TypeAlias, cast
+
+import numpy as np
+
+from exset.parsers.engine.numbers import float32s
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+"""A value of JSON."""
+
+Document: TypeAlias = dict[str, Json]
+"""An object of JSON."""
+
+_QUIET_NAN: Final = 0x7FC00000
+
+
+class BadMeaning(ValueError):
+    """A document that is not a meaning; the message has the path of the wrong part."""
+
+
+class Node:
+    """A value of a document; its methods check the type and raise BadMeaning."""
+
+    def __init__(self, value: object, path: str = "") -> None:
+        self.value = value
+        self.path = path
+
+    def error(self, expected: str) -> BadMeaning:
+        """Return an error: the path, what was expected, and the value."""
+        found = repr(self.value)
+        found = found if len(found) <= 60 else f"{found[:57]}..."
+        return BadMeaning(f"{self.path or 'the document'}: expected {expected}, not {found}")
+
+    def get(self, name: str) -> "Node":
+        """Return a member of an object; its value is None if it is missing."""
+        if not isinstance(self.value, dict):
+            raise self.error("an object")
+        return Node(self.value.get(name), f"{self.path}.{name}" if self.path else name)
+
+    def known(self, *names: str) -> "Node":
+        """Return this object; raise BadMeaning for a member that is not one of `names`."""
+        if not isinstance(self.value, dict):
+            raise self.error("an object")
+        for name in self.value:
+            if name not in names:
+                raise BadMeaning(
+                    f"{self.path or 'the document'}: unknown member {name!r};"
+                    f" there are {', '.join(names)}"
+                )
+        return self
+
+    def items(self) -> "Iterator[Node]":
+        """Yield the items of an array."""
+        if not isinstance(self.value, list | tuple):
+            raise self.error("an array")
+        for i, item in enumerate(self.value):
+            yield Node(item, f"{self.path}[{i}]")
+
+    @property
+    def missing(self) -> bool:
+        """Whether the value is null or missing."""
+        return self.value is None
+
+    def integer(self) -> int:
+        """Return an integer."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int | np.integer):
+            raise self.error("an integer")
+        return int(self.value)
+
+    def text(self) -> str:
+        """Return a text."""
+        if not isinstance(self.value, str):
+            raise self.error("a text")
+        return self.value
+
+    def string(self) -> Json:
+        """Return a byte string in canonical form (see `string`), or None."""
+        value = self.value
+        if value is None:
+            return None
+        if isinstance(value, bytes):
+            return string(value)
+        if isinstance(value, str):
+            try:  # lone surrogates are bytes that are not UTF-8, as in file names
+                return string(value.encode("utf-8", "surrogateescape"))
+            except UnicodeEncodeError:
+                raise self.error("a text without lone surrogates") from None
+        self.known("base64")
+        try:
+            return string(b64decode(self.get("base64").text(), validate=True))
+        except Base64Error:
+            raise self.error("base64") from None
+
+    def real(self) -> Json:
+        """Return a number of single precision in canonical form: see `real`."""
+        value = self.value
+        if isinstance(value, dict):
+            self.known("decimal", "bits")
+            bits = self.get("bits")
+            if bits.missing:
+                return self.get("decimal").real()
+            try:
+                return real(np.uint32(int(bits.text(), 16)).view(np.float32))
+            except (ValueError, OverflowError):
+                raise self.error("eight hexadecimal digits as bits") from None
+        if isinstance(value, str):
+            try:
+                return real(float32s([value.encode("ascii")])[0])
+            except ValueError:
+                raise self.error("a number") from None
+        if isinstance(value, bool) or not isinstance(value, int | float | np.floating | np.integer):
+            raise self.error("a number")
+        return real(value)
+
+
+def real(value: "int | float | np.floating | np.integer") -> Document:
+    """Return a number, rounded to single precision, as its exact decimal and its bits.
+
+    All NaNs are one: `{"decimal": "NaN", "bits": "7fc00000"}`.
+    """
+    with np.errstate(over="ignore"):
+        try:
+            single = np.float32(value)
+        except OverflowError:  # a whole number that no float holds
+            single = np.float32(math.copysign(math.inf, cast(int, value)))
+    if np.isnan(single):
+        return {"decimal": "NaN", "bits": f"{_QUIET_NAN:08x}"}
+    return {"decimal": str(Decimal(float(single))), "bits": f"{int(single.view(np.uint32)):08x}"}
+
+
+def string(value: bytes) -> Json:
+    """Return a byte string as text if it is UTF-8, else as `{"base64": ...}`."""
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"base64": b64encode(value).decode("ascii")}
+
+
+def shown(value: Json) -> str:
+    """Return a value of a meaning in words, for messages."""
+    if value is None:
+        return "none"
+    if isinstance(value, dict) and "bits" in value:
+        decimal = str(value["decimal"])
+        return "NaN" if decimal == "NaN" else f"{float(decimal):.9g}"
+    if isinstance(value, dict) and "base64" in value:
+        return repr(b64decode(str(value["base64"])))[1:]
+    if isinstance(value, list):
+        text = " ".join(map(shown, value))
+        return f"[{text if len(text) <= 80 else text[:77] + '...'}]"
+    return repr(value) if isinstance(value, str) else str(value)

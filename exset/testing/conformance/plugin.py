@@ -1,0 +1,50 @@
+"""A plug-in of pytest: one test for each case.
+
+    pytest_plugins = ["exset.testing.conformance.plugin"]
+
+    @pytest.mark.conformance("ex", without=["sparse"], skip=["numbers-hexadecimal"])
+    def test_my_reader(conformance_case):
+        check_case(my_reader, conformance_case, without=["sparse"])
+
+A case that needs a feature in `without` is skipped; one that matches `skip` must fail. `only`
+selects cases by patterns.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from exset.testing.conformance.cases import cases
+from exset.testing.conformance.judge import Judge
+from exset.testing.conformance.runner import matches, selected
+
+FIXTURE = "conformance_case"
+"""The argument of a test that gets a case."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the mark `conformance`."""
+    text = "conformance(format, *, without=(), skip=(), only=()): one test for each case"
+    config.addinivalue_line("markers", text)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make a test for each case of a test with the mark."""
+    if FIXTURE not in metafunc.fixturenames:
+        return
+    if (mark := metafunc.definition.get_closest_marker("conformance")) is None:
+        pytest.fail(f"{metafunc.definition.name} needs the mark conformance", pytrace=False)
+    metafunc.parametrize(FIXTURE, list(_params(*mark.args, **mark.kwargs)))
+
+
+def _params(
+    format: str, *, without: Sequence[str] = (), skip: Sequence[str] = (), only: Sequence[str] = ()
+) -> Iterator[object]:
+    judge = Judge(without=frozenset(without))
+    for case in selected(cases(format), only):
+        marks = []
+        if not judge.supports(case):
+            marks.append(pytest.mark.skip(reason="the reader does not support this"))
+        elif matches(case, skip):
+            marks.append(pytest.mark.xfail(strict=True, reason="the case is in skip"))
+        yield pytest.param(case, id=case.name, marks=marks)

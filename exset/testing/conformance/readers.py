@@ -1,0 +1,183 @@
+"""Readers under test: functions of Python, and programs in any language.
+
+A program gets a file on standard input, or its path for the argument `{}`, and writes its answer to
+standard output. Exit code 0: accepted; 1: refused; any other, and a traceback of Python: a crash.
+
+With `loop` one process answers all cases. exset writes the length of each file in decimal digits, a
+line feed, and the file. The program answers `0` or `1`, a blank, the length of its output, a line
+feed, and the output. It ends when standard input ends.
+"""
+
+import os
+import subprocess
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Timer
+from types import TracebackType
+from typing import IO, Final, Literal, Self, TypeAlias
+
+TIMEOUT: Final = 10.0
+"""Seconds for a case, by default."""
+
+MAX_OUTPUT: Final = 1 << 28
+"""The largest answer, in bytes."""
+
+_TRACEBACK: Final = b"Traceback (most recent call last):"
+"""What Python writes when it crashes, although it exits with 1."""
+
+Status: TypeAlias = Literal["accepted", "refused", "crashed", "timed out"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a reader made of a file: its output, or the reason of a crash."""
+
+    status: Status
+    output: bytes | Mapping[str, object] = b""
+    reason: str = ""
+
+
+class Reader(ABC):
+    """A reader under test; use it in a `with` statement, which ends its processes."""
+
+    @abstractmethod
+    def answer(self, data: bytes) -> Answer:
+        """Return what the reader makes of the contents of a file."""
+
+    def close(self) -> None:  # noqa: B027
+        """End the processes of the reader, if it has any."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class FunctionReader(Reader):
+    """A function from the contents of a file to its meaning.
+
+    It refuses a file by returning None, or with ValueError, which FormatError is, too. Any other
+    exception is a crash.
+    """
+
+    def __init__(self, function: Callable[[bytes], Mapping[str, object] | bytes | None]) -> None:
+        self._function = function
+
+    def answer(self, data: bytes) -> Answer:
+        """Call the function."""
+        try:
+            output = self._function(data)
+        except ValueError as error:
+            return Answer("refused", reason=str(error))
+        except Exception as error:
+            return Answer("crashed", reason=f"{type(error).__name__}: {error}")
+        return Answer("refused") if output is None else Answer("accepted", output)
+
+
+class ProgramReader(Reader):
+    """A program that is started for each case."""
+
+    def __init__(self, command: Sequence[str], timeout: float = TIMEOUT) -> None:
+        self._command = list(command)
+        self._timeout = timeout
+
+    def answer(self, data: bytes) -> Answer:
+        """Run the program. Raises OSError if it cannot be started."""
+        if "{}" not in self._command:
+            return self._run(self._command, data)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "case")
+            with open(path, "wb") as file:
+                file.write(data)
+            return self._run([path if word == "{}" else word for word in self._command], b"")
+
+    def _run(self, command: list[str], data: bytes) -> Answer:
+        try:
+            done = subprocess.run(
+                command, input=data, capture_output=True, timeout=self._timeout, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return Answer("timed out", reason=f"no answer in {self._timeout:g} s")
+        if _TRACEBACK in done.stderr and done.returncode == 1:
+            return Answer("crashed", reason=_last(done.stderr))
+        if done.returncode in (0, 1):
+            return Answer(
+                "refused" if done.returncode else "accepted", done.stdout, _last(done.stderr)
+            )
+        return Answer("crashed", reason=f"exit code {done.returncode}{_last(done.stderr, ': ')}")
+
+
+class LoopReader(Reader):
+    """A program that answers one case after the other; a new one starts after a crash."""
+
+    def __init__(self, command: Sequence[str], timeout: float = TIMEOUT) -> None:
+        self._command = list(command)
+        self._timeout = timeout
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def answer(self, data: bytes) -> Answer:
+        """Send a case. Raises OSError if the program cannot be started."""
+        if self._process is None:
+            pipe = subprocess.PIPE
+            self._process = subprocess.Popen(self._command, stdin=pipe, stdout=pipe)
+        process = self._process
+        assert process.stdin is not None and process.stdout is not None
+        timer = Timer(self._timeout, process.kill)
+        timer.start()
+        try:
+            return self._exchange(process.stdin, process.stdout, data)
+        except (EOFError, OSError, ValueError) as error:
+            is_late = not timer.is_alive()
+            self.close()
+            if is_late:
+                return Answer("timed out", reason=f"no answer in {self._timeout:g} s")
+            return Answer("crashed", reason=str(error) or "the program ended")
+        finally:
+            timer.cancel()
+
+    def _exchange(self, stdin: IO[bytes], stdout: IO[bytes], data: bytes) -> Answer:
+        stdin.write(b"%d\n" % len(data) + data)
+        stdin.flush()
+        head = stdout.readline(100)
+        if not head:
+            raise EOFError("the program ended without an answer")
+        words = head.split()
+        if len(words) != 2 or words[0] not in (b"0", b"1") or not words[1].isdigit():
+            raise ValueError(f"the answer begins with {head!r}: expected a status and a length")
+        if (size := int(words[1])) > MAX_OUTPUT:
+            raise ValueError(f"the answer has {size:,} bytes: expected at most {MAX_OUTPUT:,}")
+        output = stdout.read(size)
+        if len(output) < size:
+            raise EOFError(f"the program ended after {len(output):,} of {size:,} bytes")
+        return Answer("accepted" if words[0] == b"0" else "refused", output)
+
+    def close(self) -> None:
+        """End the program."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:  # what was not sent cannot be sent any more
+                    continue
+        try:
+            process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _last(stderr: bytes, before: str = "") -> str:
+    """Return the last line of an output of errors."""
+    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    return before + lines[-1][:500] if lines else ""
