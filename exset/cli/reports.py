@@ -180,10 +180,10 @@ def write_failure(error: FormatError | OSError) -> None:
 
 
 def write_row(row: Mapping[str, object]) -> None:
-    """Write a JSON object as a line of ASCII, which cannot control a terminal."""
-    import json
+    """Write a JSON object as a line."""
+    from exset.cli.json_text import line_of
 
-    click.echo(json.dumps(row, allow_nan=False))
+    click.echo(line_of(row))
 
 
 def findings_row(findings: Findings) -> dict[str, object]:

@@ -1,6 +1,8 @@
 """The JSON of all commands."""
 
 import json
+import os
+from base64 import b64decode
 from pathlib import Path
 
 import h5py
@@ -8,6 +10,7 @@ import pytest
 
 import exset
 from exset import Manifest
+from exset.cli.json_text import line_of
 from tests.cli.command_line import CAN_DRAW, run
 
 
@@ -133,6 +136,59 @@ WORKING = (
     "edit exset::xor.ex -o x.ex",
 )
 SHAPE = {"schema", "ok", "error"}
+ODD = os.fsdecode(b"\xff\xc3")
+"""Bytes that are not UTF-8, in a name."""
+
+
+def strict(line: str) -> dict[str, object]:
+    """Read an object as RFC 8259 and I-JSON demand: no surrogates, no NaN, no name twice."""
+
+    def unique(members: list[tuple[str, object]]) -> dict[str, object]:
+        names = [name for name, _ in members]
+        assert len(set(names)) == len(names), names
+        return dict(members)
+
+    def refuse(word: str) -> None:
+        raise AssertionError(word)
+
+    assert line.isascii()
+    found: dict[str, object] = json.loads(line, object_pairs_hook=unique, parse_constant=refuse)
+    json.dumps(found, ensure_ascii=False).encode("utf-8")
+    return found
+
+
+def odd(argument: str) -> str:
+    """Return an argument with all names of files changed to names that are not UTF-8."""
+    stem, dot, suffix = argument.rpartition(".")
+    is_name = (dot and stem and not stem.startswith("exset::")) or argument in ("out", "no")
+    return f"{stem}{ODD}.{suffix}" if is_name and dot else argument + ODD * bool(is_name)
+
+
+def test_names_that_are_not_utf_8() -> None:
+    """Every command writes JSON that a strict reader takes, and the bytes of each such name."""
+    exset.save(Manifest.of(["STRING", "ASCII_INT"], [["a", 1], ["b", 2]]), odd("m.tsv"))
+    with h5py.File("a.h5", "w", track_order=True) as file:
+        file["x/field"] = 1.0
+    Path("a.h5").rename(odd("a.h5"))
+    assert run("schema", "build", odd("a.h5"), "-o", odd("d.yaml")).exit_code == 0
+    Path(odd("t.csv")).write_text("a\n")
+    cache = str(row("cache", "predict", odd("m.tsv"))["folder"])
+    for command in (*WORKING, *FAILING):
+        if command.startswith("plot") and not CAN_DRAW:
+            continue
+        done = run(*map(odd, command.replace("CACHE", cache).split()), "--json")
+        assert done.exit_code == (0 if command in WORKING else 3), (command, done.output)
+        for line in done.stdout.splitlines():
+            found = strict(line)
+            texts = {name for name, value in found.items() if "\ufffd" in str(value)}
+            known = {name.removesuffix("_base64") for name in found if name.endswith("_base64")}
+            assert texts - {"error", "findings", "parts", "members"} <= known, command
+            for name in known:
+                assert b"\xff\xc3" in b64decode(str(found[f"{name}_base64"])), command
+    found = strict(line_of({"a": ["x", ODD, 1], "b": [{ODD: ODD}], "c": "\ud800", "d": "é"}))
+    assert found["a_base64"] == [None, "/8M=", None] and found["d"] == "é"
+    assert found["b"] == [{"\ufffd\ufffd": "\ufffd\ufffd", "\ufffd\ufffd_base64": "/8M="}]
+    assert b64decode(str(found["c_base64"])) == b"\xed\xa0\x80"
 
 
 def test_an_error_has_the_keys_of_a_success() -> None:

@@ -1,0 +1,64 @@
+"""JSON for strict readers: names that are not UTF-8 get a second member with their bytes."""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+
+from exset.core.text import has_surrogates
+
+BYTES = "_base64"
+"""The end of the name of a member that has the bytes of another member."""
+
+
+def line_of(row: Mapping[str, object]) -> str:
+    """Return an object as a line of ASCII, which cannot control a terminal, without surrogates.
+
+    Of a text that is not UTF-8, the member `x` has U+FFFD in place of each wrong byte, and the
+    member `x_base64` has the bytes. Of a list, `x_base64` has the bytes of each such item, and null
+    for the others.
+    """
+    return json.dumps(_object(row), allow_nan=False)
+
+
+def _object(row: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for name, value in row.items() for key, value in _members(name, value)}
+
+
+def _members(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """Yield a member, and the one with its bytes if it needs one."""
+    name = _text(name)
+    yield name, _plain(value)
+    if isinstance(value, str):
+        if has_surrogates(value):
+            yield f"{name}{BYTES}", _base64(value)
+    elif isinstance(value, Sequence):
+        found = [_base64(each) if isinstance(each, str) else None for each in value]
+        if any(found):
+            yield f"{name}{BYTES}", found
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, Mapping):
+        return _object(value)
+    if isinstance(value, Sequence):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _text(value: str) -> str:
+    return _bytes(value).decode("utf-8", "replace") if has_surrogates(value) else value
+
+
+def _base64(value: str) -> str | None:
+    """Return the bytes of a text that is not UTF-8 in base64; None for another text."""
+    return b64encode(_bytes(value)).decode() if has_surrogates(value) else None
+
+
+def _bytes(value: str) -> bytes:
+    """Return the bytes of a name; other surrogates, as Windows allows them, become three bytes."""
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogatepass")
