@@ -12,10 +12,9 @@ from benchmarks.measure import Race, race
 from benchmarks.rows import Cases, Figures
 from exset.core.errors import Findings
 from exset.core.protocols import CheckOptions
-from exset.runtime.lbann.hdf5_files import files_in
+from exset.runtime.lbann.hdf5_files import files_in, run_on_files
 from exset.runtime.lbann.list_build import search_for
 from exset.runtime.lbann.list_files import check
-from exset.runtime.lbann.list_journal import searched
 
 LBANN = 0.14
 """Seconds of LBANN (C++) for the list of text ids, measured once on another machine."""
@@ -125,7 +124,7 @@ def _build(inputs: Inputs, jobs: int, runs: int) -> Figures:
     search = search_for(paths, Findings())
 
     def subject() -> None:
-        assert all(len(each.result().samples) for each in searched(search, paths, jobs=jobs))
+        assert all(len(each.result().samples) for each in run_on_files(search, paths, jobs=jobs))
 
     return _figures(race(subject, partial(_walk, paths), runs), len(paths))
 

@@ -19,7 +19,12 @@ SECTIONS = {
         "explain": "explain",
         "conformance": "conformance",
     },
-    "Convert and edit files": {"convert": "convert", "edit:edit_files": "edit", "split": "split"},
+    "Convert and edit files": {
+        "convert": "convert",
+        "edit:edit_files": "edit",
+        "split": "split",
+        "gather": "gather",
+    },
     "Families of formats": {
         "list:lists": "list",
         "schema": "schema",

@@ -9,6 +9,14 @@ import click
 from exset.cli.options import Option, SecondaryOption
 from exset.cli.reports import Report
 
+_RAW = "exset.cli.arguments"
+
+
+def raw_arguments(ctx: click.Context) -> tuple[str, ...]:
+    """Return the arguments of the command, as they are on the command line."""
+    arguments: tuple[str, ...] = ctx.meta.get(_RAW, ())
+    return arguments
+
 
 class HelpFormatter(click.HelpFormatter):
     """Formats help in colour; click removes the colours if the output is not a terminal."""
@@ -38,6 +46,11 @@ class Command(click.Command):
     """A command that returns a `Report`, an exit code, or nothing."""
 
     context_class = Context
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; `raw_arguments` returns them as they were."""
+        ctx.meta[_RAW] = tuple(args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command, write its report, and exit with its code."""

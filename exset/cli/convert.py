@@ -11,7 +11,8 @@ from exset import api, converting, formats
 from exset.cli import format_options
 from exset.cli.convert_plan import Job, plan
 from exset.cli.each_file import FileResult, for_each_file
-from exset.cli.inputs import CommonOptions, FormatName, jobs_options, reading_options
+from exset.cli.executions import jobs_options
+from exset.cli.inputs import CommonOptions, FormatName, reading_options
 from exset.cli.options import option, secondary_option
 from exset.cli.output import usage_error, write_stdout
 from exset.cli.paths import some_inputs
@@ -151,6 +152,7 @@ def convert(
         jobs=common.jobs,
         action="converting",
         visible=to_stdout,
+        returns=Converted,
     )
 
 

@@ -34,17 +34,19 @@ def for_each_file(
     action: str,
     visible: bool = True,
     measured: bool = True,
+    returns: type[FileResult] = FileResult,
 ) -> int:
     """Run `work` on every file and report each result; return the worst exit code.
 
     With `--json`, `row` returns the members that the command adds to the object of a file; its
     `Result` argument is None if the file has an error. Without it, `show` writes a result as text.
     After an error in a file, the other files follow. A terminal shows the progress of the `action`;
-    if results are `visible`, only while standard output is not a terminal. `measured`: as in `run`.
+    if results are `visible`, only while standard output is not a terminal. `measured` and
+    `returns`: as in `run`.
     """
     rows = json_rows()
     worst = Exit.OK
-    outcomes = run(work, items, jobs=jobs, measured=measured)
+    outcomes = run(work, items, jobs=jobs, measured=measured, returns=returns)
     for done in progress(outcomes, len(items), action, visible=visible):
         bytes_of_files.end()
         try:

@@ -10,7 +10,8 @@ import click
 
 from exset import api, formats, streaming
 from exset.cli import format_options
-from exset.cli.options import Whole, option, options, secondary_option
+from exset.cli.executions import taken_execution
+from exset.cli.options import option, options, secondary_option
 from exset.cli.output import usage_error
 from exset.cli.paths import allowed_folders
 from exset.core.callers import OptionError
@@ -127,8 +128,6 @@ def _with_common_options(command: Callable[..., object]) -> Callable[..., object
         follow_links: bool = False,
         allow_plugins: bool = False,
         no_locking: bool = False,
-        jobs: int = 1,
-        plan: str = "",
         **rest: object,
     ) -> object:
         common = CommonOptions(
@@ -143,7 +142,7 @@ def _with_common_options(command: Callable[..., object]) -> Callable[..., object
                 locking=False if no_locking else None,
             ),
             verbosity=verbose - quiet,
-            jobs=Execution(jobs, plan=plan),
+            jobs=taken_execution(rest),
             findings=Findings(strict=strict),
         )
         try:
@@ -181,20 +180,6 @@ def _parse_limits(ctx: click.Context, option: click.Parameter, values: tuple[str
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, option) from None
 
-
-jobs_options = options(
-    option(
-        "-j",
-        "--jobs",
-        type=Whole(0),
-        default=1,
-        help="Use up to N processes; 0: one for each core.",
-    ),
-    secondary_option(
-        "--plan", metavar="FILE", default="", help="Write the plan of the work, and do none of it."
-    ),
-)
-"""Add the options of a command that works on many files, one after another or at once."""
 
 base_option = option(
     "--base", metavar="FOLDER", default="", help="Find relative paths in this folder."

@@ -6,15 +6,15 @@ from typing import Final
 
 import click
 
+from exset import formats
 from exset.cli.each_file import FileResult, for_each_file
+from exset.cli.executions import jobs_options
 from exset.cli.format_options import FormatCommand
-from exset.cli.inputs import CommonOptions, jobs_options, reading_options
+from exset.cli.inputs import CommonOptions, reading_options
 from exset.cli.options import options
 from exset.cli.paths import some_files
 from exset.cli.reports import json_option, show_findings, tally_text
-from exset.core.protocols import Summary
 from exset.core.text import safe, size
-from exset.families.format import Format
 
 _LABEL: Final = 11
 """The usual width of a label."""
@@ -22,12 +22,13 @@ _LABEL: Final = 11
 
 @dataclass(frozen=True, kw_only=True)
 class FileSummary(FileResult):
-    """The format of a file, the size in bytes, the summary and the findings."""
+    """The name and format of a file, its size in bytes, and its summary, as numbers and as text."""
 
     name: str
-    format: Format
+    format: str
     bytes: int
-    summary: Summary
+    numbers: dict[str, object]
+    rows: list[tuple[str, str]]
 
 
 inspect_options = options(some_files, json_option(), reading_options, jobs_options)
@@ -70,17 +71,21 @@ def _inspect(files: tuple[str, ...], common: CommonOptions, full: bool) -> int:
         _show(found, common.verbosity)
 
     work = partial(_summarise, common=common.in_worker, full=full)
-    return for_each_file(work, files, row=_row, show=show, jobs=common.jobs, action="reading")
+    return for_each_file(
+        work, files, row=_row, show=show, jobs=common.jobs, action="reading", returns=FileSummary
+    )
 
 
 def _summarise(path: str, common: CommonOptions, full: bool) -> FileSummary:
     findings = common.new_findings()
     with common.opened(path) as file:
         models = file.models(findings, **common.options)
+        summary = file.format.family.summarise(models, detailed=full)
         return FileSummary(
             name=file.name,
-            format=file.format,
-            summary=file.format.family.summarise(models, detailed=full),
+            format=file.format.name,
+            numbers=summary.to_dict(),
+            rows=summary.rows(),
             bytes=file.size,
             findings=findings,
         )
@@ -88,15 +93,15 @@ def _summarise(path: str, common: CommonOptions, full: bool) -> FileSummary:
 
 def _row(path: str, found: FileSummary | None) -> dict[str, object]:
     return {
-        "format": found and found.format.name,
+        "format": found and found.format,
         "bytes": found and found.bytes,
-        "summary": found and found.summary.to_dict(),
+        "summary": found and found.numbers,
     }
 
 
 def _show(found: FileSummary, verbosity: int) -> None:
-    click.echo(f"{safe(found.name)}: {found.format.title}, {size(found.bytes)}")
-    rows = found.summary.rows()
+    click.echo(f"{safe(found.name)}: {formats.get(found.format).title}, {size(found.bytes)}")
+    rows = [*found.rows]
     if len(found.findings) and verbosity == 0:
         rows.append(("findings", f"{tally_text(found.findings)} (see exset validate)"))
     width = max(_LABEL, *(len(label) for label, _ in rows))

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from exset.cli.commands import Group
+from exset.cli.executions import jobs_options
 from exset.cli.inputs import (
     CommonOptions,
     access_options,
     common_options,
-    jobs_options,
     reading_options,
 )
 from exset.cli.models import model_output, written
@@ -49,7 +49,6 @@ def lists() -> None:
 @option("--finite", metavar="FIELD", multiple=True, help="Skip samples with NaN in a field.")
 @directory_option
 @option("--partial", is_flag=True, help="Replace a list although files cannot be read.")
-@option("--journal", metavar="FILE", help="Save the progress to this file, and resume from it.")
 @option("--labels", metavar="FILE", help="Write labels of SINGLE-SAMPLE to this file.")
 @option("--suffix", "suffixes", metavar=".EXT", multiple=True, help="Use files with this suffix.")
 @option("--classes", metavar="FILE", help="Write the class names to this file.")
@@ -68,7 +67,6 @@ def build(
     output: str,
     kind: str,
     directory: str | None,
-    journal: str | None,
     labels: str | None,
     suffixes: tuple[str, ...],
     classes: str | None,
@@ -99,10 +97,10 @@ def build(
         samples = _pictures(paths[0], directory, labels, suffixes, classes, common)
         return _written_by_build(samples, output, common, partial=True)
     require_option("--kind SINGLE-SAMPLE", "labels", "suffixes", "classes")
-    from exset.runtime.lbann.hdf5_files import files_in
+    from exset.runtime.lbann.hdf5_files import files_in, run_on_files
+    from exset.runtime.lbann.hdf5_search import SearchResult
     from exset.runtime.lbann.list_build import built, search_for
     from exset.runtime.lbann.list_convert import recast
-    from exset.runtime.lbann.list_journal import searched
 
     if options["sample"] is not None and options["pattern"] is not None:
         usage_error("use --sample or --pattern, not both")
@@ -110,7 +108,13 @@ def build(
     try:
         with with_source_name(", ".join(paths)):
             search = search_for(found_files, common.findings, **common.probing, **options)
-            found = searched(search, found_files, jobs=common.isolated, journal=journal)
+            found = run_on_files(
+                search,
+                found_files,
+                jobs=common.isolated,
+                returns=SearchResult,
+                identity=search.identity,
+            )
             outcomes = progress(found, len(found_files), "searching")
             samples = built(found_files, outcomes, common.findings, directory=directory)
     except FormatError:

@@ -16,6 +16,7 @@ from exset.cli.reports import write_failure
 from exset.core import progress
 from exset.core.errors import FormatError
 from exset.core.plan import PlanWritten
+from exset.core.recorded import JournalError, ShareDone
 from exset.core.text import counted, safe
 
 
@@ -78,6 +79,9 @@ class MainGroup(commands.Group):
         except PlanWritten as plan:
             click.echo(f"{safe(plan.path)}: {counted(plan.units, 'unit')} of work", err=True)
             return None
+        except ShareDone as share:
+            click.echo(_share_text(share), err=True)
+            return None
         except BrokenPipeError:
             # Redirect standard output, so that the flush at exit cannot fail.
             with suppress(OSError, ValueError):
@@ -86,6 +90,9 @@ class MainGroup(commands.Group):
         except (FormatError, OSError) as error:
             write_failure(error)
             ctx.exit(report_error(error))
+        except JournalError as error:
+            write_failure(error.error)
+            ctx.exit(report_error(error.error))
         except MemoryError:
             click.echo("exset: not enough memory", err=True)
             ctx.exit(Exit.SYSTEM)
@@ -97,3 +104,10 @@ class MainGroup(commands.Group):
         except click.UsageError as error:
             lines = error.format_message().expandtabs(4).split("\n")
             raise click.UsageError("\n".join(map(safe, lines)), error.ctx) from None
+
+
+def _share_text(share: ShareDone) -> str:
+    """Return what a share did, as text."""
+    failed = f", {share.failed:,} of them with an error" if share.failed else ""
+    units = counted(share.units, "unit")
+    return f"{safe(share.record.file)}: share {share.record.shard}, {units} of work{failed}"

@@ -7,7 +7,8 @@ import click
 from exset import api
 from exset.cli import format_options
 from exset.cli.commands import Group
-from exset.cli.inputs import CommonOptions, access_options, common_options, jobs_options
+from exset.cli.executions import jobs_options
+from exset.cli.inputs import CommonOptions, access_options, common_options
 from exset.cli.models import output_option, refuse_json_in_data
 from exset.cli.options import Decorator, option, options
 from exset.cli.output import usage_error

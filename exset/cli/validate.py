@@ -6,12 +6,12 @@ import click
 
 from exset import api
 from exset.cli.each_file import FileResult, for_each_file
+from exset.cli.executions import jobs_options
 from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import (
     CommonOptions,
     access_options,
     base_option,
-    jobs_options,
     reading_options,
 )
 from exset.cli.options import option

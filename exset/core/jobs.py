@@ -19,6 +19,8 @@ from exset.core.pace import Pace, is_small
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from exset.core.recorded import Record
+
 _AHEAD = 4
 """How many batches are submitted for each worker of an executor."""
 
@@ -32,12 +34,17 @@ class Execution:
     default what it says itself. plan: a file to which the plan is written, in place of any work.
     isolated: with one process, run work that may crash or hang in another one, with a time limit;
     see `exset.core.isolation`.
+    record: where to keep the outcomes, and which share of the work to do. gathered: journals that
+    have all outcomes, in place of any work; work: what they are about, as `Header.work`.
     """
 
     jobs: int = 1
     executor: "Executor | None" = None
     plan: str = ""
     isolated: bool = False
+    record: "Record | None" = None
+    gathered: tuple[str, ...] = ()
+    work: str = ""
 
     def __post_init__(self) -> None:
         if self.jobs < 0:
@@ -54,7 +61,12 @@ class Execution:
     @property
     def first_pass(self) -> "Execution":
         """How to run work that comes before the work of the plan."""
-        return replace(self, plan="")
+        return replace(self, plan="", record=None, gathered=())
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether not all work is done at once by the one who asks for it."""
+        return bool(self.plan or self.record or self.gathered)
 
 
 Jobs: TypeAlias = int | Execution
@@ -74,6 +86,8 @@ def run(
     executor: "Executor | None" = None,
     isolated: bool = False,
     measured: bool = True,
+    returns: object = None,
+    identity: str = "",
 ) -> Generator[Outcome[Item, Value], None, None]:
     """Run `work` on every file, and yield the outcomes in the order of the files.
 
@@ -84,15 +98,40 @@ def run(
 
     `executor`: short for `jobs=Execution(executor=...)`. `isolated`: never run the work in this
     process, as it may end the process that runs it. `measured`: whether a small file is little
-    work; if not, all processes start at once. FormatError and OSError become outcomes; so do
-    a lack of memory and a process that died, as OSError. Raises all other exceptions, ValueError
-    for a negative number of jobs, and PlanWritten if the execution says to write only the plan.
+    work; if not, all processes start at once. `returns`: the type of the values, for
+    journals; without it, none is used. `identity`: what the work depends on besides the command.
+
+    FormatError and OSError become outcomes; so do a lack of memory and a process that died, as
+    OSError. Raises all other exceptions, ValueError for a negative number of jobs, PlanWritten and
+    ShareDone if the execution says to do no more than that, and JournalError.
     """
     how = execution(jobs) if executor is None else Execution(0, executor)
     if how.plan:
         from exset.core.plan import write_plan
 
         raise write_plan(how.plan, items)
+    if returns is None or not (how.gathered or how.record):
+        yield from _run(work, items, how, isolated, measured)
+        return
+    from exset.core.journal import work_id
+    from exset.core.recorded import Summing, gathered, recorded
+
+    if how.record is None:
+        of_all = work_id(how.work, identity)
+        yield from gathered(items, how.gathered, of_all, returns)
+        return
+    record = replace(how.record, header=how.record.header.with_work(identity))
+    start = partial(_run, Summing(work), how=how, isolated=isolated, measured=measured)
+    yield from recorded(items, record, returns, lambda left: start(left))
+
+
+def _run(
+    work: Callable[[Item], Value],
+    items: Sequence[Item],
+    how: Execution,
+    isolated: bool,
+    measured: bool,
+) -> Generator[Outcome[Item, Value], None, None]:
     pace = Pace(len(items), min(how.workers, max(len(items), 1)))
     rest: Sequence[Item] = items
     if isolated and pace.workers < 2 and how.executor is None:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Generator, Sequence
 
 from exset.core.errors import Finding, FormatError, Place, Severity
-from exset.core.isolation import LateError, is_allowed
+from exset.core.isolation import is_allowed
 from exset.core.jobs import Jobs, execution, run
 from exset.core.outcome import Item, Outcome, Value
 from exset.grammars.lbann.list_files import HDF5_SUFFIXES
@@ -54,7 +54,7 @@ def failure(path: str, error: FormatError | OSError | None) -> Finding:
     if isinstance(error, ChildProcessError):
         message = "the HDF5 library crashed on this file: it is damaged, or hostile"
         return Finding("hdf5-crash", Severity.ERROR, message, place, "remove the file")
-    if isinstance(error, LateError):
+    if isinstance(error, TimeoutError):
         message = f"{error.strerror}: it is damaged, hostile, or on a slow disk"
         hint = "remove the file; or use <--jobs 2 or jobs=2>, which sets no time limit"
         return Finding("hdf5-timeout", Severity.ERROR, message, place, hint)
@@ -65,12 +65,18 @@ def failure(path: str, error: FormatError | OSError | None) -> Finding:
 
 
 def run_on_files(
-    work: Callable[[Item], Value], items: Sequence[Item], *, jobs: Jobs = 1
+    work: Callable[[Item], Value],
+    items: Sequence[Item],
+    *,
+    jobs: Jobs = 1,
+    returns: object = None,
+    identity: str = "",
 ) -> Generator[Outcome[Item, Value], None, None]:
     """Run `work` on HDF5 files as `exset.core.jobs.run` does, and yield the outcomes in order.
 
     With several processes, or in isolation, none is this one, as the HDF5 library may crash.
+    returns, identity: as in `run`.
     """
     how = execution(jobs)
     isolated = how.workers > 1 or (how.isolated and is_allowed())
-    yield from run(work, items, jobs=how, isolated=isolated)
+    yield from run(work, items, jobs=how, isolated=isolated, returns=returns, identity=identity)

@@ -82,10 +82,17 @@ class Probe:
         return os.path.join(self.base, path)
 
     def run(
-        self, work: Callable[[ListedFile], Value], samples: SampleList
+        self,
+        work: Callable[[ListedFile], Value],
+        samples: SampleList,
+        returns: object = None,
     ) -> Iterator[Outcome[ListedFile, Value]]:
-        """Run a function on every file of a list with text ids; yield the outcomes in order."""
-        yield from run_on_files(work, _ListedFiles(samples, self.base), jobs=self.jobs)
+        """Run a function on every file of a list with text ids; yield the outcomes in order.
+
+        returns: the type of its values, for journals.
+        """
+        listed = _ListedFiles(samples, self.base)
+        yield from run_on_files(work, listed, jobs=self.jobs, returns=returns)
 
     def top_level(self, listed: ListedFile) -> list[str] | None:
         """Return the top-level names in creation order; None if the file does not store it."""

@@ -52,6 +52,13 @@ class Search:
     access: Access = DEFAULT_ACCESS
     limits: Limits = DEFAULT
 
+    @property
+    def identity(self) -> str:
+        """A text that is the same for equal searches."""
+        fields = {} if self.prototype is None else self.prototype.fields
+        described = {name: str(each) for name, each in fields.items()}
+        return repr((described, self.pattern, self.finite, self.spread))
+
     def __call__(self, path: str) -> SearchResult:
         """Search one file, depth first; ignore samples inside samples. Raises errors of `File`."""
         result = SearchResult()

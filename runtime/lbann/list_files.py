@@ -34,7 +34,7 @@ def check(samples: SampleList, findings: Findings, options: CheckOptions, /) -> 
         check_names(samples, probe, findings)
     else:
         work = probe.exclusion_problems if samples.kind.is_exclusion else probe.missing_ids
-        for outcome in probe.run(work, samples):
+        for outcome in probe.run(work, samples, list[Finding]):
             if outcome.error is not None:
                 findings.add(unreadable_file(outcome.item.path, outcome.error, samples.kind))
             for finding in outcome.value or ():

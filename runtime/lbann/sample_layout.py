@@ -125,7 +125,8 @@ class Sample:
         coerced = numbers and column.transform.coerce is not None
         if found.count != stored.count or (found.dtype != stored.dtype and not coerced):
             place = Place(self.file.path, field=where)
-            raise FormatError.of(unlike(column, found, place, "the first sample"))
+            first = "the first sample"
+            raise FormatError.of(unlike(column.name, column.stored, found, place, first))
         return dataset, found, where
 
     def missing(self, field: str, place: Place | None) -> FormatError:
@@ -138,9 +139,9 @@ class Sample:
         )
 
 
-def unlike(column: Column, found: DataType, place: Place, other: str) -> Finding:
+def unlike(name: str, stored: DataType, found: DataType, place: Place, other: str) -> Finding:
     """Return the finding for a field whose size or type differs from another sample."""
-    message = f"{column.name} is {found} here, but {column.stored} in {other}"
+    message = f"{name} is {found} here, but {stored} in {other}"
     hint = "each field must have one size and type in all samples of a list"
     return Finding("hdf5-odd-sample", Severity.ERROR, message, place, hint)
 

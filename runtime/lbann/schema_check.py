@@ -4,19 +4,32 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 from exset.core.errors import Finding, Findings, FormatError, Place
 from exset.core.jobs import Jobs
 from exset.core.limits import DEFAULT, Limits
 from exset.grammars.lbann.schema import Schema
 from exset.io.access import DEFAULT_ACCESS, Access
-from exset.runtime.hdf5.file import File
+from exset.runtime.hdf5.file import DataType, File
 from exset.runtime.lbann.directives import Compat
 from exset.runtime.lbann.hdf5_files import failure, run_on_files
 from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.packing import Plan, plan
 from exset.runtime.lbann.sample_layout import Column, Sample, lay_out, unlike
 from exset.runtime.lbann.sample_reader import Pair, joined
+
+
+@dataclass(frozen=True)
+class _Field:
+    """A field of the first sample of a file: its type in the file, and the dtype that is read."""
+
+    name: str
+    stored: DataType
+    dtype: str
+
+
+_Checked: TypeAlias = tuple[list[_Field], list[Finding]]
 
 
 @dataclass(frozen=True)
@@ -58,17 +71,18 @@ def check_files(
         files.setdefault(joined(base, name), []).append(str(sample))
     items = [Samples(path, tuple(ids)) for path, ids in files.items()]
     work = partial(_check_file, planned=planned, access=access, limits=limits)
-    first: tuple[str, list[Column]] | None = None
+    identity = repr((*data.root.leaves(), *experiment.root.leaves()))
+    first: tuple[str, list[_Field]] | None = None
     reported = set(findings)
-    for outcome in run_on_files(work, items, jobs=jobs):
+    for outcome in run_on_files(work, items, jobs=jobs, returns=_Checked, identity=identity):
         if outcome.error is not None:
             findings.add(failure(outcome.item.path, outcome.error))
             continue
-        columns, found = outcome.result()
-        if first is None and columns:
-            first = outcome.item.path, columns
+        here, found = outcome.result()
+        if first is None and here:
+            first = outcome.item.path, here
         elif first is not None:
-            found += _differences(outcome.item, columns, *first)
+            found += _differences(outcome.item, here, *first)
         for finding in found:
             if finding not in reported:
                 reported.add(finding)
@@ -76,10 +90,8 @@ def check_files(
     return findings
 
 
-def _check_file(
-    item: Samples, planned: Plan, access: Access, limits: Limits
-) -> tuple[list[Column], list[Finding]]:
-    """Return the columns of the first sample of a file, and the findings of all."""
+def _check_file(item: Samples, planned: Plan, access: Access, limits: Limits) -> _Checked:
+    """Return the fields of the first sample of a file, and the findings of all."""
     findings = Findings()
     columns: list[Column] = []
     with File(item.path, access, limits) as file:
@@ -93,16 +105,16 @@ def _check_file(
                     sample.find_column(column)
             except FormatError as error:
                 findings.add(error.finding)
-    return columns, list(findings)
+    return [_Field(each.name, each.stored, each.dtype) for each in columns], list(findings)
 
 
 def _differences(
-    item: Samples, columns: list[Column], path: str, expected: list[Column]
+    item: Samples, fields: list[_Field], path: str, expected: list[_Field]
 ) -> Iterator[Finding]:
     """Compare the first sample of a file with the first sample of the list, in the file `path`."""
-    here = {column.name: column for column in columns}
-    for column in expected:
-        other = here.get(column.name, column)
-        if (other.count, other.dtype) != (column.count, column.dtype):
-            place = Place(item.path, field=f"{item.ids[0]}/{column.name}")
-            yield unlike(column, other.stored, place, path)
+    here = {each.name: each for each in fields}
+    for each in expected:
+        other = here.get(each.name, each)
+        if (other.stored.count, other.dtype) != (each.stored.count, each.dtype):
+            place = Place(item.path, field=f"{item.ids[0]}/{each.name}")
+            yield unlike(each.name, each.stored, other.stored, place, path)

@@ -15,7 +15,7 @@ from tests.cli.test_help import COMMANDS
 COMMON = {"--strict", "--untrusted", "--limit", "-q", "--quiet", "-v", "--verbose"}
 READ_NOTHING = {
     *("formats", "demo", "doctor", "explain", "completion", "help"),
-    *("config schema", "manifest build"),
+    *("config schema", "gather", "manifest build"),
 }
 
 

@@ -34,7 +34,7 @@ from exset.runtime.aeon.elements import encoded
 from exset.runtime.aeon.manifest_dataset import ManifestDataset
 from exset.runtime.hdf5.file import File
 from exset.runtime.hdf5.objects import is_group
-from exset.runtime.lbann import list_build, list_convert, list_journal, schema_build
+from exset.runtime.lbann import hdf5_files, list_build, list_convert, schema_build
 from exset.runtime.lbann.hdf5_probe import Probe
 from exset.runtime.lbann.list_exclusion import to_inclusion
 from exset.runtime.lbann.list_files import check
@@ -299,7 +299,7 @@ def _all_datasets(path: str, access: Access) -> int:
 def _list_of(path: str, access: Access) -> None:
     findings = Findings()
     search = list_build.search_for([path], findings, finite=["x"], access=access, limits=_LIMITS)
-    samples = list_build.built([path], list_journal.searched(search, [path]), findings)
+    samples = list_build.built([path], hdf5_files.run_on_files(search, [path]), findings)
     _shown(findings)
     problems = Findings()
     check(samples, problems, CheckOptions(path, access=access, limits=_LIMITS))

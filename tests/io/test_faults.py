@@ -283,8 +283,11 @@ def test_a_journal(mode: Mode, tmp_path: Path) -> None:
     """Whatever fails, a search that continues from the journal finds the same."""
     import h5py
 
+    from exset.core.jobs import Execution, run
+    from exset.core.journal import Header
+    from exset.core.recorded import JournalError, Record
+    from exset.runtime.lbann.hdf5_search import SearchResult
     from exset.runtime.lbann.list_build import search_for
-    from exset.runtime.lbann.list_journal import searched
 
     paths = []
     for number in range(3):
@@ -294,10 +297,15 @@ def test_a_journal(mode: Mode, tmp_path: Path) -> None:
                 file[f"run{sample}/x"] = number
     search = search_for(paths, Findings(), pattern="run*")
     journal = tmp_path / "journal"
+    record = Record(str(journal), Header("search"), resume=True)
 
     def act() -> list[object]:
-        with closing(searched(search, paths, journal=str(journal))) as found:
-            return [outcome.result().samples for outcome in found]
+        found = run(search, paths, jobs=Execution(record=record), returns=SearchResult)
+        try:
+            with closing(found):
+                return [outcome.result().samples for outcome in found]
+        except JournalError as error:
+            raise error.error from None
 
     expected = act()
     for _, error in runs(act, before=lambda: journal.unlink(missing_ok=True), mode=mode):

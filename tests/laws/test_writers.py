@@ -15,7 +15,7 @@ WRITERS = {
     "exset.io.extraction": "test_faults::test_extraction",
     "exset.core.disk_cache": "test_faults::test_disk_cache",
     "exset.core.background": "an empty file to lock",
-    "exset.runtime.lbann.list_journal": "a journal: test_faults::test_a_journal",
+    "exset.core.journal": "a journal: test_faults::test_a_journal",
     "exset.runtime.aeon.cache_lock": "test_faults::test_a_cache",
     "exset.io.together": "several files: test_faults::test_every_format",
     "exset.runtime.tables.hdf5": "a temporary file, or one in memory",

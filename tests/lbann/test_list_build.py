@@ -10,10 +10,9 @@ import pytest
 import exset
 from exset import Findings, FormatError, SampleList, Severity
 from exset.core.outcome import Outcome
-from exset.runtime.lbann.hdf5_files import files_in
+from exset.runtime.lbann.hdf5_files import files_in, run_on_files
 from exset.runtime.lbann.hdf5_search import SearchResult
 from exset.runtime.lbann.list_build import built, search_for
-from exset.runtime.lbann.list_journal import searched
 from tests.cli.command_line import run
 from tests.lbann.hdf5_lists import write
 
@@ -22,7 +21,7 @@ def build(*paths: str, findings: Findings | None = None, **options: object) -> S
     findings = Findings() if findings is None else findings
     found = files_in(paths)
     search = search_for(found, findings, **options)  # type: ignore[arg-type]
-    return built(found, searched(search, found), findings)
+    return built(found, run_on_files(search, found), findings)
 
 
 def test_lists_are_built(folder: Path) -> None:
@@ -50,39 +49,6 @@ def test_lists_are_built(folder: Path) -> None:
         build("d/000.h5", "d/broken.hdf5")
     with pytest.raises(FormatError, match="list-empty"):
         build("d/sub", pattern="NOTHING/*")
-
-
-def test_a_search_resumes_from_its_journal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(4):
-        write(f"d/{number}.h5", ["a", "b"])
-    paths = files_in(["d"])
-    search = search_for(paths, Findings())
-    first = searched(search, paths, journal="j")
-    assert next(first).result() == SearchResult(["a", "b"])
-    assert next(first).result()
-    first.close()
-    with open("j", "a") as file:
-        file.write('{"path": "d/2.h5", "sta')
-    looked: list[str] = []
-    run_search = type(search).__call__
-
-    def looking(self: object, path: str) -> SearchResult:
-        looked.append(path)
-        return run_search(search, path)
-
-    monkeypatch.setattr(type(search), "__call__", looking)
-    outcomes = list(searched(search, paths, journal="j"))
-    assert looked == paths[2:]
-    assert [outcome.item for outcome in outcomes] == paths
-    assert all(outcome.result() == SearchResult(["a", "b"]) for outcome in outcomes)
-    write("d/1.h5", ["a", "b", "c"])
-    looked.clear()
-    assert len(list(searched(search, paths, journal="j"))) == 4 and looked == ["d/1.h5"]
-    with pytest.raises(FormatError, match="list-journal"):
-        list(searched(search_for(paths, Findings(), pattern="a"), paths, journal="j"))
-    Path("j").write_bytes(b"\xff\n")
-    with pytest.raises(FormatError, match="list-journal"):
-        list(searched(search, paths, journal="j"))
 
 
 @pytest.mark.parametrize("how", [["--pattern", "q/*"], ["--sample", "a/s"]])

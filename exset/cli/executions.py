@@ -1,0 +1,120 @@
+"""Options that say how the work on many files runs: processes, shares of it, journals."""
+
+import os
+from typing import Any
+
+import click
+
+import exset
+from exset.cli.commands import raw_arguments
+from exset.cli.options import Whole, option, options, secondary_option
+from exset.cli.output import usage_error
+from exset.core.jobs import Execution
+from exset.core.journal import Header, work_id
+from exset.core.recorded import Record
+from exset.core.shards import Shard
+
+_GATHERED = "exset.cli.gathered"
+
+_HOW = frozenset({"jobs", "plan", "shard", "journal", "resume", "json", "quiet", "verbose"})
+"""Options that change no result."""
+
+_OUTPUTS = frozenset({"output", "experiment"})
+"""Options that name the files into which a command gathers its results."""
+
+
+class ShardType(click.ParamType[Shard]):
+    """A share of the work, `I/N` or `auto`."""
+
+    name = "I/N"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Shard:
+        """Return the share; a usage error for another text."""
+        try:
+            return value if isinstance(value, Shard) else Shard.parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+jobs_options = options(
+    option(
+        "-j",
+        "--jobs",
+        type=Whole(0),
+        default=1,
+        help="Use up to N processes; 0: one for each core.",
+    ),
+    option("--journal", metavar="FILE", default="", help="Save the result of each file here."),
+    option("--resume", is_flag=True, help="Skip what the journal has already."),
+    secondary_option(
+        "--shard",
+        type=ShardType(),
+        metavar="I/N",
+        help="Do share I of N (auto: of a cluster's task), into --journal.",
+    ),
+    secondary_option(
+        "--plan", metavar="FILE", default="", help="Write the plan of the work, and do none of it."
+    ),
+)
+"""Add the options of a command that works on many files, one after another or at once."""
+
+
+def taken_execution(values: dict[str, Any]) -> Execution:
+    """Take the values of `jobs_options` out of those of a command; return how to run its work."""
+    names = ("jobs", "journal", "resume", "shard", "plan")
+    jobs, journal, resume, shard, plan = (values.pop(name, None) for name in names)
+    if jobs is None:
+        return Execution()
+    ctx = click.get_current_context()
+    if (gathered := ctx.meta.get(_GATHERED)) is not None:
+        journals, header = gathered
+        return Execution(gathered=journals, work=_work(header.command, header.arguments))
+    if not journal:
+        if resume or shard:
+            usage_error("--resume and --shard need --journal FILE")
+        return Execution(jobs, plan=plan)
+    share = (1, 1) if shard is None else (shard.index, shard.count)
+    command, arguments = _command(ctx), _arguments(ctx)
+    header = Header(_work(command, arguments), command, arguments, share)
+    return Execution(jobs, plan=plan, record=Record(journal, header, resume, shard))
+
+
+def gathering(ctx: click.Context, journals: tuple[str, ...], header: Header) -> None:
+    """Let the command below a context take its results from journals, the first with `header`."""
+    ctx.meta[_GATHERED] = journals, header
+
+
+def _command(ctx: click.Context) -> tuple[str, ...]:
+    """Return the words of a command: `list`, `build`."""
+    names = []
+    above: click.Context | None = ctx
+    while above is not None and above.parent is not None:
+        names.append(above.command.name or "")
+        above = above.parent
+    return tuple(reversed(names))
+
+
+def _arguments(ctx: click.Context) -> tuple[str, ...]:
+    """Return the arguments of a command, without how it runs and where it gathers results."""
+    values, _, _ = ctx.command.make_parser(ctx).parse_args([*raw_arguments(ctx)])
+    left_out = _HOW if ctx.command.name == "convert" else _HOW | _OUTPUTS
+    words: list[str] = []
+    paths: list[str] = []
+    for param in ctx.command.params:
+        value = values.get(param.name or "")
+        if not isinstance(value, str | bool | list | tuple):  # not on the command line
+            continue
+        if isinstance(param, click.Argument):
+            paths += map(str, value if isinstance(value, tuple) else (value,))
+        elif isinstance(param, click.Option) and param.name not in left_out:
+            for each in value if isinstance(value, list) else [value]:
+                texts = each if isinstance(each, tuple) else (each,)
+                words += [param.opts[-1], *(() if param.is_flag else texts)]
+    return (*words, "--", *paths)
+
+
+def _work(command: tuple[str, ...], arguments: tuple[str, ...]) -> str:
+    """Return what makes the work another: exset, the command, its arguments and the folder."""
+    return work_id(exset.__version__, os.getcwd(), *command, *arguments)

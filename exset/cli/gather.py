@@ -1,0 +1,58 @@
+"""`exset gather`: put together what shares of a command did."""
+
+import click
+
+from exset.cli.commands import Command
+from exset.cli.executions import gathering
+from exset.cli.inputs import verbosity_options
+from exset.cli.paths import files_argument
+from exset.core.errors import FormatError, Place
+from exset.core.journal import Header
+
+
+@click.command(cls=Command)
+@files_argument("journals", "JOURNAL...")
+@click.option("-o", "--output", metavar="FILE", help="Write the list or the schema to this file.")
+@click.option("--experiment", metavar="FILE", help="Write the experiment schema to this file.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON, one object per line.")
+@verbosity_options
+@click.pass_context
+def gather(
+    ctx: click.Context,
+    journals: tuple[str, ...],
+    output: str | None,
+    experiment: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> object:
+    """Put together what the shares of a command did.
+
+    \b
+      exset validate --shard 1/2 --journal shares/ 'data/*.ex'
+      exset validate --shard 2/2 --journal shares/ 'data/*.ex'
+      exset gather 'shares/*'
+
+    Output and exit code are those of the command without --shard: exset repeats the command that
+    the journals name, with their results in place of the work. Use it in the same folder.
+    """
+    header = Header.read(journals[0])
+    command = _command(ctx, journals[0], header)
+    given = {"--output": output, "--experiment": experiment}
+    words = [word for name, value in given.items() if value for word in (name, value)]
+    flags = {"--json": as_json, "--quiet": quiet, "--verbose": verbose}
+    words += [name for name, is_set in flags.items() if is_set]
+    gathering(ctx, journals, header)
+    with command.make_context(header.command[-1], [*words, *header.arguments], parent=ctx) as below:
+        return command.invoke(below)
+
+
+def _command(ctx: click.Context, path: str, header: Header) -> click.Command:
+    """Return the command of a journal, which must be one that does shares."""
+    command: click.Command | None = ctx.find_root().command
+    for name in header.command:
+        command = command.get_command(ctx, name) if isinstance(command, click.Group) else None
+    if command is None or not any(param.name == "shard" for param in command.params):
+        message = "the journal names a command that has no shares"
+        raise FormatError(message, place=Place(path), code="journal")
+    return command

@@ -1,0 +1,170 @@
+"""Run work with a journal, do one share of it, and take together what the shares did."""
+
+import os
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from exset.core.errors import FormatError, Place
+from exset.core.journal import Header, Journal, Journals, checksum
+from exset.core.outcome import Item, Outcome, Value
+from exset.core.plan import Unit, WithOutput
+from exset.core.shards import Shard
+from exset.core.text import counted
+
+_NAMED = 8
+
+
+@dataclass(frozen=True)
+class Record:
+    """Where to keep the outcomes of work.
+
+    path: the journal, or with a separator at its end a folder, in which the journal of a share has
+    the name `share-I-of-N.jsonl`. header: its first line. resume: skip what it has already. shard:
+    the share to do.
+    """
+
+    path: str
+    header: Header
+    resume: bool = False
+    shard: Shard | None = None
+
+    @property
+    def file(self) -> str:
+        """The path of the journal."""
+        if not self.path.endswith(("/", os.sep)):
+            return self.path
+        shard = self.shard or Shard(1, 1)
+        width = len(str(shard.count))
+        return os.path.join(self.path, f"share-{shard.index:0{width}}-of-{shard.count}.jsonl")
+
+
+class ShareDone(Exception):
+    """A share is done: no error, but the end of the command."""
+
+    def __init__(self, record: Record, units: int, failed: int) -> None:
+        super().__init__(record, units, failed)
+        self.record = record
+        self.units = units
+        self.failed = failed
+
+
+@dataclass(frozen=True)
+class Summing(Generic[Item, Value]):
+    """Does work on a file, and returns the checksums of the files that it wrote."""
+
+    work: Callable[[Item], Value]
+
+    def __call__(self, item: Item) -> tuple[Value, dict[str, str]]:
+        """Return the value, and the checksum of the output, if there is one."""
+        value = self.work(item)
+        if not isinstance(item, WithOutput) or item.target == "-":
+            return value, {}
+        found = checksum(item.target)
+        return value, {} if found is None else {item.target: found}
+
+
+class JournalError(Exception):
+    """Journals that cannot be used for this work; `error` says why.
+
+    It is no FormatError, which would be a finding of the file that is being checked.
+    """
+
+    def __init__(self, error: FormatError) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+@contextmanager
+def _journal_errors() -> Iterator[None]:
+    try:
+        yield
+    except FormatError as error:
+        raise JournalError(error) from None
+
+
+def recorded(
+    items: Sequence[Item],
+    record: Record,
+    kind: object,
+    start: Callable[[Sequence[Item]], Generator[Outcome[Item, tuple[Any, dict[str, str]]]]],
+) -> Generator[Outcome[Item, Any], None, None]:
+    """Yield the outcome of each file, in order: from the journal, or new, and then written to it.
+
+    kind: the type of the values. start: runs the work on the files that are left. Of a share,
+    nothing is yielded: raises ShareDone at its end. Raises JournalError for a file that cannot be
+    the journal.
+    """
+    if record.shard is not None:
+        items = record.shard.of(items)
+    failed = 0
+    os.makedirs(os.path.dirname(record.file) or os.curdir, exist_ok=True)
+    with _journal_errors():
+        opened = Journal(record.file, record.header, resume=record.resume)
+    with closing(opened) as journal:
+        done = bytearray(len(items))
+        for rank, item in enumerate(items if record.resume else ()):
+            unit = Unit.of(item)
+            done[rank] = journal.has(unit) and journal.outcome(item, unit, kind) is not None
+        left = [item for rank, item in enumerate(items) if not done[rank]]
+        with closing(start(left)) as fresh:
+            for rank, item in enumerate(items):
+                unit = Unit.of(item)
+                outcome = journal.outcome(item, unit, kind) if done[rank] else None
+                if outcome is None:
+                    new = next(fresh)
+                    value, outputs = (None, {}) if new.value is None else new.value
+                    outcome = Outcome(item, value, new.error)
+                    journal.add(unit, outcome, outputs)
+                failed += outcome.error is not None
+                if record.shard is None:
+                    yield outcome
+    if record.shard is not None:
+        raise ShareDone(record, len(items), failed)
+
+
+def gathered(
+    items: Sequence[Item], paths: tuple[str, ...], work: str, kind: object
+) -> Generator[Outcome[Item, Any], None, None]:
+    """Yield the outcome of each file, in order, from the journals of all shares.
+
+    Raises JournalError, which names the shares, if one is missing or not complete, or if a journal
+    is of other work.
+    """
+    with _journal_errors():
+        opened = Journals(paths)
+    with closing(opened) as journals:
+        with _journal_errors():
+            _check_complete(items, journals, work)
+        for item in items:
+            yield journals.outcome(item, Unit.of(item), kind)
+
+
+def _check_complete(items: Sequence[Item], journals: Journals, work: str) -> None:
+    counts = {header.share[1] for header in journals.headers}
+    for path, header in zip(journals.paths, journals.headers, strict=True):
+        if header.work != work or len(counts) > 1:
+            hint = "gather the journals of one command, with one number of shares"
+            message = "the file is a journal of other work"
+            raise FormatError(message, place=Place(path), hint=hint, code="journal")
+    [count] = counts
+    missing = dict.fromkeys(range(1, count + 1), 0)
+    for rank, item in enumerate(items):
+        missing[rank % count + 1] += not journals.has(Unit.of(item))
+    there = {header.share[0] for header in journals.headers}
+    texts = []
+    if absent := [str(index) for index in missing if index not in there]:
+        texts.append(f"the journal of share {_some(absent)} of {count} is missing")
+    if partial := [index for index in missing if index in there and missing[index]]:
+        names = [f"{index} ({counted(missing[index], 'unit')})" for index in partial]
+        texts.append(f"work is left of share {_some(names)} of {count}")
+    if texts:
+        hint = "do the work of these shares, with --resume, and gather again"
+        place = Place(journals.paths[0])
+        raise FormatError("; ".join(texts), place=place, hint=hint, code="shares-missing")
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
