@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from exset.grammars.lens.examples import ExampleSet as ExampleSet
     from exset.grammars.lens.examples import SetHeader as SetHeader
     from exset.grammars.tables.table import Table as Table
+    from exset.parsers.custom.grammar import Grammar as Grammar
+    from exset.parsers.custom.grammar import compile_grammar as compile_grammar
     from exset.runtime.aeon.cache_dataset import CacheDataset as CacheDataset
     from exset.runtime.aeon.manifest_dataset import ManifestDataset as ManifestDataset
     from exset.runtime.aeon.provision.loader import DataLoader as DataLoader
@@ -86,6 +88,7 @@ _MODULES = {
     "exset.grammars.lens.build": "Dense Event Example Sparse",
     "exset.grammars.lens.examples": "ExampleSet SetHeader",
     "exset.grammars.tables.table": "Table",
+    "exset.parsers.custom.grammar": "Grammar compile_grammar",
     "exset.runtime.aeon.cache_dataset": "CacheDataset",
     "exset.runtime.aeon.manifest_dataset": "ManifestDataset",
     "exset.runtime.aeon.provision.loader": "DataLoader",

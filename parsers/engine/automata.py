@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-from interegular import parse_pattern
+from interegular import InvalidSyntax, Unsupported, parse_pattern
 from interegular.fsm import anything_else
 from lark.lexer import TerminalDef
 from numpy.typing import NDArray
@@ -54,7 +54,10 @@ def automaton(terminal: TerminalDef) -> Automaton:
         one = re.compile(ahead[2].encode("ascii"), re.DOTALL)
         before = np.array([one.fullmatch(bytes([byte])) is not None for byte in range(256)])
     _check(terminal.name, pattern)
-    machine = parse_pattern(pattern).to_fsm()
+    try:
+        machine = parse_pattern(pattern).to_fsm()
+    except (InvalidSyntax, Unsupported) as error:
+        raise ValueError(f"terminal {terminal.name}: {error}: {pattern}") from None
     states = [machine.initial, *sorted(machine.states - {machine.initial})]
     numbers = {state: number for number, state in enumerate(states)}
     live = {state for state in states if machine.islive(state)}  # type: ignore[no-untyped-call]

@@ -43,7 +43,8 @@ class Driver:
     each block. `tokens`: the initial room for tokens. `eager`: yield a stream for each block that
     completes a boundary. `header`: other steps that may end the last stream before an error.
     `stack`: the initial parser states, to begin in the middle of a text; by default the parse
-    begins with the virtual line break before a text.
+    begins with the virtual line break before a text. `framed`: there are virtual line breaks before
+    and after the text.
     """
 
     def __init__(
@@ -57,8 +58,10 @@ class Driver:
         eager: bool = False,
         header: Sequence[int] = (),
         stack: Sequence[int] = (),
+        framed: bool = True,
     ) -> None:
         self.grammar = grammar
+        self.after = b"\n" * framed  # the line break after the text
         self.begin = begin
         self.boundary: tuple[int, ...] = () if boundary is None else (boundary,)
         self.header = header
@@ -83,8 +86,9 @@ class Driver:
         )
         self.output.stack[0] = sizes[FIRST_STATE]
         self.output.state[[k.KIND, k.ROW, k.ROWS]] = k.NO_KIND, 1, 2
-        if len(stack):
+        if len(stack) or not framed:
             self.buffer, self.base = self.buffer[:0], begin
+        if len(stack):
             self.output.stack[: len(stack)] = stack
             self.output.state[[k.DEPTH, k.ROW]] = len(stack) - 1, 0
 
@@ -104,7 +108,7 @@ class Driver:
                 self._extend(waiting)
                 waiting.clear()
                 yield from self._step()
-        self._extend([*waiting, b"\n"])  # the line break after the text
+        self._extend([*waiting, self.after])
         self.final = True
         yield from self._step()
 
@@ -224,7 +228,7 @@ class Driver:
         starts, ends = output.starts[:tokens], output.ends[:tokens]
         # Only the first token can begin with the virtual line break before the text, and only the
         # last token can end with the one after the text.
-        length = self.base + len(self.buffer) - self.final
+        length = self.base + len(self.buffer) - self.final * len(self.after)
         for places in (starts, ends):
             places[:1].clip(self.begin, length, out=places[:1])
             places[-1:].clip(self.begin, length, out=places[-1:])
@@ -238,7 +242,7 @@ class Driver:
 
     def _rejection(self) -> Rejection:
         offset = self.base + int(self.output.state[k.POSITION])
-        length = self.base + len(self.buffer) - self.final
+        length = self.base + len(self.buffer) - self.final * len(self.after)
         found = expected(self.grammar, self._stack)
         tokens = self.output.state[k.TOKENS]
         kinds, starts = self.output.kinds[:tokens], self.output.starts[:tokens]

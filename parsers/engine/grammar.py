@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 # The tables also depend on these modules; a library is listed by the module that has its version.
 _ENGINE = "exset.parsers.engine"
-_MODULES = tuple(f"{_ENGINE}.{name}" for name in ("automata", "lexer_tables", "lowering", "tables"))
-_LIBRARIES = ("lark", "interegular", "numpy.version")
+MODULES = tuple(f"{_ENGINE}.{name}" for name in ("automata", "lexer_tables", "lowering", "tables"))
+LIBRARIES = ("lark", "interegular", "numpy.version")
 
 
 @dataclass(frozen=True)
@@ -39,18 +39,20 @@ class Grammar:
     """A Lark grammar, its start rule, and its steps.
 
     A step is a rule or an alias whose name has no leading underscore. `steps` names the steps that
-    the format's actions handle, in the order of their numbers. `words` names terminals in error
-    messages; a terminal without a word is shown as its quoted literal. `records` says where to
-    continue after a syntax error. The grammar is a file of `exset.grammars`, or a text. Lark is
-    imported only to lower a grammar the first time, and by the reference driver.
+    the format's actions handle, in the order of their numbers; with None each rule of Lark's table
+    is a step. `words` names terminals in error messages; a terminal without a word is shown as its
+    quoted literal. `records` says where to continue after a syntax error. The grammar is a file of
+    `exset.grammars`, or a text. `framed`: the drivers add a line break before the text and one
+    after it. Lark is imported only to lower a grammar the first time, and by the reference driver.
     """
 
     file: str
     start: str
-    steps: tuple[str, ...]
+    steps: tuple[str, ...] | None
     words: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     records: Records | None = None
     text: str | None = None
+    framed: bool = True
 
     def parse(
         self,
@@ -92,6 +94,7 @@ class Grammar:
                     tokens=tokens,
                     eager=isinstance(text, Window),
                     header=header,
+                    framed=self.framed,
                 ).streams(parts)
         except Rejection as rejection:
             parts.close()
@@ -161,7 +164,7 @@ class Grammar:
     def cache_name(self) -> str:
         """The name of the tables in the cache; it changes if anything changes the tables."""
         text = f"{self.start} {self.steps}\n{self._source}"
-        return f"grammars/{self.start}-{digest(text, *_MODULES, *_LIBRARIES)}.tables"
+        return f"grammars/{self.start}-{digest(text, *MODULES, *LIBRARIES)}.tables"
 
     @property
     def terminals(self) -> tuple[str, ...]:

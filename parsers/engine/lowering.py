@@ -13,7 +13,7 @@ from exset.parsers.engine.lexer_tables import lexers
 from exset.parsers.engine.tables import MOST_COLUMNS, MOST_MOVES, SILENT, Lowered, Tables
 
 
-def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
+def lower(lark: Lark, start: str, step_names: tuple[str, ...] | None) -> Lowered:
     """Return the tables of a grammar. Raises ValueError for a terminal that is not regular."""
     patterns = sorted(lark.terminals, key=lambda terminal: terminal.name)
     terminals = tuple(terminal.name for terminal in patterns)
@@ -33,6 +33,8 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
         for symbol, (what, argument) in table.items():
             if symbol in origins:
                 goto[state, origins[symbol]] = states[argument]
+            elif symbol not in numbers:
+                continue  # declared by %declare: no text matches it
             elif what is Shift:
                 action[state, numbers[symbol]] = states[argument] + 1
             else:
@@ -45,8 +47,9 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
     lexer = np.zeros(len(states), np.int64)
     for row, where in zip(lexing.starts, accepted.values(), strict=True):
         lexer[where] = row
+    steps = steps_of(lark, step_names)
     encoded = [
-        (len(rule.expansion), _loops(rule), step_of(rule, step_names), origins[rule.origin.name])
+        (len(rule.expansion), _loops(rule), steps[rule], origins[rule.origin.name])
         for rule in rules
     ]
     classes = int(lexing.classes.max()) + 1
@@ -64,13 +67,19 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
         ),
         terminals,
         tuple(_literal(terminal.pattern) for terminal in patterns),
-        tuple(sorted({name for rule in rules if not (name := _name(rule)).startswith("_")})),
+        tuple(sorted({name for rule in rules if not (name := name_of(rule)).startswith("_")})),
     )
 
 
-def step_of(rule: Rule, names: tuple[str, ...]) -> int:
-    """Return the index of a rule's step in `names`, or SILENT if it is not there."""
-    return names.index(name) if (name := _name(rule)) in names else SILENT
+def steps_of(lark: Lark, names: tuple[str, ...] | None) -> dict[Rule, int]:
+    """Return the step of each rule: its index in `names`, or SILENT if its name is not there.
+
+    With None a rule's step is the rule's own number.
+    """
+    if names is None:
+        return {rule: number for number, rule in enumerate(lark.rules)}
+    numbers = {name: number for number, name in enumerate(names)}
+    return {rule: numbers.get(name_of(rule), SILENT) for rule in lark.rules}
 
 
 def _in_order(states: Mapping[int, Mapping[str, tuple[object, object]]], start: int) -> list[int]:
@@ -87,8 +96,8 @@ def _in_order(states: Mapping[int, Mapping[str, tuple[object, object]]], start: 
     return order
 
 
-def _name(rule: Rule) -> str:
-    # The name of the method that Lark would call on a transformer.
+def name_of(rule: Rule) -> str:
+    """Return the name of the method that Lark would call on a transformer."""
     return str(rule.alias or rule.options.template_source or rule.origin.name)
 
 

@@ -15,7 +15,7 @@ from lark.parsers.lalr_analysis import Shift
 
 from exset.parsers.engine.expectation import END, opened, stack_after
 from exset.parsers.engine.grammar import Grammar
-from exset.parsers.engine.lowering import step_of
+from exset.parsers.engine.lowering import steps_of
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.engine.tables import SILENT
 
@@ -36,8 +36,9 @@ def streams(
 ) -> Iterator[ParseStream]:
     """Parse a whole source, whose first byte has the offset `begin`.
 
-    The parser adds one line break before the text and one after it. Before it raises `Rejection`,
-    it yields the stream up to the last step `boundary` or `header`, if there is one.
+    If the grammar is framed, the parser adds one line break before the text and one after it.
+    Before it raises `Rejection`, it yields the stream up to the last step `boundary` or `header`,
+    if there is one.
     """
     parse = _Parse(grammar, source, begin)
     try:
@@ -60,7 +61,7 @@ def streams(
     if len(ends):
         yield read.split(int(ends[-1]) + 1)[0]
     marks = opened(grammar.lowered.literals, read.kinds, read.starts)
-    at = len(source) if at is None else min(max(at - 1, 0), len(source))
+    at = len(source) if at is None else min(max(at - parse.before, 0), len(source))
     raise Rejection(begin + at, allowed, marks, stack_after(grammar.lowered, read.kinds))
 
 
@@ -73,15 +74,17 @@ class _Parse:
         self.range = begin, begin + len(source)
         self.kinds, self.starts, self.ends = array("h"), array("q"), array("q")
         self.steps, self.tokens_before = array("h"), array("q")
-        self.parser = grammar.lark.parse_interactive(b"\n" + source + b"\n")
+        frame = b"\n" * grammar.framed
+        self.before = len(frame)
+        self.parser = grammar.lark.parse_interactive(frame + source + frame)
         self.tokens: Iterator[Token] = self.parser.lexer_thread.lex(  # type: ignore[no-untyped-call]
             self.parser.parser_state
         )
-        steps = ((rule, step_of(rule, grammar.steps)) for rule in grammar.lark.rules)
+        self.steps_of = steps_of(grammar.lark, grammar.steps)
         # Lark declares that the keys are text, but uses rules as keys.
         self.parser.parser_state.parse_conf.callbacks = cast(
             "dict[str, Callable[..., None]]",
-            {rule: lambda _, step=step: self.reduce(step) for rule, step in steps},
+            {rule: lambda _, step=step: self.reduce(step) for rule, step in self.steps_of.items()},
         )
 
     def shift(self, token: Token) -> None:
@@ -89,8 +92,8 @@ class _Parse:
         self.parser.feed_token(token)
         assert token.start_pos is not None and token.end_pos is not None
         self.kinds.append(self.numbers[token.type])
-        self.starts.append(token.start_pos - 1 + self.range[0])
-        self.ends.append(token.end_pos - 1 + self.range[0])
+        self.starts.append(token.start_pos - self.before + self.range[0])
+        self.ends.append(token.end_pos - self.before + self.range[0])
 
     def reduce(self, step: int) -> None:
         """Record a step, unless it is SILENT."""
@@ -109,7 +112,7 @@ class _Parse:
                 return
             del stack[len(stack) - len(rule.expansion) :]
             stack.append(states[stack[-1]][rule.origin.name][1])
-            self.reduce(step_of(rule, self.grammar.steps))
+            self.reduce(self.steps_of[rule])
 
     @property
     def stream(self) -> ParseStream:

@@ -51,7 +51,7 @@ BLANKS = Grammar(
     """,
 )
 
-END = BLANKS.steps.index("end")
+END = (BLANKS.steps or ()).index("end")
 
 PIECES = {
     "right": b"a ( ) \n".split(b" "),

@@ -1,0 +1,1 @@
+"""Grammars of your own, run by the engine."""

@@ -1,0 +1,41 @@
+"""The kernel that converts numerals to binary64, and the kernels of grammars of your own."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.kernels import Kernels, entry_kernel
+from exset.grammars.columns.arrays import Bytes, Longs
+from exset.parsers.engine.conversion import scientific
+
+KERNELS: Final = Kernels(
+    "exset.parsers.engine.conversion",
+    "exset.parsers.custom.nesting",
+    "exset.parsers.custom.doubles",
+)
+(_PLUS, _MINUS) = b"+-"
+
+
+@entry_kernel
+def doubles(
+    buffer: Bytes, starts: Longs, ends: Longs, values: NDArray[np.float64], hard: Longs
+) -> int:
+    """Convert each span of bytes to a number, rounded once.
+
+    Stores the spans that it cannot convert in `hard`, and returns their count.
+    """
+    left = 0
+    for token in range(len(starts)):
+        at, end = starts[token], ends[token]
+        negative = at < end and buffer[at] == _MINUS
+        if at < end and (negative or buffer[at] == _PLUS):
+            at += 1
+        is_digit = at < end and 48 <= buffer[at] <= 57
+        value = scientific(buffer, at, end) if is_digit else -1.0
+        if value < 0:
+            hard[left] = token
+            left += 1
+        else:
+            values[token] = -value if negative else value
+    return left

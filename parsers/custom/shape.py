@@ -1,0 +1,159 @@
+"""What each rule of a grammar gives: a node, or the children of a node, and how many of each.
+
+Nodes are those of Lark's tree: an alias, or a rule without a leading underscore; a rule with `?` is
+a node only where it does not have exactly one child. A terminal that Lark filters out is no child.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from lark import Lark
+from lark.grammar import Rule, Symbol
+
+from exset.parsers.engine.lowering import name_of
+
+MANY: Final = 2
+"""Stands for any number above one."""
+
+
+class Mode(IntEnum):
+    """What a reduced rule becomes: its children only, a node, or a node unless it has one child."""
+
+    CHILDREN = 0
+    NODE = 1
+    NODE_OR_CHILD = 2
+
+
+class Count(NamedTuple):
+    """The least and the greatest number of children with one name; `MANY` is two or more."""
+
+    least: int
+    most: int
+
+    def __add__(self, other: "Count") -> "Count":  # type: ignore[override]
+        """Return the number in two parts, one after the other."""
+        least, most = self.least + other.least, self.most + other.most
+        return Count(min(least, MANY), min(most, MANY))
+
+    def __or__(self, other: "Count") -> "Count":
+        """Return the number in one of two parts."""
+        return Count(min(self.least, other.least), max(self.most, other.most))
+
+
+NONE: Final = Count(0, 0)
+ONE: Final = Count(1, 1)
+
+Children = Mapping[str, Count]
+"""The number of children with each name: nodes and terminals."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The nodes of a grammar, and the children that each can have."""
+
+    lark: Lark
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules, in the order of their numbers."""
+        return tuple(self.lark.rules)
+
+    @cached_property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the nodes, in the order of the grammar."""
+        names = (name_of(rule) for rule in self.rules if self.mode(rule) != Mode.CHILDREN)
+        return tuple(dict.fromkeys(names))
+
+    def mode(self, rule: Rule) -> Mode:
+        """Return what a rule becomes."""
+        if rule.origin.name.startswith("_") and rule.origin.name not in self.lark.options.start:
+            return Mode.CHILDREN
+        return Mode.NODE_OR_CHILD if rule.options.expand1 and not rule.alias else Mode.NODE
+
+    def is_kept(self, rule: Rule, symbol: Symbol) -> bool:
+        """Return whether a symbol of a rule can give children."""
+        filtered = symbol.is_term and getattr(symbol, "filter_out", False)
+        return bool(rule.options.keep_all_tokens) or not filtered
+
+    @cached_property
+    def children(self) -> dict[str, dict[str, Count]]:
+        """The children of each node."""
+        given = self._given()
+        found: dict[str, dict[str, Count]] = {}
+        for rule in self.rules:
+            if self.mode(rule) == Mode.CHILDREN:
+                continue
+            inside = self._inside(rule, given)
+            if inside is None or (self.mode(rule) == Mode.NODE_OR_CHILD and _is_one(inside)):
+                continue
+            name = name_of(rule)
+            found[name] = _either(found[name], inside) if name in found else inside
+        return {name: found[name] for name in self.nodes if name in found}
+
+    @cached_property
+    def parents(self) -> dict[str, tuple[str, ...]]:
+        """The nodes that can be the parent of each node."""
+        return {
+            name: tuple(each for each, inside in self.children.items() if name in inside)
+            for name in self.children
+        }
+
+    def _given(self) -> dict[str, dict[str, Count]]:
+        """Return what each symbol gives to its parent: the fewest and the most of each child."""
+        given: dict[str, dict[str, Count]] = {}
+        while True:
+            after: dict[str, dict[str, Count]] = {}
+            for rule in self.rules:
+                inside = self._inside(rule, given)
+                if inside is None:
+                    continue
+                origin, node = rule.origin.name, {name_of(rule): ONE}
+                for part in _becomes(self.mode(rule), inside, node):
+                    after[origin] = _either(after[origin], part) if origin in after else dict(part)
+            if after == given:
+                return given
+            given = after
+
+    def _inside(
+        self, rule: Rule, given: Mapping[str, Mapping[str, Count]]
+    ) -> dict[str, Count] | None:
+        """Return the children in a rule; None if what a symbol of it gives is not known yet."""
+        total: dict[str, Count] = {}
+        for symbol in rule.expansion:
+            if not self.is_kept(rule, symbol):
+                continue
+            part = {symbol.name: ONE} if symbol.is_term else given.get(symbol.name)
+            if part is None:
+                return None
+            for name, count in part.items():
+                total[name] = total.get(name, NONE) + count
+        return total
+
+
+def _becomes(mode: Mode, inside: Children, node: Children) -> Iterable[Children]:
+    """Yield what a rule may give to its parent."""
+    if mode == Mode.CHILDREN:
+        return [inside]
+    if mode == Mode.NODE:
+        return [node]
+    least = sum(count.least for count in inside.values())
+    most = sum(count.most for count in inside.values())
+    can_be_one = least <= 1 <= most
+    single = [{name: Count(0, min(count.most, 1)) for name, count in inside.items()}]
+    if _is_one(inside):
+        return [inside]
+    return [node, *(single if can_be_one else [])]
+
+
+def _is_one(inside: Children) -> bool:
+    """Return whether there is always exactly one child."""
+    return [count for count in inside.values() if count.most] == [ONE]
+
+
+def _either(one: Children, other: Children) -> dict[str, Count]:
+    """Return the children in one of two parts."""
+    names = dict.fromkeys([*one, *other])
+    return {name: one.get(name, NONE) | other.get(name, NONE) for name in names}
