@@ -1,9 +1,9 @@
 """Open the training-data files of Lens, LBANN, aeon and BA-LR without the original programs.
 
-It inspects, checks and converts them, and loads them into NumPy, CuPy or PyTorch.
+exset inspects, checks and converts these files, and loads them into NumPy, CuPy or PyTorch.
 
-Names are loaded when first used (PEP 562), so that `import exset` and `exset --version` stay
-light.
+Public names are imported when first used (PEP 562), so that `import exset` and `exset --version`
+stay light.
 """
 
 from importlib import import_module

@@ -1,8 +1,8 @@
 """Load, save and check: load, loads, save, dumps, validate, stats, detect.
 
 A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, a URL, and may
-end in `.gz` or another suffix of compression: see `exset.io.files`. Bytes that are not of the
-format raise FormatError, and nothing else; a file that cannot be opened raises OSError.
+end in `.gz` or another compression suffix: see `exset.io.files`. Bytes that are not of the format
+raise FormatError, and nothing else; a file that cannot be opened raises OSError.
 """
 
 import os
@@ -123,7 +123,7 @@ def loads(
 ) -> Model:
     """Read the uncompressed content of a file; `name` is the file's name in messages.
 
-    All else is as in `load`; a string is encoded as UTF-8.
+    The other arguments and the errors are those of `load`; a string is encoded as UTF-8.
     """
     found, engine = collect_findings(strict, findings), formats.engine(engine)
     if isinstance(data, str):
@@ -150,15 +150,15 @@ def save(
     """Write a file, completely or not at all; the suffix decides the format, unless `format` does.
 
     Options: `lossy` (drop what the format cannot store, and report it in `findings`); for Lens text
-    `compact` and `unshare` (write a list twice if inputs and targets of different events share
-    it); for sample lists `expand` (write ids one by one, without ranges), `kind` (write a list of
-    another type, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file), `base` (the folder
-    to which its base directory is relative) and `root` (the folder that must contain its files);
-    for manifests and loader configurations `dialect` (write for another version of aeon), for
-    configurations also `compact`. A format of another family, such as Parquet, stores the table of
-    the model: `level` ("said" or "meant") as in `to_table`, by default "said" if the format can
-    store it. `name` is the model's name in messages. Raises FormatError if the
-    format cannot store the model, OSError, and TypeError for a wrong model, path or option.
+    `compact` (few bytes) and `unshare` (write a list of units twice if inputs and targets of
+    different events share it); for sample lists `expand` (write ids one by one, without ranges),
+    `kind` (the type of the written list, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label
+    file), `base` (the folder to which its base directory is relative) and `root` (the folder that
+    must contain its files); for manifests and loader configurations `dialect` (write for another
+    version of aeon), for configurations also `compact`. A format of another family, such as
+    Parquet, stores the table of the model: `level` ("said" or "meant") as in `to_table`, by default
+    "said" if the format can store it. `name` is the model's name in messages. Raises FormatError if
+    the format cannot store the model, OSError, and TypeError for a wrong model, path or option.
     """
     path = os.fsdecode(path)
     family = next((each for each in formats.families() if isinstance(model, each.model)), None)
@@ -213,15 +213,15 @@ def validate(
     """Read a file and return its findings, in order of their places.
 
     After an error in a text, exset looks for more errors, one in each record: an example, a line,
-    or an entry of a schema in column 1. It stops after 20 (`Findings.stopped`); of a file above 16
-    MiB that is read in chunks, after the first.
+    or an entry of a schema in column 1. It stops after 20 errors (`Findings.stopped`). In a file
+    above 16 MiB that is read in chunks, it stops after the first error.
 
     `check_files`: also check the files that this file names, with `jobs` processes, or as an
-    `exset.jobs.Execution` says. Relative names are relative to the folder `base`, by default the
-    current one; `access` limits which files are opened, and how. `decode`: then also decode the
-    pictures and videos of a configuration of aeon's loader. `options` are those of `load`. Raises
-    OSError for a file that cannot be opened, ImportError for pictures without OpenCV, and no
-    FormatError.
+    `exset.jobs.Execution` describes. Relative names are relative to the folder `base`, by default
+    the current one; `access` limits which files are opened, and how. `decode`: with `check_files`,
+    also decode the pictures and videos of a configuration of aeon's loader. `options` are those of
+    `load`. Raises OSError for a file that cannot be opened, and ImportError if `decode` needs
+    OpenCV and it is not installed. It never raises FormatError.
     """
     findings, name, engine = Findings(), os.fsdecode(path), formats.engine(engine)
     try:
@@ -255,7 +255,7 @@ def stats(model: Model) -> Summary:
 
 @public
 def detect(path: FilePath) -> Format:
-    """Return the format of a file: by magic, else by its suffix, else by its first bytes.
+    """Return the format of a file: by its magic number, else its suffix, else its first bytes.
 
     The names of the files in a folder decide its format. Reads only as much as it needs. Raises
     FormatError, which lists the candidates, if no format or several formats fit, and OSError.
@@ -268,7 +268,7 @@ def detect(path: FilePath) -> Format:
 
 
 def recognise(source: Source | Folder, format: str | None = None) -> Format:
-    """Return the format with the given name, or, without a name, detect that of the source."""
+    """Return the format with the given name; without a name, detect the format of the source."""
     if format is not None:
         return formats.get(format)
     if isinstance(source, Folder):
@@ -336,10 +336,10 @@ def target_format(
     family: Family | None = None,
     argument: str = "format",
 ) -> Format:
-    """Return the format with the given name, or with the path's suffix; FormatError for neither.
+    """Return the format with the given name, or else with the path's suffix.
 
     `family`: the family of the model to write, which chooses among formats with the same suffix.
-    `argument`: the name of `format` in messages.
+    `argument`: the name of `format` in messages. Raises FormatError if no format fits.
     """
     if format is not None:
         return formats.get(format)
@@ -375,7 +375,7 @@ def _written(
     options: dict[str, OptionValue],
     target: str | NewFolder = "-",
 ) -> tuple[bytes, bytes | None, dict[str, bytes]]:
-    """Return the bytes of a file, the bytes of its sidecar, and its companions by path.
+    """Return the bytes of a file, of its sidecar, and of the other files to write, by path.
 
     `target`: the path of the file; or a folder, which gets the files, and no bytes are returned.
     If `findings` is None, exset warns of findings.

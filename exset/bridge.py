@@ -31,7 +31,7 @@ def to_table(
     limits: Limits = DEFAULT,
     **options: object,
 ) -> "Table":
-    """Return the table of a model; a table itself. Raises FormatError, TypeError."""
+    """Return the table of a model; return a table unchanged. Raises FormatError, TypeError."""
     if level not in ("said", "meant"):
         raise ValueError(f"unknown level {level!r}: choose 'said' or 'meant'")
     family = formats.family_of(model)
@@ -52,7 +52,7 @@ def from_table(
     lossy: bool = False,
     **options: object,
 ) -> Model:
-    """Return a model of a family, by default of the one that the table was made of."""
+    """Return a model of a family, by default of the family that the table was made from."""
     name = family if family is not None else str(table.metadata.get("family", ""))
     records = {each.name: each for each in formats.families() if each.from_table is not None}
     record = records.get(FAMILIES.get(name, name))
@@ -76,9 +76,10 @@ def can_convert(family: Family, target: Format) -> bool:
 
 
 def made_of_tables(target: Format) -> Family | None:
-    """Return the family of the model that a table becomes for a format, None if there is none.
+    """Return the family of the model that exset makes from a table to write a format, or None.
 
-    It is the format's own, or another one that the format takes, as a block takes a manifest.
+    It is the format's own family, or another family that the writer accepts: the writer of cache
+    blocks accepts manifests.
     """
     families = (target.family, *target.takes)
     return next((each for each in families if each.from_table is not None), None)
@@ -92,9 +93,9 @@ def targets_of(family: Family) -> tuple[Format, ...]:
 
 
 def level_for(family: Family, target: Format, level: Level | None) -> Level | None:
-    """Return the level at which a model becomes a table to be written; None if it does not.
+    """Return the level of the table to write for a model; None if the model needs no table.
 
-    By default a model is written as said where the format can hold that, else as meant.
+    The default level is "said" if the format can store it, else "meant"; see `exset.to_table`.
     """
     if target.can_write(family) or family == TABLE:
         return None
@@ -117,8 +118,8 @@ def converted(
     """Return a model that a format can write: itself, its table, or a model made of its table.
 
     `making`, `taking`: the options of the functions `to_table` and `from_table` of the families. An
-    object that is no model is returned, too: the writer refuses it. Raises FormatError where the
-    target's family cannot hold the table.
+    object that is not a model is returned unchanged: the writer then refuses it. Raises FormatError
+    where the target's family cannot hold the table.
     """
     family = next((each for each in formats.families() if isinstance(model, each.model)), None)
     if family is None or not can_convert(family, target) or target.can_write(family):

@@ -52,7 +52,8 @@ class Condition:
     def __call__(self, model: Model) -> "Flags":
         """Return a mask of the units for which the condition holds.
 
-        Raises ValueError for an unknown field, and for a test or a value that it does not have.
+        Raises ValueError for an unknown field, and for a test or a value that the field does not
+        allow.
         """
         import numpy as np
 
@@ -92,7 +93,7 @@ def is_one_of(model: Model, field: str, exact: Iterable[object]) -> "Flags":
 
 
 def matcher(pattern: str) -> Callable[[bytes], bool]:
-    """Return whether a name matches a pattern with `*`, `?` and `[...]`, as a function."""
+    """Return a function that says whether a name matches a pattern with `*`, `?` and `[...]`."""
     test = re.compile(translate(pattern))
     return lambda name: test.match(name.decode("utf-8", "surrogateescape")) is not None
 
@@ -100,8 +101,8 @@ def matcher(pattern: str) -> Callable[[bytes], bool]:
 def substitution(old: str, new: str) -> Callable[[str], str | None]:
     """Return a function that renames a name that matches `old`, and returns None for others.
 
-    `*` in `old` is any text, and the same `*` in `new` is this text. Raises ValueError if `new` has
-    more of them.
+    A `*` in `old` matches any text, and a `*` in `new` inserts the text of the same `*` of `old`.
+    Raises ValueError if `new` has more of them than `old`.
     """
     if new.count("*") > old.count("*"):
         raise ValueError(f"{new!r} has more * than {old!r}")

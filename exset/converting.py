@@ -49,14 +49,13 @@ def convert(
     """Read one file and write another; return the number of units written, such as examples.
 
     Formats, options and errors are those of `load` and `save`. Between families the file is
-    converted through a table; `level` is that of `save`, and `options` may be those of `to_table`
-    and `from_table`, too: lists of names also as text with commas, and `root` in place of `access`.
-    A manifest and a block are converted directly; `base` and `root` are for the files of the
-    manifest. With `dry_run` nothing is written, and `findings` gets all that the target cannot
-    store. `reading` has options of the reader with names that the writer also has, such as
-    `dialect`.
-    `engine` is for reading. Where both formats allow it, the file is converted in chunks: it may be
-    larger than memory, or a pipe.
+    converted through a table; `level` is that of `save`. `options` may then also be those of
+    `to_table` and `from_table`, with two differences: a list of names may be a text with commas,
+    and `root` replaces `access`. A manifest and a block are converted to each other directly;
+    `base` and `root` are for the files of the manifest. With `dry_run` nothing is written, and
+    `findings` gets all that the target cannot store. `reading` has options of the reader with names
+    that the writer also has, such as `dialect`. `engine` is for reading. Where both formats allow
+    it, the file is converted in chunks: it may be larger than memory, or a pipe.
     """
     found = errors.collect_findings(strict, findings)
     done = conversion(

@@ -29,12 +29,12 @@ def dataset(
 ) -> "Dataset":
     """Return a dataset, which reads samples by their indices, many at a time, as NumPy arrays.
 
-    `source`: a model, the path of a file or of a folder, such as a cache. `format`: the format of
-    a file, as in `load`. Options are those of the format's reader, for a file, `fields`, the arrays
-    of a batch, and those of the family: `ExampleDataset` (inputs, targets: the layouts of the
-    network; by: "event" or "example"), `ManifestDataset` (names, padded, base, access),
-    `CacheDataset` (types, names, padded), `LoaderDataset` for a loader configuration of aeon
-    (threads, scaled_decoding, base, access), and `SampleReader` for a sample list (data,
+    `source`: a model, the path of a file or of a folder, such as a cache. `format`: the format of a
+    file, as in `load`. Options: for a file, those of the format's reader; `fields`, the names of
+    the arrays in a batch; and the options of the family: `ExampleDataset` (inputs, targets: the
+    layouts of the network; by: "event" or "example"), `ManifestDataset` (names, padded, base,
+    access), `CacheDataset` (types, names, padded), `LoaderDataset` for a loader configuration of
+    aeon (threads, scaled_decoding, base, access), and `SampleReader` for a sample list (data,
     experiment: schemas or their paths; base, keep_packed, compat, access).
 
     Findings are reported as by `load`. Raises the errors of the family's class, FormatError and
@@ -59,7 +59,7 @@ def _opened(
     limits: Limits,
     options: dict[str, object],
 ) -> tuple[Family, object]:
-    """Return a family and the source for its dataset; a mapped file as a function that opens it.
+    """Return a family and a source for its dataset; for a mapped file, a function that opens it.
 
     Removes the options of the format's reader from `options`.
     """

@@ -54,10 +54,10 @@ def drop(model: S, /, *conditions: str, **values: Iterable[object]) -> S:
 
 
 def sort(model: S, by: str, *, descending: bool = False) -> S:
-    """Sort the units by a field, as `keep` has them; text by its bytes.
+    """Sort the units by a field, one of the fields of `keep`; text is compared by its bytes.
 
-    Units with equal values keep their order. A sample list goes file by file: `select` keeps the
-    samples of a file together. Raises ValueError for an unknown field.
+    Units with equal values keep their order. In a sample list, the samples of a file stay together:
+    `select` never separates them. Raises ValueError for an unknown field.
     """
     import numpy as np
 
@@ -84,12 +84,12 @@ def rename(
 ) -> M:
     """Change the names of units, or other names in a model.
 
-    `names`: new names by old names; `*` in an old name is any text, and in the new name the same
-    text; the first match counts, and a name without a match stays. Or a function that returns the
-    new name. `what`: "name" or "group" of an example set, "file" of a sample list, "name" (the
-    first field) or "label" (the last field) of a manifest, "column" of a table; by default the
-    first of these. Raises ValueError for unknown and for invalid names, and if two groups, files or
-    columns would become one.
+    `names`: a mapping of old names to new names, or a function that returns the new name. A `*` in
+    an old name matches any text, and a `*` in the new name inserts this text. The first old name
+    that matches counts; a name without a match stays unchanged. `what`: "name" or "group" of an
+    example set, "file" of a sample list, "name" (the first field) or "label" (the last field) of a
+    manifest, "column" of a table; by default the first of these. Raises ValueError for unknown and
+    for invalid names, and if two groups, files or columns would become one.
     """
     change = names if callable(names) else _changed(names)
     return cast(M, formats.family_of(model).renamed(model, change, what))
@@ -104,7 +104,7 @@ def _family(model: Model) -> Family:
 
 
 def _changed(names: Mapping[str, str]) -> Callable[[str], str]:
-    """Return a function that renames by the first old name that matches."""
+    """Return a function that gives a name the new name of the first old name that matches it."""
     substitutions = [substitution(old, new) for old, new in names.items()]
 
     def change(name: str) -> str:
@@ -120,7 +120,7 @@ def _mask(
     values: Mapping[str, Iterable[object]],
     every: bool,
 ) -> "Flags":
-    """Return a mask of the units for which every condition holds, or else any."""
+    """Return a mask of the units for which all conditions hold; any of them, if not `every`."""
     import numpy as np
 
     _family(model)

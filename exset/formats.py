@@ -174,8 +174,8 @@ def stem(name: str) -> str:
 def by_suffix(name: str, family: Family | None = None) -> Format | None:
     """Return the format with the suffix of a file name, or None; `.gz` and so on may follow.
 
-    If several formats have the suffix: one that stores models of `family`, or else one of tables;
-    without `family` the first.
+    If several formats have the suffix, return one that stores models of `family`, or else one that
+    stores tables; without `family`, return the first.
     """
     among = with_suffix(name)
     if family is not None:
@@ -203,9 +203,10 @@ def by_signature(head: bytes) -> Format | None:
 def detect(head: bytes, name: str, argument: str = "format") -> Format:
     """Return the format of a file: by magic, else by the suffix of its name, else by signature.
 
-    `head` is the beginning of the uncompressed data. A file without the magic of its suffix's
-    format has this format only if no other format fits. `argument`: the one of the function called
-    that names the format. Raises FormatError, which lists the candidates.
+    `head` is the beginning of the uncompressed data. If the suffix is that of a format with magic
+    bytes and the file does not begin with them, every other format that fits is preferred.
+    `argument`: the name of the argument by which the caller names a format, for messages. Raises
+    FormatError, which lists the candidates.
     """
     if (compressed := content_of(head)) is not None:
         message = f"this is {compressed.name} data: exset decompresses files only, and only once"
@@ -254,7 +255,7 @@ def _detected(
 
 
 def detect_folder(folder: Folder) -> Format | None:
-    """Return the first format of folders that a folder has, by what it contains, or None."""
+    """Return the first format of folders that fits the names in a folder, or None."""
     for search in (all_formats, load_plugins):
         for fmt in search():
             if any(map(folder.has, fmt.contains)):
@@ -263,9 +264,9 @@ def detect_folder(folder: Folder) -> Format | None:
 
 
 def _by_content(among: tuple[Format, ...], head: bytes) -> Format | None:
-    """Return that of some formats with the same suffix which the first bytes show.
+    """Choose among formats with the same suffix by the first bytes of a file.
 
-    By default the first; None if there are none.
+    If the bytes fit none, return the first; None if there are no formats.
     """
     if len(among) > 1:
         found = [fmt for fmt in among if _matches(fmt, head[:HEAD])]

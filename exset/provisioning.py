@@ -1,4 +1,4 @@
-"""Types of etl objects of your own, for aeon's loader.
+"""Add your own types of etl objects to configurations of aeon's loader.
 
 Derive a class from `CustomEtl`, and `register` it; or name it in the entry points of your package,
 in the group exset.etl.

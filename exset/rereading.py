@@ -37,14 +37,14 @@ def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:
 
 
 class OnceFindings:
-    """A collection that gets the findings of the first reading that comes to an end."""
+    """Collects findings only once, from the first complete reading of a file read repeatedly."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings: Findings | None = findings
 
     @contextmanager
     def of_one(self) -> Iterator[Findings]:
-        """Give a collection for one reading; an error is an end, too."""
+        """Give a collection for one reading; a reading that ends with an error is complete, too."""
         found = Findings(strict=self._findings is not None and self._findings.strict)
         try:
             yield found
@@ -103,7 +103,8 @@ def _state(name: str) -> tuple[int, int]:
 class FileTables(Iterable["Table"]):
     """The tables of the chunks of a file of any family; each iteration reads the file again.
 
-    `findings`: those of one iteration. The first iteration surveys the file before.
+    `findings`: those of one iteration. The first iteration reads the file twice: first to find the
+    columns of the tables.
     """
 
     chunks: Iterable[Model]

@@ -43,9 +43,9 @@ class Steps:
         """Give each option to all steps that have it.
 
         `options`: of all steps; the reader gets only those that the writer does not have.
-        `reading`: of the reader and of tables. `is_untrusted`: whether unset options get the values
-        for files that nobody trusts. With `dry_run` no option writes a folder. Raises OptionError
-        for an option that no step has, and for a wrong value.
+        `reading`: of the reader and of tables. `is_untrusted`: whether unset options get their
+        values for untrusted files. With `dry_run` no option writes a folder. Raises OptionError for
+        an option that no step has, and for a wrong value.
         """
         is_direct = target.can_write(source.family)
         of_table = () if is_direct else source.family.table_options
@@ -79,7 +79,8 @@ class Steps:
     ) -> Model:
         """Return a model that the target can write, as `bridge.converted` does.
 
-        `name`: of the source, in messages. Raises OptionError for values that do not fit the model.
+        `name`: the name of the source in messages. Raises OptionError for values that do not fit
+        the model.
         """
         with with_source_name(name, formats.family_of(model).noun, findings=findings) as named:
             try:
@@ -109,7 +110,7 @@ def check(target: Format, options: Mapping[str, object]) -> None:
 
 
 def _model_options(target: Format) -> tuple[Option, ...]:
-    """Return the options of the function that makes the model for a target of a table."""
+    """Return the options of the function that makes a table into a model for the target."""
     family = bridge.made_of_tables(target)
     return () if family is None else family.model_options
 
@@ -123,7 +124,7 @@ def _of(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, 
 
 
 def _parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, object]:
-    """Return the options that are set and declared; a text as its value."""
+    """Return the options that are set and declared, with texts converted to values."""
     found = _of(declared, given)
     for option in declared:
         text = found.get(option.name)
@@ -136,7 +137,7 @@ def _parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[s
 
 
 def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict[str, object]:
-    """Return options with folders that count the bytes instead of those to write."""
+    """Return options in which folders to write are replaced by folders that only count bytes."""
     folders = {each.name for each in declared if each.is_new_folder}
     return {
         name: NewFolder(str(value), None) if name in folders else value
@@ -145,7 +146,7 @@ def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict
 
 
 def _with_access(options: dict[str, object]) -> dict[str, object]:
-    """Return options with those of access to files as one argument."""
+    """Return options in which those of access to files are joined in one, `access`."""
     flags = {field: bool(options.pop(name, False)) for name, field in _FLAGS.items()}
     locking = False if options.pop("no_locking", False) else None
     root = options.pop("root", "")

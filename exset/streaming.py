@@ -69,7 +69,10 @@ class Stream(Iterator[Any]):
     """
 
     def __init__(self, models: Generator[Model, None, None], unreported: Findings | None) -> None:
-        """Take a model for each chunk; the end issues one FormatWarning for `unreported`."""
+        """Take a model for each chunk.
+
+        At the end of the stream, one FormatWarning reports the findings in `unreported`.
+        """
         self._models = models
         self._model: Model | None = None
         self._units: Iterator[object] = iter(())
@@ -171,7 +174,7 @@ class OpenFile:
 
     @property
     def is_pipe(self) -> bool:
-        """Whether data may arrive later; a file that is opened again may then have others."""
+        """Whether data may arrive later; then reading again may give other data."""
         return self.blocks.is_pipe
 
     def models(
@@ -286,9 +289,9 @@ def opened(
 ) -> Iterator[OpenFile | OpenFolder]:
     """Open a file, `-`, a bundled sample or a folder, and recognise its format.
 
-    `format`: its name. `few`: whether only the first units are needed. `argument`: as
-    `formats.detect`. `roots`: those of a folder, as in `Folder`. Raises as `files.blocks` does,
-    also for a folder that has no known format, and FormatError for an unknown format.
+    `format`: its name. `few`: whether only the first units are needed. `argument`: as in
+    `formats.detect`. `roots`: those of a folder, as in `Folder`. Raises the errors of
+    `files.blocks`, also for a folder of no known format, and FormatError for an unknown format.
     """
     name = os.fsdecode(path)
     if (found := folder_of(name, format, limits, roots)) is not None:
@@ -330,7 +333,7 @@ def _blocks(name: str, limits: Limits, size: int) -> Iterator[Blocks]:
 
 
 def recognise(blocks: Blocks, format: str | None = None, argument: str = "format") -> Format:
-    """Return the format with the given name, or, without a name, detect that of the blocks.
+    """Return the format with the given name; without a name, detect the format of the blocks.
 
     `argument`: as `formats.detect`.
     """

@@ -30,10 +30,11 @@ def writer(
     """Write units, such as examples, one after the other: a context that gives a `Writer`.
 
     A file is complete when the context ends, and untouched if it ends in an error. A pipe, or
-    standard output, gets each unit at once. But a binary file begins with the number of its units:
-    if compressed or sent to a pipe, it is written at the end, and kept in a temporary file if it is
-    long. `header`: the file's header, such as a `SetHeader`; by default the one of the first model.
-    Other arguments and errors are those of `save`; the file has the same bytes as from `save`.
+    standard output, gets each unit at once. An exception is a binary file, because it begins with
+    the number of its units. If it is compressed or sent to a pipe, exset writes it only at the end.
+    Until then exset keeps it in memory, or in a temporary file if it is large. `header`: the file's
+    header, such as a `SetHeader`; by default the one of the first model. Other arguments and errors
+    are those of `save`; the file has the same bytes as from `save`.
     """
     path = os.fsdecode(path)
     fmt = api.target_format(path, format)

@@ -1,1 +1,1 @@
-"""Text to abstract syntax and back: one module a format, and the engine that runs the grammars."""
+"""Text to abstract syntax and back: a module for each format, and the engine of the grammars."""

@@ -39,8 +39,9 @@ BUILD_KEYS = ("written", "kept")
 def cache() -> None:
     """Build, check, repair and extract aeon caches.
 
-    A cache is a folder of blocks, such as aeon_cache_85fbaf7e. The blocks contain the elements
-    of all records of a manifest. exset info, validate, convert and cat open a block, block_0.cpio.
+    A cache is a folder of blocks, such as aeon_cache_85fbaf7e. The blocks contain the elements of
+    all records of a manifest. exset info, validate, convert and cat open a single block, such as
+    block_0.cpio.
     """
 
 
@@ -92,10 +93,10 @@ def build(manifest: str, cache_directory: str, common: CommonOptions, **planning
       exset cache build pictures/ caches
       exset cache build train.npz caches
 
-    A MANIFEST may be any file or folder that exset converts to one, such as a folder with a folder
-    for each class.
-    The cache is a folder below CACHE_DIRECTORY. After an interrupted build, aeon and exset treat
-    the cache as incomplete; the next build keeps its complete blocks.
+    A MANIFEST may also be a file or folder that exset can convert to a manifest, such as a folder
+    with one subfolder for each class. The cache is a folder below CACHE_DIRECTORY. After an
+    interrupted build, aeon and exset treat the cache as incomplete; the next build keeps its
+    complete blocks.
     """
     from exset.runtime.aeon import cache_build
 
@@ -118,8 +119,8 @@ def check(folder: str, manifest: str | None, common: CommonOptions, **planning: 
     \b
       exset cache check caches/aeon_cache_d25abf7d --manifest train.tsv
 
-    With --manifest, exset also compares the cache with the records, and FILE elements with their
-    files: the sizes, and with --contents every byte.
+    With --manifest, exset also compares the cache with the records of the manifest, and the sizes
+    of FILE elements with those of their files. With --contents, it compares every byte of them.
     """
     return _check(folder, manifest, common, planning)
 
@@ -181,7 +182,7 @@ def _check(
 
 
 def _compared(planning: dict[str, Any]) -> "Compared":
-    """Take `--contents` out of the options; return what to compare of files."""
+    """Remove `--contents` from the options; return whether to compare sizes or contents."""
     return "contents" if planning.pop("contents") else "sizes"
 
 

@@ -54,8 +54,8 @@ def extract(
     \b
       exset cache extract aeon_cache_d25abf7d -o images --types FILE,ASCII_INT
 
-    SOURCE is the folder of a cache, or one file. The names of the files come from position and
-    content: block_0/0000012.0.jpg. With --types or --manifest, exset also writes manifest.tsv.
+    SOURCE is the folder of a cache, or one file. exset names a file after its position and its kind
+    of content: block_0/0000012.0.jpg. With --types or --manifest, exset also writes manifest.tsv.
     Files of other cpio archives keep their names. exset writes only inside the folder, and
     overwrites nothing.
     """

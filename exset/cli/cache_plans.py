@@ -61,7 +61,7 @@ def _records(
     common: CommonOptions,
     findings: Findings,
 ) -> "tuple[Manifest, str]":
-    """Return the manifest in a file, or the one of its table, and the folder of its files.
+    """Return the manifest in a file, or made from the file's table, and the folder of its files.
 
     `paths`: the columns of a table that have paths of files.
 

@@ -97,7 +97,8 @@ class Converter:
 @secondary_option(
     "--level",
     type=click.Choice(["said", "meant"]),
-    help="Store in a table what a file says, or dense arrays of what it means.",
+    help="Store in a table the values as the file writes them (said), or dense arrays with"
+    " defaults applied (meant).",
 )
 @format_options.write_options
 @format_options.table_options
@@ -159,7 +160,8 @@ def convert(
 def _options(job: Job) -> dict[str, Any]:
     """Return the user's options of writers and of tables.
 
-    Those of writers that tables lack must be options of the target format of the job.
+    An option of writers must be an option of the job's target format, unless it is also an option
+    of tables.
     """
     options: dict[str, Any] = format_options.values("write")
     of_tables = {option.name for family in formats.families() for option in family.table_options}

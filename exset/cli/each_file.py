@@ -40,9 +40,9 @@ def for_each_file(
 
     With `--json`, `row` returns the members that the command adds to the object of a file; its
     `Result` argument is None if the file has an error. Without it, `show` writes a result as text.
-    After an error in a file, the other files follow. A terminal shows the progress of the `action`;
-    if results are `visible`, only while standard output is not a terminal. `measured` and
-    `returns`: as in `run`.
+    After an error in a file, exset continues with the other files. A terminal shows the progress of
+    the `action`. If results are `visible`, it does so only if standard output is not a terminal.
+    `measured` and `returns`: as in `run`.
     """
     rows = json_rows()
     worst = Exit.OK

@@ -57,9 +57,11 @@ Step: TypeAlias = Callable[..., Any]
     "--inputs",
     metavar="GROUP=SIZE",
     multiple=True,
-    help="Give the input groups, in order.",
+    help="Give the names and sizes of the input groups, in order.",
 )
-@option("--clip", metavar="LOW HIGH", type=(float, float), help="Limit inputs with noise.")
+@option(
+    "--clip", metavar="LOW HIGH", type=(float, float), help="Limit inputs with noise to this range."
+)
 @option("--seed", type=Whole(0), default=0, help="Set the seed of --shuffle and --noise (0).")
 @json_option("format", "units", "counts", "findings", file="output")
 @reading_options
@@ -88,8 +90,8 @@ def edit_files(
 
     exset applies the options in the order below. A FIELD is name; events or frequency (Lens); file
     or id (sample lists); label or the number of a column (manifests); a column (tables).
-    FIELD=@LIST means the values in a file, one a line. A * in OLD is any text, and in NEW the same
-    text.
+    FIELD=@LIST means the values in a file, one a line. A * in OLD matches any text, and a * in NEW
+    inserts this text.
     """
     if noise is None:
         require_option("--noise", "group", "inputs", "clip")
@@ -123,9 +125,9 @@ def edit_files(
 def _models(
     paths: Sequence[str], common: CommonOptions, read: list[int]
 ) -> Iterator[tuple[Format, Joinable]]:
-    """Yield the models of all files, which must be of one family, or of their chunks.
+    """Yield the model of each file, or of each of its chunks; all must be of one family.
 
-    Adds the number of units of each to `read`.
+    Adds the number of units of each model to `read`.
     """
     family = None
     for path in paths:
@@ -150,7 +152,7 @@ def _applied(model: Joinable, steps: Sequence[Step]) -> Joinable:
 
 
 def _size(source: Format, count: int, read: int) -> str:
-    """Return the number of units that are written, and of those that were read if it differs."""
+    """Return the number of written units as text; also that of the read units if it differs."""
     counted = source.family.counted(read)
     return counted if count == read else f"{count:,} of {counted}"
 

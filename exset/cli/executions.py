@@ -55,7 +55,10 @@ jobs_options = options(
         help="Do share I of N (auto: of a cluster's task), into --journal.",
     ),
     secondary_option(
-        "--plan", metavar="FILE", default="", help="Write the plan of the work, and do none of it."
+        "--plan",
+        metavar="FILE",
+        default="",
+        help="Write the plan of the work to this file; do no work.",
     ),
 )
 """Add the options of a command that works on many files, one after another or at once."""

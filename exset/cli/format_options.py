@@ -88,7 +88,7 @@ class FormatCommand(Command):
 
 
 def switch(name: str, step: Step) -> str:
-    """Return the name on the command line of a format's option.
+    """Return the command-line name of an option of formats.
 
     An option of readers is `--from-NAME` if writers have an option of the same name.
     """

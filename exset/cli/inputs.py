@@ -59,7 +59,7 @@ class CommonOptions:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """The arguments for all readers, with the findings to which they add."""
+        """The arguments for all readers, with the collection that gets their findings."""
         return {"limits": self.limits, "findings": self.findings}
 
     @property
@@ -89,7 +89,7 @@ class CommonOptions:
         return LoadedFile(source.name, fmt, model, findings)
 
     def opened(self, path: str, few: bool = False) -> AbstractContextManager[OpenFile | OpenFolder]:
-        """Open a file to read it in chunks, as `streaming.opened` does."""
+        """Open a file to read it in chunks, as `streaming.opened` does; `few`: as there."""
         how: dict[str, Any] = {"limits": self.limits, "roots": self.access.roots}
         return streaming.opened(path, format=self.format, few=few, **how)
 

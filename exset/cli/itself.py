@@ -83,8 +83,8 @@ def doctor(compiles: bool) -> Report:
       exset doctor
       exset doctor --compile
 
-    Grammars and layouts are compiled at their first use, and kernels when exset is built, or by a
-    background process. --compile does it now, and reports the time.
+    exset compiles a grammar or a layout at its first use. It compiles kernels (fast loops) when it
+    is built, or in a background process. --compile compiles all of them now, and reports the time.
     """
     from exset.doctor import compile_all, examine
 

@@ -32,7 +32,9 @@ SHOWN = 10
 """The number of findings of each code that are shown by default."""
 
 directory_option = option(
-    "--directory", metavar="FOLDER", help="Set the base directory (default: longest shared)."
+    "--directory",
+    metavar="FOLDER",
+    help="Set the base directory (default: the longest path shared by all files).",
 )
 
 
@@ -44,9 +46,11 @@ def lists() -> None:
 @lists.command()
 @files_argument("paths", "PATH...")
 @model_output(FORMAT)
-@option("--sample", metavar="ID", help="Find samples like this prototype.")
-@option("--pattern", metavar="GLOB", help="Find samples with paths such as RUN_ID/*")
-@option("--finite", metavar="FIELD", multiple=True, help="Skip samples with NaN in a field.")
+@option("--sample", metavar="ID", help="Find samples with the fields of this one, the prototype.")
+@option(
+    "--pattern", metavar="GLOB", help="Find samples by a pattern of their paths, such as RUN_ID/*"
+)
+@option("--finite", metavar="FIELD", multiple=True, help="Skip samples with NaN in this field.")
 @directory_option
 @option("--partial", is_flag=True, help="Replace a list although files cannot be read.")
 @option("--labels", metavar="FILE", help="Write labels of SINGLE-SAMPLE to this file.")
@@ -84,11 +88,12 @@ def build(
 
     exset searches folders at any depth. A sample is a group with the same fields as the prototype.
     Without --sample and --pattern, the prototype is a sample that most others are like. exset
-    reports groups that are almost samples. Files that cannot be read are left out, but then an
-    old list is not replaced without --partial.
+    reports groups that are almost samples. It leaves out files that it cannot read, but then
+    replaces an existing list only with --partial.
 
-    SINGLE-SAMPLE makes a list of files: of a folder with one folder a class, whose labels exset
-    writes to --labels; or of the files that a label file names.
+    --kind SINGLE-SAMPLE makes a list of pictures. PATH is a folder with one subfolder for each
+    class, and exset writes the labels to --labels; or PATH is a label file, which names the
+    pictures.
     """
     if Kind(kind).is_single:
         require_option("a list of HDF5 files", "sample", "pattern", "finite", "partial", "journal")

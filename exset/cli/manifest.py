@@ -75,7 +75,7 @@ def build(
     classes: str | None,
     **verbosity: bool,
 ) -> Report:
-    """Build a manifest from one folder a class, or from a table.
+    """Build a manifest from a folder with one subfolder for each class, or from a table.
 
     \b
       exset manifest build pictures/ -o train.tsv --suffix .jpg --classes names
@@ -130,7 +130,9 @@ def balance(file: str, output: str, by: int, seed: int | None, common: CommonOpt
 @one_file
 @model_output(FORMAT)
 @selection_options
-@option("--node", metavar="ID COUNT", type=(int, int), help="Select the records of one node.")
+@option(
+    "--node", metavar="ID COUNT", type=(int, int), help="Select the records of node ID of COUNT."
+)
 @option("--batch-size", metavar="N", type=int, default=1, help="Batch size of the nodes (1).")
 @reading_options
 def pick(
@@ -147,8 +149,8 @@ def pick(
       exset manifest pick train.tsv --subset-fraction 0.5 -o half.tsv
       exset manifest pick train.tsv --node 0 4 --batch-size 32 -o first.tsv
 
-    exset reports the name of aeon's cache for them. The result of a seed depends on the dialect:
-    see --from-dialect.
+    exset reports the name of aeon's cache for these records. With the same seed, another dialect
+    gives other records: see --from-dialect.
     """
     from exset.grammars.aeon.manifest import Manifest
     from exset.runtime.aeon.selection import cache_name, node_rows, select_records

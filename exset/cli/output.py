@@ -57,13 +57,13 @@ class _DataError(click.ClickException):
 
 
 def data_error(message: str) -> NoReturn:
-    """Raise an error of arguments that do not fit the data: exit code 2, but no usage."""
+    """Raise an error of arguments that do not fit the data: exit code 2, without a usage line."""
     raise _DataError(message)
 
 
 @contextmanager
 def argument_errors(prefix: str = "") -> Iterator[None]:
-    """Raise ValueError as a usage error, except for FormatError."""
+    """Turn a ValueError into a usage error; a FormatError stays as it is."""
     try:
         yield
     except FormatError:
@@ -74,7 +74,7 @@ def argument_errors(prefix: str = "") -> Iterator[None]:
 
 @contextmanager
 def data_errors(also: type[Exception] = ValueError) -> Iterator[None]:
-    """Raise ValueError, and errors of a second class, as `data_error`, except for FormatError."""
+    """Turn ValueErrors and errors of the class `also` into `data_error`s, but not FormatErrors."""
     try:
         yield
     except FormatError:

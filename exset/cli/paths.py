@@ -84,12 +84,16 @@ def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[
 
 
 def allowed_folders(roots: tuple[str, ...], untrusted: bool) -> tuple[str, ...]:
-    """Return `roots`; if empty, with `untrusted` the current folder, else no restriction."""
+    """Return the folders that may be opened; an empty tuple allows all folders.
+
+    `roots`: the folders that the user named; if there are none, `untrusted` allows only the current
+    folder.
+    """
     return roots or ((os.curdir,) if untrusted else ())
 
 
 def _roots(ctx: click.Context) -> tuple[str, ...]:
-    """Return the folders that must contain the paths of a list; empty: any folders."""
+    """Return the folders that must contain the paths of a list; empty if any folder may."""
     return allowed_folders(ctx.params.get("roots", ()), ctx.params.get("untrusted", False))
 
 

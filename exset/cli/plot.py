@@ -40,9 +40,14 @@ if TYPE_CHECKING:
     "--inputs",
     metavar="GROUP=SIZE",
     multiple=True,
-    help="Give the input groups, in order.",
+    help="Give the names and sizes of the input groups, in order.",
 )
-@option("--targets", metavar="GROUP=SIZE", multiple=True, help="Give the target groups, in order.")
+@option(
+    "--targets",
+    metavar="GROUP=SIZE",
+    multiple=True,
+    help="Give the names and sizes of the target groups, in order.",
+)
 @secondary_option("--ticks", type=Whole(1), help="Draw one row per tick: N ticks per unit of time.")
 @json_option("examples", "counts", "findings", file="file", output="output")
 @reading_options
@@ -64,7 +69,7 @@ def plot(
 
     Group sizes default to the highest unit used. With --inputs or --targets, exset draws only the
     groups named there; a single number is the number of all units. A picture has a limited height:
-    it shows the first examples. Plots need matplotlib: pip install 'exset[plot]'.
+    it may show only the first examples. Plots need matplotlib: pip install 'exset[plot]'.
     """
     from exset.grammars.lens.examples import ExampleSet
     from exset.runtime.lens import plot as pictures

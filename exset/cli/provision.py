@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 @option(
     "--contact-sheet", "contact", metavar="FILE", help="Write all records as one picture: .png."
 )
-@option("--bench", is_flag=True, help="Print records per second, and where the time goes.")
+@option("--bench", is_flag=True, help="Print records per second, and the time of each step.")
 @option("--compat", is_flag=True, help="Give aeon's own values, with its defects.")
-@option("--scaled-decoding", "scaled", is_flag=True, help="Decode large JPEGs in a smaller size.")
+@option("--scaled-decoding", "scaled", is_flag=True, help="Decode large JPEGs at a smaller size.")
 @option("--threads", type=Whole(1), help="Decode with N threads; by default one for each core.")
 @option(
     "--on-error",
@@ -72,8 +72,8 @@ def provision(
       exset provision config.json --contact-sheet batch.png
       exset provision config.json --batches 100 --bench
 
-    Pictures show boxes and masks, and labels below. This needs OpenCV and simplejpeg: pip install
-    'exset[provision]'.
+    The pictures of a contact sheet show boxes and masks, with the labels below them. This command
+    needs OpenCV and simplejpeg: pip install 'exset[provision]'.
     """
     from exset.grammars.aeon.config.model import LoaderConfig
     from exset.runtime.aeon.provision.loader import DataLoader

@@ -195,7 +195,7 @@ def findings_row(findings: Findings) -> dict[str, object]:
 
 
 def tally(findings: Findings) -> dict[Severity, int]:
-    """Return the number of findings of each severity, also of those that are only counted."""
+    """Return the number of findings of each severity, including those counted but not kept."""
     counts = dict.fromkeys(Severity, 0)
     for code, severity in {finding.code: finding.severity for finding in findings}.items():
         counts[severity] += findings.count(code)

@@ -40,7 +40,11 @@ def sampler() -> None:
 @option("--world-size", "num_replicas", type=Whole(1, 100_000), default=1, help="Number of ranks.")
 @option("--seed", metavar="N", type=int, default=1234, help="Seed of the batches (1234).")
 @secondary_option("--epoch", type=Whole(0), default=0, help="Plan the batches of this epoch (0).")
-@secondary_option("--drop-last", is_flag=True, help="Drop batches instead of repeating some.")
+@secondary_option(
+    "--drop-last",
+    is_flag=True,
+    help="Drop incomplete and surplus batches (default: fill or repeat).",
+)
 @secondary_option(
     "--no-shuffle", "shuffle", flag_value=False, default=True, help="Keep the order of the data."
 )
@@ -64,7 +68,7 @@ def plan(
       exset sampler plan labels.csv -n 64 -m 4 --world-size 4 --column speaker
 
     LABELS contains the label of each item: a CSV file, a manifest, a NumPy array (.npy) or an HDF5
-    file. The column is a name, or a number from 0; a name of digits is in quotation marks: '"1"'.
+    file. The column is a name, or a number from 0; put a name of digits in quotation marks: '"1"'.
     """
     from exset.labels import read_labels
     from exset.runtime.samplers.registry import build_sampler

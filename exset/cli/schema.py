@@ -120,12 +120,13 @@ def check(
     "packs",
     metavar="GROUP=PATH",
     multiple=True,
-    help="Pack the fields below a path; repeat it for more.",
+    help="Pack the fields below PATH into GROUP; repeat the option for more.",
 )
 @option(
     "--normalise",
     type=click.Choice(["range", "unit"]),
-    help="Add scale and bias: to 0..1, or to mean 0 and deviation 1. Reads all values.",
+    help="Add scale and bias: range maps values to 0..1, unit to mean 0 and deviation 1."
+    " This reads all values.",
 )
 @option("--sample", metavar="ID", help="Use this sample of the first file as the prototype.")
 @json_option(

@@ -58,7 +58,7 @@ def head(file: str, count: int, common: CommonOptions, **writing: bool) -> Repor
     \b
       exset head -n 2 train.bex
 
-    Of Lens files and manifests, exset reads only as much as it needs.
+    exset reads only the part of a Lens file or a manifest that it needs.
     """
     return _as_text(_first(file, count, common), writing, common.verbosity)
 

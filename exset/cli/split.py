@@ -51,8 +51,8 @@ def split(
       exset split all.ex 'verbs.ex=name:v_*' others.ex=rest
       exset split all.sample_list --trainers 4     t0_all.sample_list, ...
 
-    A SIZE is a percentage, a fraction such as .25, a number of examples or samples,
-    name:PATTERN, or rest. The name of a sample is FILE/ID, that of a record its first field.
+    A SIZE is a percentage, a fraction such as .25, a number of examples or samples, name:PATTERN,
+    or rest. The name of a sample is FILE/ID. The name of a record is its first field.
 
     A GROUP is "file" (sample lists), "label" (the last column of a manifest), or the number of a
     column, from 0.

@@ -19,7 +19,7 @@ _SLICE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?", re.ASCII)
 
 
 def check_count(model: Model, path: str, limits: Limits) -> None:
-    """Raise LimitError for too many units: a range of ids takes no bytes, but each unit does."""
+    """Raise LimitError for too many units, as a short range of ids may give very many of them."""
     if len(model) > limits.max_expand:
         count = formats.family_of(model).counted(len(model))
         message = f"the file has {count}, more than the limit of {limits.max_expand:,}"

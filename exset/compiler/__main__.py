@@ -1,4 +1,4 @@
-"""Compile kernels, or all that can be compiled: what `exset.core.background` starts."""
+"""Compile kernels, or all that can be compiled; `exset.core.background` starts this module."""
 
 import argparse
 import contextlib
@@ -53,7 +53,7 @@ def main() -> None:
 def _compile(modules: tuple[str, ...], again: bool = True) -> bool:
     """Compile a group of kernels unless it is ready; return whether that was possible.
 
-    again: also if it has failed before.
+    again: also compile a group whose compilation failed before.
     """
     group = Kernels(*modules)
     if disk_cache.load(group.name) is not None or (group.failure() and not again):

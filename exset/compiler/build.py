@@ -11,9 +11,9 @@ from setuptools.command.build_py import build_py
 class BuildCompiled(build_py):  # type: ignore[misc]
     """Copy the package, and compile from the copy into its folder `compiled`.
 
-    The files there are used on the platform and with the sources that they are named after; those
-    of an earlier build that still fit are not compiled again. A build without Numba, or one for
-    editing, has none: then exset compiles when they are needed.
+    The name of each compiled file contains its platform and a digest of its sources; exset uses the
+    file only if both fit. A later build keeps the files that still fit. A build without Numba, and
+    an editable install, compile nothing: exset then compiles when it needs the code.
     """
 
     def run(self) -> None:

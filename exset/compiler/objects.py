@@ -37,7 +37,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 def compile_group(group: Kernels) -> bytes:
-    """Return a line of JSON that describes the functions, followed by objects for some processors.
+    """Return a line of JSON that describes the functions, then object files for some processors.
 
     Raises any exception, as Numba does, if a kernel cannot be compiled.
     """
@@ -122,9 +122,9 @@ def _dispatcher(function: FunctionType, mark: str) -> object:
 
 
 def _described(kernel: Any, takes: list[Leaf]) -> list[object]:
-    """Return the arguments for the loader: of an array also whether the kernel writes to it.
+    """Describe the arguments for the loader; for an array, also whether the kernel writes to it.
 
-    LLVM marks the pointers through which a function writes nothing.
+    LLVM has marked the pointers through which a function writes nothing.
     """
     described: list[object] = []
     arguments = list(kernel.arguments)[2:]
@@ -148,9 +148,9 @@ def _results(result: types.Type) -> str:
 def _wrapper(compiled: _Compiled) -> str:
     """Return the function that calls a kernel, in the assembly language of LLVM.
 
-    The arguments of a kernel are addresses of its result and of an exception, then its own. An
-    array is two addresses of owners, the number and the size of its elements, its address, its
-    shape, and its strides.
+    Numba gives a kernel two more arguments, which come first: the addresses of its result and of an
+    exception. It passes an array as two addresses of owners, the number and the size of its
+    elements, its address, its shape, and its strides.
     """
     expected, kernel = compiled.expected, compiled.kernel
     lines: list[str] = []
@@ -205,7 +205,7 @@ def _wrapper(compiled: _Compiled) -> str:
 
 
 def _optimised(module: Any, cpu: str) -> tuple[Any, Any]:
-    """Return a module optimised for a processor, and LLVM's description of that."""
+    """Return a module optimised for a processor, and LLVM's description of this processor."""
     machine = binding.Target.from_default_triple().create_target_machine(
         cpu=cpu, features="", opt=3, reloc="pic", codemodel="default"
     )

@@ -23,9 +23,9 @@ _TYPES = {
 def variants(function: Callable[..., object]) -> Iterator[tuple[types.Type, ...]]:
     """Yield the types of the arguments, for each choice of the unions in the annotations.
 
-    Arrays are contiguous; without a declared shape they have one dimension. All arguments with the
-    same union have the same member of it. For `X | None` the type is None: X is for kernels that
-    run as plain Python. Raises TypeError for other annotations.
+    Arrays are contiguous; without a declared shape they have one dimension. In each choice, all
+    arguments annotated with the same union have the same type. `X | None` gives only None, because
+    kernels get an X only when they run as plain Python. Raises TypeError for other annotations.
     """
     hints = get_type_hints(function)
     hints.pop("return", None)
@@ -41,7 +41,7 @@ def members(type_: Any) -> tuple[types.Type, ...]:
 
 
 def leaves(type_: types.Type) -> Iterator[Leaf]:
-    """Yield what an argument consists of. Raises TypeError for a type that kernels do not have."""
+    """Yield the numbers and arrays that make up an argument; TypeError for other types."""
     if isinstance(type_, types.BaseTuple):
         for each in members(type_):
             yield from leaves(each)

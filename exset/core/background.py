@@ -1,7 +1,8 @@
 """Start the process that compiles kernels; `EXSET_COMPILE` says whether, and whether to wait.
 
-`background`, the default: at low priority, and nobody waits for it. It may outlive this process, as
-its work is for later ones, too. `now`: wait for it. `off`: compile nothing.
+`background`, the default: compile at low priority, and do not wait. The compiling process may run
+longer than this process, as later processes use its results, too. `now`: wait for the end. `off`:
+compile nothing.
 """
 
 import contextlib
@@ -42,7 +43,7 @@ def compile_kernels(groups: Sequence[str]) -> bool:
 def run(groups: Sequence[str] = ()) -> str:
     """Compile groups of kernels, by default all that can be compiled; return the errors.
 
-    This waits for another process that compiles. What is ready is left as it is.
+    This first waits for another process that compiles. It does not compile again what is ready.
     """
     process = _start(*groups, errors=subprocess.PIPE)
     return process.communicate()[1].decode(errors="replace")

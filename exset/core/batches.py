@@ -1,4 +1,4 @@
-"""Run batches of files on an executor: a bound on what is submitted, and processes that die."""
+"""Run batches of files on an executor; submit few at a time, and survive processes that die."""
 
 import os
 from collections import deque
@@ -67,7 +67,7 @@ class Batches(Generic[Item, Value]):
         return batch
 
     def _submitted(self, batch: list[Item]) -> Future[Batch[Value]]:
-        """Submit a batch, or run `-` here; the future has the result, or the error of either."""
+        """Submit a batch, or run `-` here; return a future with the result or the error."""
         done: Future[Batch[Value]] = Future()
         try:
             if os.fsdecode(batch[0]) != "-":
@@ -92,7 +92,7 @@ class Batches(Generic[Item, Value]):
             yield Outcome(item, value, why)
 
     def _alone(self, batch: list[Item]) -> Iterator[Outcome[Item, Value]]:
-        """Run a batch whose process died again, then its halves, down to the file that kills."""
+        """Run a batch again after its process died; if it dies again, run each half alone."""
         try:
             if isinstance(self.executor, Processes):
                 done = self.executor.alone(run_batch, self.work, batch)

@@ -1,4 +1,4 @@
-"""What the caller of a public function sees of its errors: the line of the call."""
+"""Shorten tracebacks: an error of a public function shows the line that called the function."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -1,4 +1,4 @@
-"""Compiled code on disk, of exset's package and in the user's cache: grammars, layouts, kernels.
+"""Compiled grammars, layouts and kernels on disk: in exset's package and in the user's cache.
 
 A missing, broken or unwritable cache only costs time. Files are not trusted: each begins with a
 checksum, and a folder that other users can write to is not used.
@@ -42,7 +42,7 @@ def folder() -> str:
 
 
 def problem() -> str | None:
-    """Return why exset must not use the cache folder, or None. exset runs code stored there."""
+    """Return why the cache folder is unsafe, or None. exset runs code that is stored there."""
     if sys.platform == "win32":
         return None
     try:

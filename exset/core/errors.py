@@ -40,7 +40,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Place:
-    """A place in an input: a line and column of text, a byte and field of a binary file, or all."""
+    """A place: a line and column of text, a byte and field of a binary file, or a whole input."""
 
     source: str
     span: Span | None = None
@@ -259,7 +259,7 @@ class Findings:
     """A collection of findings: all are counted, and the first `keep` of each code are kept.
 
     With `strict`, warnings and errors are raised as FormatError instead. `stopped`: whether a file
-    has more than `MOST_ERRORS` errors, of which the others were not added.
+    has more than `MOST_ERRORS` errors; further errors were not added.
     """
 
     def __init__(self, strict: bool = False, keep: int = 100) -> None:
@@ -288,7 +288,7 @@ class Findings:
             self.add(make(item), len(items) - rank if rank == self.keep - 1 else 1)
 
     def add_all(self, findings: "Findings") -> None:
-        """Add the findings of another collection, also findings that it only counted."""
+        """Add the findings of another collection, including those that it did not keep."""
         self.stopped = self.stopped or findings.stopped
         more = Counter(findings._counts)
         more.subtract(finding.code for finding in findings)
@@ -361,8 +361,8 @@ def with_source_name(
 ) -> Iterator[Findings]:
     """Add the name of the source to errors and findings that name no source.
 
-    The context gives a collection that adds its findings to `findings`. A name in `models`, such as
-    "example set", also counts as no source.
+    The context gives a collection that adds its findings to `findings`. A finding whose source has
+    one of the names `models`, such as "example set", gets the name, too.
     """
     named = partial(_with_source, name, models)
     try:

@@ -30,12 +30,12 @@ class Execution:
     """How to run work on many files.
 
     jobs: the number of processes; 1: only this process; 0: one on each core. executor: runs the
-    work instead of processes of exset, and stays open; `jobs` is then the number of its workers, by
-    default what it says itself. plan: a file to which the plan is written, in place of any work.
-    isolated: with one process, run work that may crash or hang in another one, with a time limit;
-    see `exset.core.isolation`.
-    record: where to keep the outcomes, and which share of the work to do. gathered: journals that
-    have all outcomes, in place of any work; work: what they are about, as `Header.work`.
+    work in place of exset's processes, and stays open. `jobs` is then the number of its workers, by
+    default the number that the executor itself reports. plan: a file to which the plan is written,
+    in place of any work. isolated: with one process, run work that may crash or hang in another
+    one, with a time limit; see `exset.core.isolation`. record: where to keep the outcomes, and
+    which share of the work to do. gathered: journals that have all outcomes; exset reads them in
+    place of any work. work: the id that their work must have, see `Header.work`.
     """
 
     jobs: int = 1
@@ -60,7 +60,7 @@ class Execution:
 
     @property
     def first_pass(self) -> "Execution":
-        """How to run work that comes before the work of the plan."""
+        """How to run work that must be done before the plan can be made."""
         return replace(self, plan="", record=None, gathered=())
 
     @property

@@ -25,8 +25,9 @@ _DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 class Header:
     """The first line of a journal.
 
-    work: the same for the same work, so that no outcome of other work is read as its own. command
-    and arguments: the command line. share: I and N of the share; both are 1 for all work.
+    work: an id of the work, so that outcomes of other work are not read as outcomes of this work.
+    command and arguments: the command line. share: I and N for the share I of N; both are 1 for the
+    whole work.
     """
 
     work: str

@@ -143,7 +143,7 @@ class Kernels:
         return bool(self._functions)
 
     def choose(self, function: Callable[P, R], compiled: bool) -> Callable[P, R]:
-        """Return the compiled copy of an entry kernel, or the function itself."""
+        """Return the compiled copy of an entry kernel if `compiled`, else the function itself."""
         return self.compiled(function) if compiled else function
 
     def compiled(self, function: Callable[P, R]) -> Callable[P, R]:
@@ -178,9 +178,10 @@ class Kernels:
                     yield value
 
     def copies(self, compiler: Callable[[FunctionType, str], object]) -> dict[str, object]:
-        """Return what `compiler` makes of copies of the marked functions, by name.
+        """Return the results of `compiler` for copies of the marked functions, by name.
 
-        The copies call what it made of the others. Raises ValueError for two functions of one name.
+        The copies call each other's compiled versions. Raises ValueError for two functions of one
+        name.
         """
         made: dict[FunctionType, object] = {}
         spaces = {module: dict(vars(importlib.import_module(module))) for module in self.modules}

@@ -17,10 +17,10 @@ _engines: list[object] = []
 
 
 def link(data: bytes) -> dict[str, Function]:
-    """Return the functions of what `exset.compiler.objects.compile_group` returned, by name.
+    """Return the functions in the result of `exset.compiler.objects.compile_group`, by name.
 
-    They check the number and the types of their arguments, as a function in machine code would
-    write anywhere: TypeError. Raises OSError if the object needs a function that is not there.
+    The functions raise TypeError for a wrong number or wrong types of arguments, as machine code
+    would otherwise write to wrong addresses. Raises OSError if the object needs a missing function.
     """
     head, _, code = data.partition(b"\n")
     described = json.loads(head)
@@ -67,8 +67,8 @@ def _first(variants: list[Function]) -> Function:
 def _checked(run: Callable[[object], int], takes: list[Any], gives: str) -> Function:
     """Return a function that puts its arguments into slots, and takes the results from them.
 
-    takes: of each number its `struct` code, of each array its dtype, its dimensions and whether it
-    is written. gives: the codes of the results.
+    takes: for each number, its `struct` code; for each array, its dtype, its number of dimensions,
+    and whether the kernel writes to it. gives: the codes of the results.
     """
     kinds = [
         (np.dtype(each[0]), each[1], each[2]) if isinstance(each, list) else each for each in takes

@@ -1,4 +1,4 @@
-"""The outcome of work on one file: a value, or an error that the other files do not see."""
+"""The outcome of work on one file: a value, or an error that does not stop the other files."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Decide by measured cost how many files a process gets at a time, and whether others start."""
+"""Decide by measured cost how many files a process gets, and whether more processes start."""
 
 import os
 import stat
@@ -40,7 +40,7 @@ class Pace:
         self.cost = new if self.cost is None else min(new, (self.cost + new) / 2)
 
     def size(self, left: int) -> int:
-        """Return how many files the next batch should have, if so many are not yet submitted."""
+        """Return the number of files for the next batch; `left`: how many are not yet submitted."""
         if self.cost is None:
             return 1
         share = left // (_SHARES * self.workers)
@@ -55,7 +55,10 @@ class Pace:
 
 
 def is_small(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is too small to be much work: one that is missing is, a folder not."""
+    """Return whether a file is so small that it is little work.
+
+    A missing file is small, a folder is not.
+    """
     if (name := os.fsdecode(path)) == "-":
         return True
     try:

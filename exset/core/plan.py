@@ -52,7 +52,7 @@ class Unit:
 
 
 class PlanWritten(Exception):
-    """The plan is written, and no work is done: no error, but the end of the command."""
+    """Raised after the plan is written, in place of any work: the command ends without an error."""
 
     def __init__(self, path: str, units: int) -> None:
         super().__init__(path, units)
@@ -61,7 +61,7 @@ class PlanWritten(Exception):
 
 
 def write_plan(path: str, items: Sequence[Item]) -> PlanWritten:
-    """Write the units of some files as JSON Lines; return what ends the command."""
+    """Write the units of some files as JSON Lines; return the exception that ends the command."""
     files.write(path, _lines(items))
     return PlanWritten(path, len(items))
 

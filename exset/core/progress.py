@@ -25,7 +25,7 @@ _tasks: list[Task] = []
 
 @contextmanager
 def listening(listener: Listener | None) -> Iterator[None]:
-    """Report to a function, or with None to nobody."""
+    """Report progress to a function while this context runs; with None, report nothing."""
     global _listener
     before, _listener = _listener, listener
     try:
@@ -37,7 +37,7 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 @contextmanager
 def task(action: str, name: str, total: int | None) -> Iterator[None]:
-    """Begin a task; inside of another one, only this one is reported."""
+    """Begin a task; inside another task, exset reports only the inner one."""
     begun = Task(action, name, total)
     _tasks.append(begun)
     try:

@@ -96,7 +96,7 @@ class CheckOptions:
 
 
 class ModelCheck(Protocol):
-    """A function that checks what readers accept, as another file may change its meaning."""
+    """A function that checks a model for mistakes that readers accept."""
 
     def __call__(self, model: Model, findings: "Findings", /) -> None:
         """Add a finding for each error and each likely mistake."""

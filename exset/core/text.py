@@ -44,7 +44,7 @@ class Advice(str):
 
 
 def for_command_line(text: str) -> str:
-    """Return a text as users of the command line see it: of advice, the command."""
+    """Return a text for users of the command line: for `Advice`, its `command`."""
     return text.command if isinstance(text, Advice) else text
 
 

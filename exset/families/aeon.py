@@ -10,7 +10,7 @@ from exset.families.signatures import any_of
 from exset.grammars.aeon.config.schema_types import DIALECTS
 from exset.grammars.aeon.manifest_types import Dialect
 
-_COLUMNS: Final = listed_option("names", "Name the columns of the table of records.")
+_COLUMNS: Final = listed_option("names", "Give the columns of a table of records these names.")
 
 MANIFEST: Final = Family(
     name="aeon-manifest",

@@ -25,7 +25,7 @@ class ToTable(Protocol):
         limits: Limits,
         **options: object,
     ) -> "Table":
-        """Return the table, with metadata from which the inverse makes the model again.
+        """Return the table, with metadata from which `FromTable` makes the same model again.
 
         Raises FormatError for what no table can hold at this level, and TypeError for an unknown
         option.

@@ -50,25 +50,25 @@ class Family:
     `unit`: the word for a unit; `len(model)` counts units. `summary`: a `Reporter`, which
     summarises a model, or for a family with `units` a `ChunkReporter`.
 
-    Optional functions. `check`: a `ModelCheck`, which `validate` calls with each model, for what no
-    reader checks. `files`: a `FileCheck`, which checks the files that a model names. `fields`:
-    pairs of a name and a function of a model, which returns the value of each unit, as `values_of`
-    does. `column`: returns these values for a model and the name of another field; ValueError for
-    an unknown one. `renames`: pairs of a kind of names and a function of a model and of a `Change`,
-    which returns a model with changed names; the first pair is the default. `shuffle`: returns a
-    model in another order, for a model, a seed and limits.
-    `labels`: returns the label of each unit, for a model, a column name or None, and a file name.
+    Optional functions. `check`: a `ModelCheck`, which `validate` calls with each model; it finds
+    mistakes that readers accept. `files`: a `FileCheck`, which checks the files that a model names.
+    `fields`: pairs of a name and a function of a model, which returns the value of each unit, as
+    `values_of` does. `column`: returns these values for a model and the name of a field that is not
+    in `fields`; ValueError for an unknown field. `renames`: pairs of a kind of names and a function
+    of a model and of a `Change`, which returns a model with changed names; the first pair is the
+    default. `shuffle`: returns a model in another order, for a model, a seed and limits. `labels`:
+    returns the label of each unit, for a model, a column name or None, and a file name.
     `differences`: a `Comparison` of two models. `dataset`: makes a `Dataset`. `folder`: opens a
     folder, for `dataset`, by its path and limits.
 
     `to_table`, `from_table`: convert a model to a table and back; see `ToTable` and `FromTable`.
-    `table_options`, `model_options`: the options of the one and of the other for `convert`. The
-    options `root`, `follow_links`, `allow_plugins` and `no_locking` are one argument, `access`.
-    `table_layout`, `table_chunks`: convert a model that comes in chunks; see `TableLayoutOf` and
-    `TablesOf`.
+    `table_options`, `model_options`: the options of these two functions for `convert`. Both get the
+    options `root`, `follow_links`, `allow_plugins` and `no_locking` together as one argument,
+    `access`. `table_layout`, `table_chunks`: convert a model that comes in chunks; see
+    `TableLayoutOf` and `TablesOf`.
 
     Further: `units`: a module with the functions of `Units`, for streams and writers.
-    `has_partial_formats`: whether formats store different parts of a model, without findings.
+    `has_partial_formats`: whether some formats store only a part of a model, and report no loss.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Family:
 
     @property
     def model_check(self) -> ModelCheck | None:
-        """The function that checks what no reader checks; None if there is nothing."""
+        """The function that finds mistakes that readers accept; None if there is none."""
         return None if self.check is None else cast(ModelCheck, load(self.check))
 
     @property
@@ -111,7 +111,9 @@ class Family:
         return None if self.files is None else cast(FileCheck, load(self.files))
 
     def summarise(self, chunks: Iterable[Model], *, detailed: bool = False) -> Summary:
-        """Return the summary of a model in chunks, of one chunk for a family without `units`.
+        """Return the summary of a model in chunks.
+
+        A family without `units` needs exactly one chunk.
 
         `detailed`: also numbers that take longer to compute.
         """
@@ -173,7 +175,7 @@ class Family:
     def joined(self, models: Sequence[Joinable]) -> Joinable:
         """Join one or more models: return a model with all their units in order.
 
-        Raises ValueError for models that do not fit.
+        Raises ValueError for models that cannot be joined.
         """
         if len(models) == 1:
             return models[0]

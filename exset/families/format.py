@@ -23,41 +23,43 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """One file format: everything that exset knows of it.
+    """One file format: everything that exset knows about it.
 
     Code is named as text, "module:function", and imported on first use.
 
     Names. `suffixes`: the usual one is first. `title`: the name for people.
 
     Detection. `magic`: the first bytes of every file; empty if there are none. `signature`: a
-    regular expression that the first bytes of a file match. It must match in linear time, and
-    match also if these bytes are cut anywhere. It separates formats that have the same magic.
-    `only_by_suffix`: only the suffix shows this format, as another one reads all its files, too.
+    regular expression that the first bytes of a file match. It must run in linear time, and also
+    match if the bytes end early, at any place. It distinguishes formats that have the same magic.
+    `only_by_suffix`: only the suffix identifies this format, because another format can read all of
+    its files, too.
 
-    `recogniser`: a function that says of the first bytes whether they are of the format; it is
-    asked only where several formats have the suffix of the file.
+    `recogniser`: a function that returns whether the first bytes of a file are of this format.
+    exset calls it only if several formats have the file's suffix.
 
     Code. `reader` with its `read_options`; `writer` with its `options`, None if exset only reads
-    the format. `streamer` reads and `incremental_writer` writes a file in chunks; `chunk_writer`
-    also does, but reads the chunks more than once. `binary`: its files must not go to a terminal.
-    `maps`: its reader leaves the contents in the mapped file. `is_nested`: a format of tables that
-    can hold lists of records, so that models of other families are written as said. `takes`: other
-    families whose models the writer also takes. `needs`: an optional library that it imports.
-    `may_crash`: its reader uses a library that may crash or hang on damaged files; other processes
-    then read them safely. `companions`: a function that returns other files to write with a file,
-    by path, for a model and the path of the file.
+    the format. `streamer` reads and `incremental_writer` writes a file in chunks. `chunk_writer`
+    also writes a file in chunks, but reads the chunks more than once. `binary`: its files must not
+    go to a terminal. `maps`: its reader maps the file into memory, and does not copy the contents.
+    `is_nested`: a format of tables that can store lists of records, so that models of other
+    families are written at level "said" (see `exset.to_table`). `takes`: other families whose
+    models the writer also accepts. `needs`: an optional library that it imports. `may_crash`: its
+    reader uses a library that may crash or hang on damaged files; other processes then read them
+    safely. `companions`: a function that returns other files to write with a file, by path, for a
+    model and the path of the file.
 
     Folders. `is_folder`: each input is a folder, such as one of shards: the reader and the streamer
     get a `Folder` in place of the bytes, and the writer is a `FolderWriter`. Such a format may have
     no suffix. `contains`: patterns of names, see `Folder.has`; a folder that has one of them is
     recognised.
 
-    `is_partial`: it stores only some models of its family, such as tables that are lists of files,
-    so that `cat` does not show others in it.
+    `is_partial`: it stores only some models of its family, such as tables that are lists of files;
+    `cat` does not use it to show the others.
 
     `sidecar`: a function that returns, for a model, its file and options, the content of the file
-    `NAME.exset.json` next to the written one, or None if this holds all; the reader gets
-    it as `Source.sidecar`.
+    `NAME.exset.json` next to the written one, or None if the written file itself stores everything.
+    The reader gets the content as `Source.sidecar`.
 
     Findings. `findings`: the texts that declare and explain the findings, each as "package:path";
     see `exset.grammars.columns.findings`. `repairs`: codes of findings that the writer repairs; the
@@ -141,7 +143,7 @@ class Format:
     def write(
         self, model: Model, *, findings: "Findings | None" = None, **options: OptionValue
     ) -> bytes:
-        """Write a model as bytes; a note says what is only in the file sidecar.
+        """Write a model as bytes; a note reports what only a sidecar file could store.
 
         Raises FormatError where the format cannot store the model, and for a format of folders;
         TypeError for a model that the writer does not take, and the OptionError of `chosen`.
@@ -152,7 +154,7 @@ class Format:
         return data
 
     def add_sidecar_note(self, findings: "Findings") -> None:
-        """Add the note that says what is only in the sidecar, which is not written."""
+        """Add the note that says what is lost because no sidecar is written."""
         from exset.grammars.tables.findings import finding_at
 
         findings.add(finding_at("table-sidecar", Place(self.family.noun), suffix=sidecar.SUFFIX))
@@ -160,7 +162,7 @@ class Format:
     def write_both(
         self, model: Model, *, findings: "Findings | None" = None, **options: OptionValue
     ) -> tuple[bytes, bytes | None]:
-        """Write a model as bytes, and as those of its sidecar, if any; errors as in `write`."""
+        """Return the bytes of a model's file, and of its sidecar, if any; errors as in `write`."""
         if self.is_folder:
             message = f"{self.name} ({self.title}) is a folder of files, not a file"
             hint = "use exset.save or exset convert, and name a new folder"

@@ -45,11 +45,11 @@ FORMATS: Final[tuple[Format, ...]] = (
         reader="exset.runtime.tables.hdf5_read:read",
         writer="exset.runtime.tables.hdf5:write",
         chunk_writer="exset.runtime.tables.hdf5:write_chunks",
-        options=(Option("compress", "Compress the datasets by shuffle and gzip."),),
+        options=(Option("compress", "Compress HDF5 datasets with the filters shuffle and gzip."),),
         read_options=(
             Option(
                 "layout",
-                "Read the datasets as columns, or each group as a row.",
+                "Read the datasets of an HDF5 file as columns, or each group as a row.",
                 choices=("rows", "groups"),
                 default="decided by the file",
             ),

@@ -54,7 +54,7 @@ class Streamer(Protocol):
 
 
 class FolderReader(Protocol):
-    """A function that reads a format of folders; its streamer yields models instead."""
+    """A function that reads a format of folders; a streamer of folders yields chunks instead."""
 
     def __call__(
         self,
@@ -83,7 +83,7 @@ class ChunkWriter(Protocol):
         """Write the file, and return the content of its sidecar, if it needs one.
 
         `models`: one or more chunks of a model; they can be iterated over again, which reads the
-        source again. Joined, the written chunks give the model, however its units are divided.
+        source again. The file contains the whole model, however the units are divided into chunks.
         Raises FormatError if the format cannot hold the model.
         """
 
@@ -102,8 +102,8 @@ class FolderWriter(Protocol):
     ) -> None:
         """Write the files; `models`: as those of a `ChunkWriter`.
 
-        The files must not depend on how the units are divided. Raises FormatError if the format
-        cannot hold a model; nothing is left of the folder then.
+        The files must not depend on how the units are divided into chunks. Raises FormatError if
+        the format cannot store a model; then the folder is removed.
         """
 
 

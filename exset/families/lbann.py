@@ -26,14 +26,16 @@ SAMPLE_LISTS: Final = Family(
     to_table="exset.runtime.lbann.table:to_table",
     from_table="exset.runtime.lbann.table_import:from_table",
     table_options=(
-        Option("data", "Read the HDF5 files of a list by this data schema.", metavar="FILE"),
+        Option(
+            "data", "Read the HDF5 files of a list as this data schema describes.", metavar="FILE"
+        ),
         Option(
             "experiment",
-            "Read the HDF5 files of a list by this experiment schema.",
+            "Read the fields of a list that this experiment schema selects.",
             metavar="FILE",
         ),
         listed_option("fields", "Read only these fields of the samples in a list."),
-        Option("keep_packed", "Keep the fields that a schema packs, too."),
+        Option("keep_packed", "Also keep each field that a schema packs with others into one."),
         *ACCESS,
     ),
 )

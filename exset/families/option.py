@@ -18,10 +18,10 @@ class Option:
     An option is a flag unless it has `choices`, or a `metavar` that names its value, such as
     `FILE`. `help` is the help text of the command line: an imperative sentence. `default` says in
     words what happens without the option. `untrusted` is the value of the unset option on a command
-    line with `--untrusted`. `parse`: a function, "module:function", that makes the value of a text.
-    `is_new_folder`: the value is a folder to write, or a `NewFolder`. `attribute`, for tests of
-    round trips, names the attribute of a model with the value of a reader's option; a bool there is
-    an index of `choices`.
+    line with `--untrusted`. `parse`: a function, "module:function", that converts a text to the
+    value. `is_new_folder`: the value is a folder to write, or a `NewFolder`. `attribute`, for tests
+    of round trips, names the attribute of a model with the value of a reader's option; a bool there
+    is an index of `choices`.
     """
 
     name: str
@@ -94,7 +94,9 @@ ROOT: Final = Option(
 )
 """The options of writers and of tables that read the files of a model."""
 
-CONTENTS: Final = Option("contents", "Read the files, too: their bytes become a column.")
+CONTENTS: Final = Option(
+    "contents", "Also read the files that the input names, as a column of bytes."
+)
 """The option of tables of files."""
 
 ACCESS: Final = (

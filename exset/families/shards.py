@@ -11,8 +11,8 @@ _FINDINGS: Final = (
     "exset.grammars.tables:shards.findings",
 )
 
-_DAMAGED: Final = Option("damaged", "Leave out damaged records, and report them.")
-_RAW: Final = Option("raw", "Read each record as bytes, into the column `record`.")
+_DAMAGED: Final = Option("damaged", "Leave out damaged records of shards, and report them.")
+_RAW: Final = Option("raw", "Read each record of a shard as bytes, into a column `record`.")
 _SHARD_SIZE: Final = Option(
     "shard_size", "End a shard at this size, such as 64MB.", metavar="SIZE", default="64 MiB"
 )

@@ -29,7 +29,10 @@ DEFAULT_ACCESS: Final = Access()
 
 
 def is_inside(path: str, roots: Iterable[str]) -> bool:
-    """Return whether a file, links followed, is in one of the folders; True if none are given."""
+    """Return whether a file is in one of the folders, after links are followed.
+
+    Without folders, return True.
+    """
     folders = [os.path.realpath(root) for root in roots]
     if "\0" in path or not folders:
         return "\0" not in path
@@ -55,5 +58,5 @@ def _has_type(path: str, test: Callable[[int], bool]) -> bool:
 
 
 def raise_error(error: OSError) -> NoReturn:
-    """Raise the error; as `onerror` of `os.walk`, which else ignores folders it cannot read."""
+    """Raise the error: `os.walk` needs this as `onerror`, or it skips folders it cannot read."""
     raise error

@@ -87,7 +87,7 @@ class Blocks(Iterator[bytes]):
         ready: Callable[[float], bool] | None = None,
         file: BinaryIO | None = None,
     ) -> None:
-        """`chunks` may be empty bytes. `ready`: tells if one arrives within a number of seconds."""
+        """A chunk may be empty. `ready`: returns whether one arrives within a number of seconds."""
         self.name = name
         self.size = self.needed = size
         self.count = 0

@@ -36,7 +36,7 @@ Made = TypeVar("Made")
 
 
 def _implied(suffix: str) -> Kind | None:
-    """Return the compression of a file with a suffix, if it implies one."""
+    """Return the compression that a suffix implies, or None."""
     return SUFFIXES.get(suffix) or _ARCHIVES.get(suffix)
 
 

@@ -86,7 +86,7 @@ def is_plain(name: str) -> bool:
 
 
 def is_file(name: str) -> bool:
-    """Return whether a name is that of a file, old or new, on this machine, and of no device."""
+    """Return whether a name is that of an existing or new file on this machine, not of a device."""
     if name == "-" or remote.is_remote(name):
         return False
     try:
@@ -103,7 +103,7 @@ def local(path: str) -> str:
 def head(path: FilePath, size: int) -> Source:
     """Read the first bytes of a file, decompressed: `size` bytes, or all if there are fewer.
 
-    Reads not more than the buffers hold. Raises the errors of `read`.
+    It reads little more than these bytes. Raises the errors of `read`.
     """
     with blocks(path, size=size) as chunks:
         return Source(chunks.name, chunks.head(size))

@@ -46,19 +46,20 @@ class Folder:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the files and folders in the folder, sorted by their bytes. OSError."""
+        """The names of the files and folders in it, sorted by their bytes. Raises OSError."""
         return tuple(sorted(os.listdir(self.name), key=os.fsencode))
 
     @cached_property
     def size(self) -> int:
-        """The number of bytes of all files in the folder; links are not followed. OSError."""
+        """The number of bytes of all files in the folder, without links. Raises OSError."""
         return sum(os.lstat(self.path_of(name)).st_size for name in self.files())
 
     def files(self, below: str = "") -> Iterator[str]:
         """Yield the relative names of all files, at any depth, sorted by folder and by bytes.
 
-        `below`: only those in this folder in the folder. Names have slashes on every system. Hidden
-        files and folders are left out; folders that are links are not entered. Raises OSError.
+        `below`: a subfolder; yield only the files below it. Names have slashes on every system.
+        Hidden files and folders are left out; folders that are links are not entered. Raises
+        OSError.
         """
         for inside, folders, found in os.walk(self.path_of(below), onerror=raise_error):
             folders[:] = sorted((each for each in folders if each[0] != "."), key=os.fsencode)
@@ -119,7 +120,7 @@ class NewFolder:
     def open(self, name: str) -> Iterator[BinaryIO]:
         """Create a file by its relative name, and the folders in that name.
 
-        The file may be sought in. Raises FormatError for a name that leads out of the folder,
+        The file supports seeking. Raises FormatError for a name that leads out of the folder,
         FileExistsError for a second file of a name, and OSError.
         """
         checked = _checked(self.name, name)
@@ -162,8 +163,8 @@ def writing(path: FilePath, *, dry_run: bool = False) -> Iterator[NewFolder]:
     """Write a new folder; it gets its name only when all its files are complete and on disk.
 
     With `dry_run` nothing is written, and the bytes are only counted. On any failure nothing is
-    left. The folder must not exist, or be empty: raises FileExistsError for another one, OSError
-    from the system, and FormatError for `-` and for remote folders.
+    left. The folder must be new or empty. Raises FileExistsError for any other folder, OSError from
+    the system, and FormatError for `-` and for remote folders.
     """
     from shutil import rmtree
 
@@ -194,7 +195,10 @@ def writing(path: FilePath, *, dry_run: bool = False) -> Iterator[NewFolder]:
 
 
 def _sync(folder: str) -> None:
-    """Flush all files to disk: most are there by now, so that this costs less than one by one."""
+    """Flush all files to disk.
+
+    This comes after the last write: by then, the system has already written most files.
+    """
     for inside, _, names in os.walk(folder, onerror=raise_error):
         for name in names:
             with open(os.path.join(inside, name), "r+b") as file:
@@ -204,7 +208,7 @@ def _sync(folder: str) -> None:
 
 @contextmanager
 def _named(name: str, temp: str) -> Iterator[None]:
-    """Name the new folder, not the temporary one, in OSErrors, also in those of a full disk."""
+    """Name the new folder in OSErrors, not the temporary folder; also if the disk is full."""
     try:
         yield
     except OSError as error:

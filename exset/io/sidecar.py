@@ -32,7 +32,7 @@ def with_metadata(source: Source, limits: Limits) -> Source:
 
 
 def write(path: str, data: bytes, sidecar: bytes | None) -> None:
-    """Write a file on this machine and its sidecar; if this is None, remove an old sidecar.
+    """Write a local file and its sidecar; if `sidecar` is None, remove an old one.
 
     Both get their names when both are on disk. Errors as in `exset.io.files.write`.
     """
@@ -48,7 +48,7 @@ def write(path: str, data: bytes, sidecar: bytes | None) -> None:
 def remove_old(path: str) -> None:
     """Remove the sidecar of an older file, unless another file such as NAME.gz may need it.
 
-    If that fails, readers still see that it does not belong to the new file.
+    If that fails, readers still see that the sidecar does not belong to the new file.
     """
     sidecar = name_of(path)
     if not os.path.isfile(sidecar):

@@ -15,9 +15,11 @@ from exset.io.files import FilePath
 
 
 def write(path: FilePath, data: bytes, others: Mapping[str, bytes]) -> None:
-    """Write a file and others, by path; they get their names when all are written and on disk.
+    """Write a file and other files; all get their names when all are complete and on disk.
 
-    If there are others, all are files on this machine, uncompressed. Raises the errors of
+    `others`: contents by path.
+
+    If there are others, all must be uncompressed files on this machine. Raises the errors of
     `exset.io.files.write`.
     """
     if not others:
@@ -58,7 +60,7 @@ class _Staged:
         os.replace(self.temp, self.target)
 
     def restore(self) -> None:
-        """Give the old file its name again, or remove the new one, as far as that was reached."""
+        """Undo `replace`, if it ran: give the old file its name again, or remove the new file."""
         with suppress(OSError):
             if self.has_old:
                 os.replace(self.backup, self.target)

@@ -32,7 +32,10 @@ def archives(draw: st.DrawFn, *, max_files: int = 6) -> Block:
 
 
 def fields(kind: ElementType, separator: bytes = b"\t") -> st.SearchStrategy[bytes]:
-    """Return a strategy for fields of a type, also invalid ones: no separators or line breaks."""
+    """Return a strategy for fields of a type, valid or not.
+
+    They contain no separators and no line breaks.
+    """
     examples = st.sampled_from(
         {
             ElementType.ASCII_INT: _NUMBERS,

@@ -138,7 +138,7 @@ def fuzz(
     keep: Path | None = None,
     echo: Callable[[str], None] = print,
 ) -> None:
-    """Try `cases` cases in total, or for `seconds`, with equal time for each target, and tally."""
+    """Try cases until `cases` in total or `seconds` are reached; each target gets equal time."""
     for fuzzer in fuzzers:
         fuzzer.warm()
     end, done = time.monotonic() + seconds, 0

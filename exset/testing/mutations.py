@@ -150,7 +150,7 @@ def _span(rng: random.Random, data: bytes) -> tuple[int, int]:
 
 
 def minimised(data: bytes, fails: Callable[[bytes], bool], tries: int = 3000) -> bytes:
-    """Delete smaller and smaller spans of some bytes while they still fail, and return the rest.
+    """Delete smaller and smaller spans of `data` while the rest still fails; return the rest.
 
     Each remaining byte is replaced by `0` if the result still fails. `fails` is called at most
     `tries` times.

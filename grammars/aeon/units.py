@@ -24,7 +24,7 @@ def no_header() -> Manifest:
 def model(units: object, header: object, /) -> Manifest:
     """Return a manifest of one record; return a manifest unchanged.
 
-    `header`: the header of the manifest being written, whose types a record gets.
+    `header`: the header of the manifest being written; the new manifest gets its types.
     """
     if isinstance(units, Manifest):
         return units

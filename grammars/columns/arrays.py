@@ -69,7 +69,10 @@ def same(a: NDArray[T], b: NDArray[T]) -> bool:
 
 
 def compact(array: NDArray[T], default: object = None) -> NDArray[T]:
-    """Return a constant column if all elements equal `default` bitwise, by default the first."""
+    """Return a column as a constant if all elements are equal bitwise, else unchanged.
+
+    default: the value that they must equal; None: that of the first element.
+    """
     if array.size == 0 or array.strides[0] == 0:
         return frozen(array)
     value = array[:1] if default is None else np.array([default], array.dtype)

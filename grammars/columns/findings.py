@@ -13,9 +13,9 @@ A text begins with a title, `# Lens example files`. The findings follow, separat
 `{count:sample}` in a message is a count with its noun: `1 sample`, `2 samples`.
 
 A code without a message is used by errors whose messages are in the source code. If a code has
-several severities, such as `error or note`, the message has the first one. Two texts may have
-messages of the same code; only one of them explains the code. `python -m tests.findings` writes
-`docs/findings`.
+several severities, such as `error or note`, findings with the message have the first one. Two texts
+may have messages of the same code; only one of them explains the code. `python -m tests.findings`
+writes `docs/findings`.
 """
 
 import os

@@ -151,9 +151,9 @@ def cube(where: str, given: object) -> Floats:
 
 
 def numbers_like(where: str, column: NDArray[np.generic], given: object) -> NDArray[np.generic]:
-    """Return numbers as an array of the dtype of a column; an array of that dtype as it is.
+    """Return numbers as an array of the dtype of a column; do not copy an array of that dtype.
 
-    Raises ValueError for numbers that the dtype cannot hold. Another check must see the shape.
+    Raises ValueError for numbers that the dtype cannot hold. The caller must check the shape.
     """
     if isinstance(given, np.ndarray) and given.dtype == column.dtype:
         return given

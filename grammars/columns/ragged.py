@@ -99,7 +99,10 @@ class Reals(Column[float | None]):
 
     @classmethod
     def listed(cls, what: str, items: object) -> Self:
-        """Return a column of numbers, None for absent ones. Raises ValueError that names it."""
+        """Return a column of numbers.
+
+        None is an absent number. Raises ValueError that names the column: `what`.
+        """
         rows = items_of(what, items, "numbers")
         present = np.array([row is not None for row in rows], np.bool_)
         values = float_row(what, [0.0 if row is None else row for row in rows])

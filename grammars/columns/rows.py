@@ -121,7 +121,7 @@ class Column(Rows, Generic[Item]):
 
     @classmethod
     def listed(cls, what: str, items: object) -> object:
-        """Return the column of a list of items; `items` itself if this kind takes no lists.
+        """Return a column of the items of a list; `items` itself if the class takes no lists.
 
         Raises ValueError that names the column: `what`.
         """

@@ -143,9 +143,9 @@ class Strings(Column[bytes | None]):
         )
 
     def distinct(self) -> tuple[Self, Longs]:
-        """Return the distinct strings in order of first use, and which one each row has: int64 [n].
+        """Return the distinct strings in order of first use, and for each row its index of them.
 
-        An absent string counts as empty.
+        The indices are int64 [n]. An absent string counts as empty.
         """
         lengths = self.lengths
         longest = int(lengths.max(initial=0))

@@ -1,7 +1,8 @@
 """LBANN's sample lists as columns: the samples that an experiment uses, and their files.
 
 A list has a kind (the type in its first line), a base directory and files. Each file has included
-and excluded samples; inclusion lists have the ids of included, exclusion lists of excluded ones.
+and excluded samples; an inclusion list names the ids of the included samples, an exclusion list
+those of the excluded samples.
 """
 
 from collections.abc import Iterable, Iterator
@@ -64,7 +65,10 @@ class FileView:
 
     @property
     def ids(self) -> list[Id]:
-        """The ids, ranges expanded: of included samples, or in an exclusion list of excluded."""
+        """The ids in the list, ranges expanded: of included samples, or of excluded ones.
+
+        Only an exclusion list has the ids of excluded samples.
+        """
         return self._samples.ids_of(self.index)
 
     def __repr__(self) -> str:
@@ -82,8 +86,8 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
 
     name: Strings [files]. ids: Strings, or Spans (the longest runs of integers). id_offsets: int64
     [files + 1], the ids of file i are `ids[id_offsets[i]:id_offsets[i + 1]]`. others: uint64
-    [files], the number of samples without ids: excluded ones, in an exclusion list included ones.
-    Each file of a SINGLE-SAMPLE list is one sample, without an id.
+    [files], the number of samples without ids. These are the excluded samples, or, in an exclusion
+    list, the included samples. Each file of a SINGLE-SAMPLE list is one sample, without an id.
 
     Names, ids and the directory are words: not empty, without white space. Raises ValueError with
     the name of the column.

@@ -37,7 +37,7 @@ Value: TypeAlias = "int | float | str | tuple[Value, ...] | Mapping[str, Value] 
 
 @dataclass(frozen=True, eq=False)
 class Directive:
-    """A directive of a node; two are equal if their values and the types of the values are."""
+    """A directive of a node; two are equal if their values are equal and of the same type."""
 
     value: Value
     span: Span | None = None

@@ -86,7 +86,10 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """An example: at least one event, maybe a name and a proc (Tcl, never run), a frequency."""
+    """An example: its events (at least one), and optionally a name, a proc and a frequency.
+
+    The proc is Tcl, which exset never runs.
+    """
 
     events: Sequence[Event] = (Event(),)
     name: Name = None

@@ -130,8 +130,8 @@ class Ranges(Rows):
 
     group: int32 [r], an index into the groups, or -1 for the whole network. first: int32 [r], the
     first unit of a dense range. value: float32 [r], the value of a sparse range. values: float32.
-    units: int32 as Lens stores them: n is a unit, -m after n the end of a span, -m alone is `*`.
-    Raises ValueError.
+    units: int32 as Lens stores them: n is a unit, -m after n means the units from n to m, -m alone
+    means all units (`*`). Raises ValueError.
     """
 
     group: Ints

@@ -116,7 +116,7 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
         """Return the set with some columns replaced, checked and in normal form.
 
         `name=["a", None, "c"]` names the examples, and `frequency=[1, 2, 1]` gives frequencies.
-        Raises as the columns of any table.
+        Raises the errors of `FrozenColumns.with_columns`.
         """
         return super().with_columns(**columns).normalized()
 
@@ -237,7 +237,7 @@ def _shifted(numbers: Longs, by: int) -> Longs:
 
 
 def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], Strings]:
-    """Return the ranges of the sets, with group numbers for all sets, and the group names."""
+    """Return the ranges of the sets, renumbered for one list of groups, and that list."""
     numbers: dict[bytes | None, int] = {}
     ranges = []
     for each in sets:

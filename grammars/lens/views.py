@@ -145,7 +145,7 @@ class EventView(_View):
 
 
 class RangeList(Views["RangeView"]):
-    """The ranges of an event's inputs or targets. A shared list has the same number everywhere."""
+    """The ranges of an event's inputs or targets; shared lists have the same `number`."""
 
     def __init__(self, columns: ExampleColumns, number: int, what: str) -> None:
         begin, end = columns.lists[number : number + 2].tolist()
@@ -154,7 +154,7 @@ class RangeList(Views["RangeView"]):
 
 
 class RangeView(_View):
-    """One range: maybe a group; dense values, or sparse units with one value, or neither."""
+    """One range: a group or None, and dense values, or sparse units with one value, or neither."""
 
     def __init__(self, columns: ExampleColumns, row: int) -> None:
         self._columns = columns
@@ -190,7 +190,10 @@ class RangeView(_View):
 
     @property
     def units(self) -> Ints:
-        """The units of a sparse range as stored: n, -m for the end of a span; -m alone is all."""
+        """The units of a sparse range as stored.
+
+        n is a unit, -m after n means the units from n to m, -m alone means all units.
+        """
         return self._columns.ranges.units[self.row]
 
     def _key(self) -> tuple[object, ...]:

@@ -30,7 +30,7 @@ MOST_SHORT: Final = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class Wide:
-    """The columns of a chunk that need a wider type, as other chunks do: sets of their paths.
+    """The paths of columns that need a wider type, because some chunk of the table needs it.
 
     `nullable`: columns with absent rows. `large`: columns whose offsets need 64 bits.
     """
@@ -156,7 +156,7 @@ def _validity(present: Flags) -> NDArray[np.uint8] | None:
 
 
 def _offsets(offsets: Longs, is_large: bool) -> tuple[bool, NDArray[Any]]:
-    """Return whether offsets have 64 bits, and the offsets; `is_large`: whether they must."""
+    """Return whether the offsets get 64 bits, and the offsets; `is_large`: whether they must."""
     if is_large or offsets[-1] > MOST_SHORT:
         return True, np.ascontiguousarray(offsets)
     return False, offsets.astype(np.int32)

@@ -1,4 +1,4 @@
-"""Tables as files of Arrow data hold them, and the forms of the columns, which undo that.
+"""Change tables so that files of Arrow data can store them, and change them back when read.
 
 Older readers of Parquet do not read absent rows among lists of one length, nor lists of one length
 within others, so such rows of arrays become lists. Records without absent rows become columns with

@@ -105,7 +105,7 @@ def _chunk(fields: list[_Field], array: Any) -> tuple[list[TableColumn], int]:
 
 
 def _joined(parts: Sequence[TableColumn]) -> TableColumn:
-    """Join the rows of chunks; lists of one length may be arrays in one chunk, lists in another."""
+    """Join the rows of chunks; if the chunks mix arrays and lists, the result has lists."""
     if len({type_of(part) for part in parts}) == 1:
         return concat_columns(parts)
     present = np.concatenate([part.present for part in parts])

@@ -1,8 +1,8 @@
 """The types of columns as the library `datasets` knows them: the key `huggingface` of a schema.
 
-`datasets` reads the names of classes and the types of fields from there. Source: `datasets` 5.2,
-`features.Features.from_arrow_schema`, which takes a feature if its Arrow type is exactly that of
-the field; classes are int64.
+`datasets` reads the names of classes and the types of fields from this key. Source: `datasets` 5.2,
+`features.Features.from_arrow_schema`, which uses a feature only if its Arrow type is exactly that
+of the field; classes are int64.
 """
 
 import json
@@ -22,7 +22,7 @@ CLASSES: Final = "classes"
 
 
 def classes_of(table: Table) -> dict[str, list[str]]:
-    """Return the names of the classes by column, of columns that have their numbers."""
+    """Return the names of the classes by column, for the columns that contain class numbers."""
     found = table.metadata.get(CLASSES)
     named = found.items() if isinstance(found, dict) else ()
     return {
@@ -37,9 +37,9 @@ def classes_of(table: Table) -> dict[str, list[str]]:
 def features_of(
     columns: Mapping[str, TableColumn], classes: Mapping[str, list[str]], media: Mapping[str, str]
 ) -> bytes:
-    """Return the value of the key: JSON. classes: as those of `classes_of`; media: of `media_of`.
+    """Return the value of the key, as JSON, for these columns.
 
-    The columns of media are structs.
+    classes: the result of `classes_of`; media: that of `media_of`. Columns of media are structs.
     """
     features = {
         name: {"names": classes[name], "_type": "ClassLabel"}

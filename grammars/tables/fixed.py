@@ -29,7 +29,7 @@ def as_nested_lists(column: Numbers) -> Numbers | Lists:
 
 
 def as_numbers(column: TableColumn, shape: tuple[int, ...]) -> Numbers | None:
-    """Return lists of lists as rows of one shape, or None if the lists differ from it.
+    """Return lists of lists as rows of one shape, or None if the lists have another shape.
 
     Absent rows may be in the column, but not in the items. The result has the rows of the column,
     each of `prod(shape)` numbers, so the caller checks this size.

@@ -3,7 +3,7 @@
 A column `x` of numbers is the array `x`. Text, bytes and lists are `x.values` and `x.offsets`,
 int64 [rows + 1]; the items of a list are flattened below `x.values`. A field of a record is
 `x.FIELD`. A column with absent rows also has `x.present`, bool. The forms of the columns, a JSON
-object, say how to make every table again.
+object, say how to make the table from the arrays again.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -175,8 +175,8 @@ def from_foreign(arrays: Mapping[str, Array | TableColumn]) -> tuple[Table, bool
 
     Arrays with the same first axis have a row for each sample. If their lengths differ, the table
     has one row with each whole array. `x.values` with `x.offsets` is a column of lists, and an
-    array of records a column for each field. Something else than an array is a column already.
-    Raises ValueError for a dtype that tables do not have.
+    array of records becomes a column for each field. A value that is not an array is already a
+    column. Raises ValueError for a dtype that tables do not have.
     """
     given = dict(_columns(arrays))
     lengths = {len(column) for column in given.values() if not isinstance(column, np.generic)}

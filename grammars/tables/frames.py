@@ -20,7 +20,7 @@ INDEX = ("example", "event")
 def to_pandas(columns: Mapping[str, TableColumn], rows: int) -> "pandas.DataFrame":
     """Return a DataFrame: a column for each number of an array, `NAME:UNIT`.
 
-    Text has pandas' dtype of text, bytes, lists and records are objects. Raises ImportError.
+    Text gets pandas' dtype for text. Bytes, lists and records become objects. Raises ImportError.
     """
     try:
         import pandas
@@ -55,7 +55,7 @@ def _series(column: TableColumn) -> Any:
 
 
 def with_nan(columns: Mapping[str, TableColumn], frame: Any) -> dict[str, TableColumn]:
-    """Return the columns of a DataFrame, in which pandas gives NaN to Arrow as absent, with NaN.
+    """Put back the NaN of a DataFrame, which pandas exports to Arrow as absent values.
 
     Absent rows of pandas' nullable dtypes stay absent.
     """
@@ -68,7 +68,7 @@ def with_nan(columns: Mapping[str, TableColumn], frame: Any) -> dict[str, TableC
 
 
 def is_pandas(data: object) -> bool:
-    """Return whether an object is a DataFrame of pandas, which is not imported for that."""
+    """Return whether an object is a DataFrame of pandas, without importing pandas."""
     return type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "dtypes")
 
 

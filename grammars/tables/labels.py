@@ -29,7 +29,7 @@ def labelled(
 ) -> Table:
     """Return a table of files: `path`, `label`, and with `classes` also `class`.
 
-    classes: their names, by label, which is then from 0 to their number. Raises ValueError.
+    classes: the names of the classes; a label is an index of them, from 0. Raises ValueError.
     """
     columns: dict[str, TableColumn] = {PATH: paths}
     metadata: dict[str, Any] = {"files": [PATH]}
@@ -57,7 +57,11 @@ def path_column(table: Table) -> str | None:
 
 
 def label_column(table: Table) -> str | None:
-    """Return the name of the column of labels: the metadata, a usual name, or integers show it."""
+    """Return the name of the column of labels, or None.
+
+    It is the column named in the metadata, a column with a usual name such as `label`, or the only
+    column of integers.
+    """
     names = (*classes_by_column(table), *_LABELS)
     if (found := next((name for name in names if name in table.columns), None)) is not None:
         return found
@@ -110,9 +114,10 @@ def class_names(table: Table) -> tuple[str, Strings] | None:
 
 
 def is_redundant(table: Table, name: str) -> bool:
-    """Return whether other columns or the metadata say the same as a column.
+    """Return whether a column repeats what other columns or the metadata contain.
 
-    This is a column `class` with the names of the labels, and `index` with the numbers of the rows.
+    Such columns are `class`, if it has the names of the labels, and `index`, if it numbers the
+    rows.
     """
     if name == INDEX:
         index = labels_of(table.columns[name])

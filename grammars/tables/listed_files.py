@@ -27,7 +27,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True)
 class ListedFiles:
-    """Files and their labels: path, the bytes of each; label, int64 [n].
+    """Files and their labels: path, byte strings [n]; label, int64 [n].
 
     classes: the name of each label from 0, as bytes; empty if they are unknown. rows: the rows of
     the table, int64 [n].
@@ -42,7 +42,9 @@ class ListedFiles:
     def of(
         cls, table: Table, losses: Losses, target: str, more: Collection[str] = ()
     ) -> "ListedFiles":
-        """Return the files of a table; target: the format, for messages; more: its other columns.
+        """Return the files of a table.
+
+        target: the format, for messages. more: other columns that the format can store.
 
         Metadata or names of columns say which column has the paths, and which the labels: whole
         numbers, or text, whose classes are numbered in the order of their bytes. Raises FormatError
@@ -72,7 +74,7 @@ class ListedFiles:
         return cls(raw, labels, classes or _by_folder(raw, labels), rows)
 
     def report_classes(self, report: Callable[[Finding], None]) -> None:
-        """Report names of classes that the paths do not show, as `cat/1.jpg` does."""
+        """Report names of classes that are not folders in the paths, as `cat` in `cat/1.jpg`."""
         if not self.classes or self.classes == _by_folder(self.path, self.label):
             return
         numbered = enumerate(self.classes[:_SHOWN])
@@ -107,13 +109,13 @@ def _classes(table: Table, name: str, labels: Longs, rows: Longs) -> tuple[bytes
 
 
 def _by_folder(paths: Strings, labels: Longs) -> tuple[bytes, ...]:
-    """Return the first folder of the paths of each label; empty if there is not one for each."""
+    """Return the first folder in the paths of each label; empty unless each has one of its own."""
     folders = Strings.of((path or b"").rpartition(b"/")[0].partition(b"/")[0] for path in paths)
     return _one_name_each(folders, labels)
 
 
 def _one_name_each(names: Strings, labels: Longs) -> tuple[bytes, ...]:
-    """Return the name of each label from 0; empty unless names and labels mean the same."""
+    """Return the name of each label from 0; empty unless each label has one name of its own."""
     found: dict[int, bytes] = {}
     for label, name in zip(labels.tolist(), names, strict=True):
         if not name or name.startswith(b".") or found.setdefault(label, name) != name:

@@ -62,7 +62,7 @@ def text_of(
 def value_of(source: Source, findings: Findings) -> dict[str, Any] | None:
     """Return the JSON value of the sidecar of a source, None if there is none.
 
-    One that is damaged, or that is of another file, has a finding, too.
+    Return None, too, and add a finding, if the sidecar is damaged or belongs to another file.
     """
     if source.sidecar is None:
         return None

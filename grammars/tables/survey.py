@@ -1,4 +1,4 @@
-"""What a writer must know of a whole table before it writes the first of its chunks."""
+"""What a writer must know about a whole table before it writes the first chunk of the table."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ _SMALL: Final = 1 << 23
 
 @dataclass
 class Survey:
-    """What the chunks of a table have in common, and what some of them have.
+    """Facts about a whole table, collected from its chunks.
 
     `first`: the table without rows, with the columns and the metadata. `size`: the bytes of all
     values. `absent`: the paths of the columns that have absent rows. `totals`: the items of all

@@ -31,8 +31,9 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
     column holds, such as the family that the table was made of; formats store it as `exset`.
 
     The class supports the Arrow PyCapsule protocol, without a copy where possible:
-    `pyarrow.table(table)` and `polars.DataFrame(table)` take it, `Table.from_arrow(frame)` makes it
-    again, and duckdb reads a variable that holds it. Raises ValueError, which names the column.
+    `pyarrow.table(table)` and `polars.DataFrame(table)` take it, `Table.from_arrow(frame)` makes a
+    `Table` again, and duckdb reads a variable that holds one. Raises ValueError, which names the
+    column.
     """
 
     columns: dict[str, TableColumn]
@@ -46,7 +47,7 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
 
     @classmethod
     def of(cls, columns: Mapping[str, object], metadata: Mapping[str, Any] | None = None) -> Self:
-        """Return a table of arrays and lists by name; `column_of` says which. Raises ValueError."""
+        """Return a table of arrays and lists by name; see `column_of`. Raises ValueError."""
         made: dict[str, TableColumn] = {}
         for name, given in columns.items():
             made[name] = column_of(name, given, len(next(iter(made.values()))) if made else None)

@@ -79,7 +79,10 @@ def _joined(parts: dict[int, Numbers]) -> Numbers | None:
 
 
 def _common_type(columns: list[Numbers]) -> np.dtype[Any]:
-    """Return the type of some columns together: integers are unsigned if one is and none is < 0."""
+    """Return the common type of some columns.
+
+    Signed and unsigned integers become unsigned if none is negative.
+    """
     dtypes = [each.values.dtype for each in columns]
     if {dtype.kind for dtype in dtypes} == {"i", "u"}:
         least = min((each.values.min(initial=0) for each in columns), default=0)

@@ -12,7 +12,7 @@ def of(model: Table, /) -> Iterable[object]:
 
 
 def header(model: Table, /) -> Table:
-    """Return the first rows of a table: none; they have its columns and metadata."""
+    """Return a table without rows, with the columns and the metadata of a table."""
     return model[:0]
 
 

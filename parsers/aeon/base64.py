@@ -27,7 +27,7 @@ _AS_READ: Final = bytes(byte if byte in _ALPHABET else _ALPHABET[0] for byte in 
 
 
 def decode(field: bytes | memoryview) -> tuple[bytes, int]:
-    """Return the bytes that aeon makes from a field, and the issue; no bytes for `MEMORY`."""
+    """Return the bytes that aeon makes from a field, and `CLEAN`, `LAX` or `MEMORY` (no bytes)."""
     try:
         return binascii.a2b_base64(field, strict_mode=True), CLEAN
     except binascii.Error:
@@ -35,7 +35,7 @@ def decode(field: bytes | memoryview) -> tuple[bytes, int]:
 
 
 def issues(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Bytes:
-    """Return the issue of each field buffer[start:end]: uint8 [fields]."""
+    """Return `CLEAN`, `LAX` or `MEMORY` for each field buffer[start:end]: uint8 [fields]."""
     found = np.zeros(starts.size, np.uint8)
     invalid = _invalid(buffer, starts, ends) if compiled else np.ones(starts.size, np.bool_)
     for field in np.flatnonzero(invalid).tolist():

@@ -189,7 +189,10 @@ class _Parser:
         return manifest
 
     def check(self, stream: ParseStream) -> None:
-        """Raise the error of a chunk after an error: the records and other findings are lost."""
+        """Check a chunk that follows an error: raise FormatError for a further error.
+
+        Its records and other findings are dropped.
+        """
         begin = self.first_token(stream)
         if self.width is None:
             self.set_width(stream, begin)

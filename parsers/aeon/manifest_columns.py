@@ -150,7 +150,7 @@ def read_ints(
 
 @entry_kernel
 def find_invalid(buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, invalid: Flags) -> None:
-    """Fill a mask of the fields that are not base64 with its padding.
+    """Fill a mask of the fields that are not valid base64 with padding.
 
     values: the value of each byte, 0 to 63, or 128 for a byte outside the alphabet.
     """

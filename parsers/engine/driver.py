@@ -1,4 +1,4 @@
-"""The driver of lowered grammars: it runs the kernel on a source in chunks."""
+"""The driver of lowered grammars (tables): it runs the kernel on a source in chunks."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property

@@ -69,8 +69,9 @@ class Grammar:
 
         `engine`: "reference" lets Lark run the grammar; "table" runs the lowered grammar, always
         compiled; "auto" runs it compiled if the text is long. Each stream but the last ends with
-        the step `boundary`; with None there is one stream. `tokens`: the initial room for tokens.
-        `hint` returns advice on a syntax error; `check` raises the errors of the reader.
+        the step `boundary`; with None there is one stream. `tokens`: for how many tokens memory is
+        first allocated. `hint` returns advice on a syntax error; `check` raises the errors of the
+        reader.
 
         At an error, it yields the streams of all records before it, or the stream of the header if
         the first record has the error; then it raises FormatError. If the text is whole, the

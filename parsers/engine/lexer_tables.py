@@ -122,8 +122,8 @@ def _accepted(
 ) -> tuple[int, NDArray[np.intp], NDArray[np.intp]]:
     """Return a state's label for any next byte, and two arrays with an entry for each byte class.
 
-    The arrays are the label if a byte of the class follows, and how many units can still match
-    after it: no unit after the first that accepts.
+    The first array has the label if a byte of the class follows. The second has the number of units
+    that can still match after this byte: the units up to the first one that accepts.
     """
     by_class = np.full(len(sample), NOTHING)
     kept = np.full(len(sample), len(state))

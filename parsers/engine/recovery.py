@@ -108,7 +108,7 @@ def with_later_errors(
 
 
 def in_order(found: Sequence[Finding]) -> FormatError:
-    """Return the error that has some findings, the first one in the text as its own."""
+    """Return one error with some findings: the first in the text, then the others as later ones."""
 
     def start(finding: Finding) -> int:
         span = None if finding.place is None else finding.place.span

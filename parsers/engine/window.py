@@ -24,7 +24,11 @@ class Window:
     def __init__(
         self, blocks: Blocks, mark: bytes, line_ends: tuple[bytes, ...] = (b"\n", b"\r")
     ) -> None:
-        """Prepare to read. `mark` ends an example: a chunk waits for a line that contains it."""
+        """Prepare to read.
+
+        `mark`: the text that ends an example; unless a line is very long, a chunk waits for a line
+        with it.
+        """
         self._blocks = blocks
         self._mark = mark
         self._line_ends = line_ends

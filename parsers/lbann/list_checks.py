@@ -58,7 +58,8 @@ def hint(unexpected: Unexpected) -> str | None:
 def with_file_count(error: FormatError, header: Header | None, source: Source) -> FormatError:
     """Return the error of a list, with an error about the number of files, in order of places.
 
-    A line with a syntax error may be a file or not, such as a comment: both numbers are correct.
+    A line with a syntax error may be a file or, for example, a comment. So the number of files is
+    accepted with and without such lines.
     """
     if header is None or error.findings.stopped:
         return error

@@ -61,7 +61,8 @@ def copy_words(
 def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
     """Read a sign and digits into `out`, and return their end.
 
-    Without digits, the result is -1, and 0 in `out`; for a number of more than 63 bits, -1 and 1.
+    Without digits, return -1 and set `out` to 0. For a number of more than 63 bits, return -1 and
+    set `out` to 1.
     """
     at = start
     negative = at < end and buffer[at] == 45

@@ -177,7 +177,10 @@ class Records:
 
 
 def records_of(words: Words, stream: ParseStream, kind: Kind) -> Records:
-    """Return the records of a chunk, and report words after single samples."""
+    """Return the records of a chunk.
+
+    In a list of single samples, report words after the name of a file.
+    """
     ends = stream.tokens_before[stream.steps == RECORD]
     lines = np.flatnonzero(words.is_a("LINE"))
     names = lines[np.searchsorted(lines, ends) - 1] + 1

@@ -140,7 +140,10 @@ class _Reading:
         )
 
     def check(self, stream: ParseStream) -> None:
-        """Raise the error of a chunk after an error; other findings are lost."""
+        """Check a chunk that follows an error: raise FormatError for a further error.
+
+        Other findings are dropped.
+        """
         if self.header is not None:
             self.samples(stream, Findings())
 

@@ -32,9 +32,9 @@ _UNLIMITED: Final = DEFAULT.with_(
 def render(schema: Schema, *, findings: Findings | None = None) -> bytes:
     """Return the text of a schema, which parses to an equal schema.
 
-    The result is the source text of the schema, with changes for all differences. If that fails,
-    comments are lost, with a finding. Raises FormatError for names and values that conduit cannot
-    read from any YAML.
+    The result is the source text of the schema, changed only where the schema differs from it. If
+    that fails, comments are lost, and a finding reports this. Raises FormatError for names and
+    values that conduit cannot read from any YAML.
     """
     if schema.source is None:
         return written(schema.root)

@@ -67,7 +67,10 @@ def fail_twice(columns: Columns, side: int, token: int, event: int) -> None:
 
 @inline_kernel
 def end_list(columns: Columns) -> None:
-    """Give the list to its events. A list without ranges sets nothing, but still uses its turn."""
+    """Give the list to its events.
+
+    A list without ranges sets nothing, but the next list still goes to the next event.
+    """
     state = columns.state
     step, at, base = state[c.PENDING], state[c.PENDING_TOKEN], state[c.BASE]
     state[c.PENDING] = 0

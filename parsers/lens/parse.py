@@ -1,9 +1,10 @@
 """Parse Lens example files, text (.ex), into an `ExampleSet`; `render` is the inverse.
 
-`grammars/lens.lark` defines the syntax; the manual page "Example Files" describes it, and Lens 2.63
-(example.c, util.c) decides. A text that Lens reads gives the values that Lens gets; a text on which
-Lens crashes or hangs is an error. A `proc:` is Tcl and stays text. Only the form of the text is
-lost: comments, white space, and the notation of numbers and strings.
+`grammars/lens.lark` defines the syntax. The manual page "Example Files" describes it; where the
+manual and Lens 2.63 (example.c, util.c) differ, exset follows Lens. A text that Lens reads gives
+the values that Lens gets; a text on which Lens crashes or hangs is an error. A `proc:` is Tcl and
+stays text. Only the form of the text is lost: comments, white space, and the notation of numbers
+and strings.
 """
 
 import re
@@ -164,7 +165,10 @@ class _Reading:
         yield examples
 
     def check(self, stream: ParseStream) -> None:
-        """Raise the error of a chunk after an error; an example with an error is counted."""
+        """Check a chunk that follows an error: raise FormatError for a further error.
+
+        If the chunk is a single example with an error, this example is counted.
+        """
         compiled = KERNELS.use_compiled(size_of(self.source), self.engine)
         try:
             self.meaning(stream, Text(self.source, stream, compiled=compiled, limits=self.limits))
@@ -208,7 +212,7 @@ class _Reading:
 
 
 def _translated(data: bytes) -> bytes:
-    """Return bytes with line ends as Tcl reads them, each as one."""
+    """Return bytes with each CRLF replaced by LF, as Tcl reads them."""
     return data.replace(b"\r\n", b"\n")
 
 

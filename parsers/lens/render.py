@@ -86,6 +86,6 @@ class Pieces:
 
 
 def _size(examples: ExampleSet) -> int:
-    """Return the count of numbers; an event counts as the numbers that take the same time."""
+    """Return the size of a set: the count of its numbers, plus `_EVENT` numbers for each event."""
     ranges = examples.ranges
     return ranges.values.values.size + ranges.units.values.size + _EVENT * examples.num_events

@@ -30,7 +30,11 @@ class Losses:
         self._findings = findings
 
     def representable(self, raw: bytes, path: str, is_group: bool = False) -> bytes:
-        """Return the string, if lossy with `?` for bytes that text cannot have, or FormatError."""
+        """Return a string that text can represent.
+
+        If `lossy`, the bytes that text cannot represent become `?`; otherwise they raise
+        FormatError.
+        """
         found = faults(raw, is_group)
         if not found:
             return raw
@@ -47,9 +51,9 @@ class Losses:
         return without_faults(raw, is_group)
 
     def stars(self, units: Ragged[np.int32], path: Callable[[int], str | None]) -> Ragged[np.int32]:
-        """Return the units, with -1 for every other lone negative number, which means the same.
+        """Return the units, with every lone negative number replaced by -1: all of them mean `*`.
 
-        Raises FormatError unless lossy: text has one sign for all of them.
+        Raises FormatError unless lossy, because text writes `*` for all of these numbers.
         """
         rows = np.flatnonzero(units.lengths == 1)
         rows = rows[units.values[units.offsets[rows]] < -1]

@@ -228,8 +228,8 @@ class _Chunk:
     def first_steps(self, crossed: Longs, chains: p.Chains) -> p.CrossedSteps:
         """Return the first steps of crossed examples, and number these examples in `crossed`.
 
-        Examples without such steps become not crossed. Lists that the steps write no longer begin a
-        chain. Raises FormatError.
+        An example without such steps gets NOTHING in `crossed`. A list that the steps write no
+        longer begins a chain. Raises FormatError.
         """
         steps: list[Step] = []
         begins = [0]

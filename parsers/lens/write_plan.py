@@ -53,9 +53,9 @@ class Chains(NamedTuple):
 class Script(NamedTuple):
     """The steps of the plan, each a column int64 [steps].
 
-    role: see above. number: the number of the range list or own fields, or NOTHING. event: the
-    first event that gets them. listed: NOTHING, or, if an event list comes before the step, the
-    kind of the chain from `event` on that it lists.
+    role: `SETTINGS`, `ROLE_INPUTS`, `ROLE_TARGETS` or `ROLE_BOTH`. number: the number of the range
+    list or own fields, or NOTHING. event: the first event that gets them. listed: NOTHING, or, if
+    an event list comes before the step, the kind of the chain from `event` on that it lists.
     """
 
     role: Longs

@@ -1,4 +1,4 @@
-"""Tell a line of column names from the rows of a table."""
+"""Decide whether the first line of a table has the names of the columns."""
 
 import os
 from collections import Counter

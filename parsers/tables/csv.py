@@ -46,11 +46,11 @@ def parse(
     """Return the table of a CSV file; the first row decides the delimiter: comma, semicolon or tab.
 
     A column of integers is int64, or uint64 beyond it; one of numbers is float64; all others are
-    text, and so are columns whose cells are all in quotation marks, unless those of the whole file
-    are. An empty cell is absent; in quotation marks it is an empty text. `NAME:0` to `NAME:K` are
-    one column of arrays. A sidecar that fits the file has other types, and the metadata. Raises
-    FormatError for other syntax, for rows with another number of cells than names, and for bytes
-    that are not UTF-8.
+    text. A column whose cells are all in quotation marks is text, too, unless all cells of the file
+    are in quotation marks. An empty cell is absent; in quotation marks it is an empty text.
+    `NAME:0` to `NAME:K` are one column of arrays. A sidecar that belongs to the file gives other
+    types, and the metadata. Raises FormatError for other syntax, for rows with another number of
+    cells than names, and for bytes that are not UTF-8.
     """
     findings = Findings() if findings is None else findings
     if (at := invalid_utf8(source.data)) is not None:
@@ -135,7 +135,7 @@ class _Cells:
 
     @cached_property
     def buffer(self) -> Bytes:
-        """The bytes of the file, and more than any starts and ends need."""
+        """The bytes of the file."""
         return np.frombuffer(self.source.data, np.uint8)
 
     def table(self, findings: Findings) -> Table:
@@ -177,7 +177,7 @@ class _Cells:
     def is_text(self) -> Flags:
         """Return which columns are text: all their filled cells are in quotation marks.
 
-        If all cells of the file are, quotation marks mean nothing.
+        If all cells of the file are in quotation marks, the marks mean nothing.
         """
         if not self.is_quoted.any() or self.is_quoted.all():
             return np.zeros(self.width, np.bool_)

@@ -22,7 +22,9 @@ class Cells(NamedTuple):
 
 
 def text_cells(text: Text, special: tuple[bytes, ...], *, has_marks: bool) -> Cells:
-    """Return the cells of text, in quotation marks if needed, or all that are present.
+    """Return the cells of text, in quotation marks if needed.
+
+    has_marks: put all present cells in quotation marks.
 
     special: the bytes that a cell cannot have without quotation marks.
     """

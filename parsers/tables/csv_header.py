@@ -1,4 +1,4 @@
-"""Find the delimiter of a CSV file, and tell whether it is a table, by its first rows alone."""
+"""Find the delimiter of a CSV file, and whether it is a table, from its first rows alone."""
 
 import re
 from itertools import islice
@@ -20,7 +20,7 @@ _TYPES: Final = frozenset((b"FILE", b"BINARY", b"STRING", b"ASCII_INT", b"ASCII_
 
 
 def delimiter_of(data: bytes) -> bytes:
-    """Return the delimiter that the first row has most of, a comma if it has none."""
+    """Return the delimiter that occurs most often in the first row, a comma if none does."""
     [line] = islice(_lines(data), 1)
     plain = _IN_QUOTES.sub(b"", line)
     return max(DELIMITERS, key=plain.count)
@@ -34,8 +34,8 @@ def is_number(name: bytes) -> bool:
 def is_table(head: bytes) -> bool:
     """Return whether a file begins with names of columns, and a row of as many cells.
 
-    A name is no number, no path of a file, and not a type of aeon's manifests. Without
-    any row there are two names or more.
+    A name is no number, no path of a file, and not a type of aeon's manifests. If no row follows
+    the names, there must be at least two names.
     """
     rows = [line for line in islice(_lines(head), 3) if line]
     delimiter = delimiter_of(head)

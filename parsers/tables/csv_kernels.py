@@ -37,8 +37,8 @@ def read_numbers(
 ) -> None:
     """Fill the kind and the number of each cell, column by column; the cells are in rows.
 
-    numbers: integers, or the bits of reals. is_text: whether a column is text; this is set for
-    a column that has a cell that is no number, and the rest of it is left out.
+    numbers: integers, or the bits of reals. is_text: whether a column is text. The kernel sets it
+    at the first cell of a column that is not a number, and skips the rest of this column.
     """
     width = len(is_text)
     rows = len(starts) // width
@@ -88,7 +88,9 @@ def _number(buffer: Bytes, begin: int, end: int) -> tuple[int, int]:
 
 @kernel
 def _other_real(buffer: Bytes, begin: int, end: int, at: int, digits: int, negative: bool) -> float:
-    """Return a word or a numeral with an exponent or many digits; -1 if long, -2 if neither.
+    """Return the value of `inf`, `nan`, or a numeral with an exponent or many digits.
+
+    Return -1 if it needs exact arithmetic, and -2 if it is not a number.
 
     begin: after the sign. at: after the digits, of which there are `digits`.
     """
@@ -117,7 +119,7 @@ def _after_digits(buffer: Bytes, at: int, end: int) -> int:
 
 @kernel
 def _is_word(buffer: Bytes, begin: int, end: int, word: Bytes, size: int) -> bool:
-    """Return whether a cell is the first bytes of a word, in any case."""
+    """Return whether a cell equals the first `size` bytes of a word, in upper or lower case."""
     if end - begin != size:
         return False
     same = 0

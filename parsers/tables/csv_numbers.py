@@ -17,7 +17,7 @@ _MOST_UNSIGNED: Final = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class Shown:
-    """What the cells of a column, or of its chunks, look like; `least`, `most`: of its integers."""
+    """What the cells of a column look like; `least`, `most`: its smallest and largest integer."""
 
     is_text: bool = False
     is_filled: bool = False

@@ -1,4 +1,4 @@
-"""What CSV must know of all rows of a table before it writes the first one."""
+"""What the writer of CSV must know about all rows of a table before it writes the first one."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,12 +17,12 @@ from exset.parsers.tables.csv_numbers import Shown, cells_of
 
 @dataclass
 class ColumnSurvey:
-    """What the rows of a column have.
+    """Facts about all rows of a column, collected chunk by chunk.
 
-    `has_rows`, `has_absent`: whether some are present, or absent. `least`: of its numbers if they
-    are uint64. `has_odd_nan`: whether a NaN has other bits than the usual one. `wrong_text`: the
-    first row that is not UTF-8. `shown`: what its text looks like to a reader. `changed`: the text
-    that other programs change.
+    `has_rows`, `has_absent`: whether some rows are present, and whether some are absent. `least`:
+    the smallest number of a column of uint64. `has_odd_nan`: whether a NaN has other bits than the
+    usual NaN. `wrong_text`: the first row that is not UTF-8. `shown`: the types as which a reader
+    would read the text. `changed`: the text that other programs change.
     """
 
     rows: int = 0

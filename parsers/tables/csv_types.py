@@ -1,4 +1,4 @@
-"""The columns of a CSV file with the types that its sidecar says."""
+"""Give the columns of a CSV file the types that its sidecar declares."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -38,7 +38,10 @@ def typed(columns: Mapping[str, TableColumn], rows: int, value: Mapping[str, Any
 
 
 def _typed(name: str, left: dict[str, TableColumn], wanted: TableColumn, kind: str) -> Any:
-    """Take a column, and return it with the type of another one, of single numbers if of arrays."""
+    """Remove the column `name` from `left`; return it with the type of `wanted`.
+
+    For arrays, this is the type of their numbers.
+    """
     if name not in left:
         raise ValueError(f"there is no column {name!r}")
     column = left.pop(name)
@@ -61,7 +64,7 @@ def _stacked(units: list[Numbers]) -> Numbers:
 
 
 def _numbers(column: TableColumn, dtype: np.dtype[Any]) -> Numbers | None:
-    """Return a column as numbers of a dtype, or None if these would be others."""
+    """Return a column as numbers of a dtype, or None if that would change a value."""
     if isinstance(column, Numbers):
         if dtype.kind == "M":  # a year
             return Numbers.of(column.values.astype(np.str_).astype(dtype), column.present)
@@ -83,10 +86,10 @@ def _numbers(column: TableColumn, dtype: np.dtype[Any]) -> Numbers | None:
 
 
 def _reals(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return reals, read from the shortest decimals of numbers of a dtype, as that dtype.
+    """Convert reals, read from the shortest decimals of numbers of a dtype, to this dtype.
 
-    A decimal near the middle of two numbers may have become the middle itself: then the number
-    is the one with this decimal.
+    A decimal close to the middle between two numbers may have been rounded to this middle. Then the
+    result is the number that has this shortest decimal.
     """
     with np.errstate(over="ignore"):
         made = values.astype(dtype)

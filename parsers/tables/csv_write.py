@@ -58,7 +58,7 @@ def write_tab_chunks(
 
 
 def sidecar_of(table: Table, data: bytes, /, *, lossy: bool = False) -> bytes | None:
-    """Return the sidecar of a file, `data`, of a table; None if it holds all of it."""
+    """Return the sidecar for `data`, the CSV file of a table; None if the file needs none."""
     first, surveys = survey([table])
     kept = first.with_unchecked(columns=_kept(first, surveys, Losses(lossy, Findings())))
     if _is_plain(kept, surveys):

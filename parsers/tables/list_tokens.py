@@ -38,7 +38,10 @@ class ListTokens(Tokens):
         tokens: Longs,
         words: Callable[[int], dict[str, object]] = lambda _: {},
     ) -> None:
-        """Add a finding for each token; words: what fills in its message, also `raw`."""
+        """Add a finding for each token.
+
+        words: returns the values for the message, in addition to `raw`, the text of the token.
+        """
 
         def finding(token: int) -> Finding:
             raw = shown(self.raw(token).strip())

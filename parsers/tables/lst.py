@@ -49,8 +49,9 @@ def parse(
 ) -> Table:
     """Return the table of a list: `index`, int64, `label` and `path`.
 
-    label: int64 if all are single whole numbers, else float32, in a row or in a list for each file.
-    Raises FormatError for a NUL, which no path has.
+    label: int64 if each file has one whole number. Otherwise it is float32: an array for each file,
+    or a list if the files have different numbers of labels. Raises FormatError for a NUL, which no
+    path has.
     """
     [stream] = GRAMMAR.parse(source, engine, hint=lambda _: "write: index, tab, label, tab, path")
     words = ListTokens(GRAMMAR, source, stream, compiled=False, findings=findings)

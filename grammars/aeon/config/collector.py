@@ -55,7 +55,8 @@ class Collector:
         """Add a finding; return the exception for a value that aeon refuses.
 
         words: values for the message; a function is called only if the finding is kept. unread:
-        whether aeon ignores this value, so that an error becomes a warning; by default by the path.
+        whether aeon ignores this value, so that an error becomes a warning; by default the path
+        decides.
         """
         if unread is None:
             unread = self._is_unread(code, path)

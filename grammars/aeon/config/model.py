@@ -65,7 +65,7 @@ class LoaderConfig(UnitSequence[Settings, tuple[Settings, ...]]):
     @overload
     def __getitem__(self, index: str) -> Value: ...
     def __getitem__(self, index: SupportsIndex | slice | str) -> Value:
-        """Return an etl object, some of them, or by its name the value of a member of the loader.
+        """Return an etl object, a slice of them, or, by name, the value of a member of the loader.
 
         Raises IndexError, TypeError, and KeyError for an unknown member.
         """
@@ -122,7 +122,7 @@ class LoaderConfig(UnitSequence[Settings, tuple[Settings, ...]]):
 
     @property
     def meant_outputs(self) -> tuple[Output, ...]:
-        """The arrays that `exset.DataLoader` gives by default: some have other sizes."""
+        """The arrays that `exset.DataLoader` gives by default; aeon gives some in other sizes."""
         return outputs_of(self.dialect, self.etl, meant=True)
 
     def to_dict(self) -> dict[str, object]:

@@ -76,7 +76,10 @@ def spans_of(element: Settings) -> Spans:
 
 
 def _samples(text: str, rate: int) -> int | None:
-    """Return the samples in a text such as `4 seconds`, None if invalid; in binary32 as aeon."""
+    """Return the number of samples in a text such as `4 seconds`; None if the text is invalid.
+
+    It is computed in binary32, as aeon does.
+    """
     match = _DURATION.match(text)
     if match is None or math.isinf(value := float32(float(match[1]))):
         return None

@@ -31,7 +31,7 @@ Shapes: TypeAlias = Iterator[tuple[str, tuple[int, ...], str, tuple[str, ...]]]
 def outputs_of(
     dialect: Dialect, etl: Iterable[Settings], *, meant: bool = False
 ) -> tuple[Output, ...]:
-    """Return the arrays of a record, in aeon's order: `seed` sorts them by name."""
+    """Return the arrays of a record, in aeon's order; the dialect `seed` sorts them by name."""
     found = [output for element in etl for output in element_outputs(element, meant=meant)]
     if dialect == "seed":
         unique = {output.name: output for output in reversed(found)}
@@ -40,7 +40,10 @@ def outputs_of(
 
 
 def element_outputs(element: Settings, *, meant: bool = False) -> Iterator[Output]:
-    """Yield the arrays of one etl object. meant: those that aeon meant, where it has others."""
+    """Yield the arrays of one etl object.
+
+    meant: where aeon makes an array of a wrong size by mistake, yield the intended array.
+    """
     prefix = f"{element['name']}." if element["name"] else ""
     shapes = _SHAPES[element.type]
     if meant:

@@ -63,7 +63,7 @@ Plain: TypeAlias = str | int | float | bool | tuple[str, ...] | tuple[float, ...
 
 
 class Required:
-    """The default of a member that a configuration must have."""
+    """The type of `REQUIRED`, which marks a member that has no default and must be given."""
 
 
 REQUIRED: Final = Required()

@@ -46,7 +46,7 @@ def missing_hint(node: Node, declared: Member, known: Collection[str]) -> str:
 
 
 def found_text(node: Node) -> str:
-    """Return the name of a value of the wrong type, for messages."""
+    """Describe a value of the wrong type in a message, such as `a list of 3`."""
     if isinstance(node.content, tuple):
         return f"a list of {len(node.content)}"
     return {"object": "an object", "null": "null"}.get(

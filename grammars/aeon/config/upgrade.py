@@ -52,7 +52,7 @@ def _replaced(members: _Members, old: str, new: str, member: Member) -> _Members
 
 
 def _typed(augment: Member, kind: str) -> tuple[Member, str]:
-    """Return augmentation objects that all have a type, and the type if this was added."""
+    """Return augmentation objects that have a type, and the type if it was added, else ""."""
     untyped = [each for each in augment.value.items if each.kind == "object"]
     if not untyped or any("type" in each.members for each in untyped):
         return augment, ""
@@ -123,7 +123,8 @@ def _without_type(members: _Members, changes: list[Problem]) -> _Members:
 def _merged(given: Member | None, kind: str, moved: _Members) -> Member | None:
     """Return the list `augmentation` with the `moved` members added to its first object.
 
-    Return None if none are moved, if the object has other values for them, or without a list.
+    Return None if no members are moved, if the object has other values for them, or if
+    `augmentation` is not a list.
     """
     if not moved:
         return None
