@@ -111,9 +111,9 @@ class Columns(Mapping[str, Table]):
     def _spans(self, nodes: Longs) -> tuple[Longs, Longs]:
         """Return the bytes of nodes; a node without tokens begins and ends where the next would."""
         begins, ends = self.nodes.begins[nodes], self.nodes.ends[nodes]
-        length = len(self.source.content)
-        starts = np.append(self.stream.starts, length)[begins]
-        after = np.where(ends > begins, np.append(self.stream.ends, length)[ends - 1], starts)
+        starts = _at(self.stream.starts, begins, len(self.source.content))
+        has_tokens = ends > begins
+        after = np.where(has_tokens, _at(self.stream.ends, ends - has_tokens, 0), starts)
         return starts, after
 
     def _rule_names(self, nodes: Longs) -> Text:
@@ -170,6 +170,15 @@ _PLACES: Final = frozenset((PARENT, PARENT_RULE, START, END))
 
 def _is_place(name: str) -> bool:
     return name in _PLACES
+
+
+def _at(array: Longs, indices: Longs, beyond: int) -> Longs:
+    """Return the elements at the indices; `beyond` for an index after the last one."""
+    if not len(array):
+        return np.full(len(indices), beyond, np.int64)
+    is_inside = indices < len(array)
+    found = array[np.minimum(indices, len(array) - 1)]
+    return found if is_inside.all() else np.where(is_inside, found, beyond)
 
 
 def spread(values: TableColumn, owners: Longs, rows: int, count: Count) -> TableColumn:

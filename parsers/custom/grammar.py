@@ -15,8 +15,9 @@ from exset.core.disk_cache import digest
 from exset.core.kernels import Engine
 from exset.core.source import Source
 from exset.io import files
+from exset.parsers.custom.doubles import KERNELS
 from exset.parsers.engine import grammar as engine
-from exset.parsers.engine.driver import KERNELS
+from exset.parsers.engine.driver import TOKENS
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from exset.parsers.custom.columns import Columns
     from exset.parsers.custom.shape import Shape
 
+_BYTES_A_TOKEN: Final = 4
+"""An estimate: the room for tokens grows where there are more."""
 _COMMENT: Final = re.compile(r"^[ \t]*//.*$", re.MULTILINE)
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 _ADVICE: Final = "the grammar cannot be compiled"
@@ -179,7 +182,8 @@ class Grammar:
         from exset.parsers.custom.nodes import nodes_of
 
         compiled = KERNELS.use_compiled(len(source.content), engine)
-        [stream] = self.tables.parse(source, engine, hint=lambda _: None)
+        room = max(len(source.content) // _BYTES_A_TOKEN, TOKENS)
+        [stream] = self.tables.parse(source, engine, hint=lambda _: None, tokens=room)
         nodes = nodes_of(self.shape, stream, compiled=compiled)
 
         def read(terminal: str, starts: Any, ends: Any) -> Any:
