@@ -81,21 +81,24 @@ class FileChunks(Iterable[Model]):
             self.path, format=self.format.name, limits=self.limits, roots=self.roots
         )
         with self.findings.of_one() as findings, opened as file:
-            self._check_state(file.name)
+            self._check_state(file)
             yield from file.stream(findings, engine=self.engine, **self.options)
 
-    def _check_state(self, name: str) -> None:
+    def _check_state(self, file: OpenFile | OpenFolder) -> None:
         """Raise FormatError if the file is not the one of the first iteration."""
-        state = _state(name)
+        state = _state(file)
         self._state = self._state or state
         if state != self._state:
             message = "the file changed while exset converted it"
             hint = "convert it again when no program writes it"
-            raise FormatError(message, place=Place(name), hint=hint, code="file-changed")
+            raise FormatError(message, place=Place(file.name), hint=hint, code="file-changed")
 
 
-def _state(name: str) -> tuple[int, int]:
-    status = os.stat(name)
+def _state(file: OpenFile | OpenFolder) -> tuple[int, int]:
+    """Return what changes with a file: its size and its time, or the sizes of those in a folder."""
+    if isinstance(file, OpenFolder):
+        return file.size, 0
+    status = os.stat(file.name)
     return status.st_size, status.st_mtime_ns
 
 

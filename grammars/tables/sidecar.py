@@ -117,13 +117,13 @@ def restored(table: Table, source: Source, findings: Findings) -> Table:
     if (value := value_of(source, findings)) is None:
         return table
     try:
-        return _with_value(table, value)
+        return with_value(table, value)
     except ValueError as error:
         report(source, error, findings)
         return table
 
 
-def _with_value(table: Table, value: Mapping[str, Any]) -> Table:
+def with_value(table: Table, value: Mapping[str, Any]) -> Table:
     """Return a table with the names, types and metadata of a value. Raises ValueError."""
     types = value["columns"]
     check_rows(value, table.rows)

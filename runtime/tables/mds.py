@@ -1,6 +1,7 @@
 """MDS: a folder of shards with an index, as mosaicml-streaming and LitData read it."""
 
 import os
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -19,8 +20,9 @@ from exset.io.folders import Folder
 from exset.runtime.tables.joined import joined
 from exset.runtime.tables.mds_columns import decoded
 from exset.runtime.tables.mds_index import Shard, parsed
+from exset.runtime.tables.shard_stream import streamed
+from exset.runtime.tables.shards import described
 
-METADATA: Final = "exset.json"
 SAID: Final = ".said"
 """The suffix of the name of a column that says which rows of another column are present."""
 _COMPRESSED: Final = {"zstd": "zstd", "gz": "gzip"}
@@ -38,10 +40,32 @@ def read(
     Raises FormatError, also for pickles and unknown encodings, and OSError.
     """
     found = Findings() if findings is None else findings
-    tables = [_table(folder, shard, limits, found, engine) for shard in parsed(folder, limits)]
-    table = joined(tables, folder.name)
-    content = folder.read(METADATA).data if METADATA in folder.names else None
-    return sidecar.restored(_without_said(table), Source(folder.name, b"", sidecar=content), found)
+    table = joined([*_tables(folder, limits, found, engine)], folder.name)
+    return sidecar.restored(_without_said(table), described(folder), found)
+
+
+def stream(
+    folder: Folder,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Iterator[Table]:
+    """Yield the tables of shards; arguments and errors of `read`."""
+    found = Findings() if findings is None else findings
+    yield from streamed(
+        lambda some: map(_without_said, _tables(folder, limits, some, engine)),
+        lambda: read(folder, limits=limits, findings=found, engine=engine),
+        described(folder),
+        found,
+        has_all=True,
+    )
+
+
+def _tables(folder: Folder, limits: Limits, findings: Findings, engine: Engine) -> Iterator[Table]:
+    """Yield the table of each shard."""
+    for shard in parsed(folder, limits):
+        yield _table(folder, shard, limits, findings, engine)
 
 
 def _table(

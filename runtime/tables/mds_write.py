@@ -21,11 +21,12 @@ from exset.grammars.tables.table import Table
 from exset.io.compressors import KINDS
 from exset.io.folders import NewFolder
 from exset.runtime.tables.losses import report_dropped
-from exset.runtime.tables.mds import METADATA, SAID
+from exset.runtime.tables.mds import SAID
 from exset.runtime.tables.mds_columns import encoded, size_of
 from exset.runtime.tables.mds_index import INDEX, VERSION
 from exset.runtime.tables.shard_plan import Plan
 from exset.runtime.tables.shard_plan import size_of as bytes_of
+from exset.runtime.tables.shards import METADATA
 
 _COMPRESSED: Final = {"zstd": "zstd", "gz": "gzip"}
 

@@ -5,7 +5,7 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -21,13 +21,15 @@ from exset.io.folders import Folder
 from exset.runtime.tables import tfrecord, webdataset
 from exset.runtime.tables.joined import joined
 from exset.runtime.tables.shard_plan import checksum
+from exset.runtime.tables.shard_stream import streamed
 
 INDEX: Final = "index.json"
 METADATA: Final = "exset.json"
 TARS: Final = (".tar", ".tgz")
 RECORDS: Final = (".tfrecord", ".tfrecords")
 
-ReadShard = Callable[[Source, int], Table]
+ReadShard = Callable[[Source, int, Findings], Table]
+"""Reads a shard, given the number of its first row."""
 
 
 def read_webdataset(
@@ -38,12 +40,18 @@ def read_webdataset(
     engine: Engine = "auto",
 ) -> Table:
     """Return the table of a folder of archives. Raises the errors of `webdataset.read`."""
-    found = Findings() if findings is None else findings
+    return _read(folder, TARS, _archives(limits, engine), limits, findings)
 
-    def read(source: Source, first: int) -> Table:
-        return webdataset.read(source, limits=limits, findings=found, engine=engine, first=first)
 
-    return _read(folder, TARS, read, limits, found)
+def stream_webdataset(
+    folder: Folder,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Iterator[Table]:
+    """Yield the tables of archives; arguments and errors of `read_webdataset`."""
+    return _stream(folder, TARS, _archives(limits, engine), limits, findings)
 
 
 def read_tfrecord(
@@ -56,34 +64,88 @@ def read_tfrecord(
     raw: bool = False,
 ) -> Table:
     """Return the table of a folder of TFRecord files; arguments and errors: see `tfrecord.read`."""
-    found = Findings() if findings is None else findings
+    return _read(folder, RECORDS, _records(limits, engine, damaged, raw), limits, findings)
 
-    def read(source: Source, first: int) -> Table:
+
+def stream_tfrecord(
+    folder: Folder,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+    damaged: bool = False,
+    raw: bool = False,
+) -> Iterator[Table]:
+    """Yield the tables of TFRecord files; arguments and errors of `tfrecord.read`."""
+    return _stream(folder, RECORDS, _records(limits, engine, damaged, raw), limits, findings)
+
+
+def _archives(limits: Limits, engine: Engine) -> ReadShard:
+    def read(source: Source, first: int, findings: Findings) -> Table:
+        return webdataset.read(source, limits=limits, findings=findings, engine=engine, first=first)
+
+    return read
+
+
+def _records(limits: Limits, engine: Engine, damaged: bool, raw: bool) -> ReadShard:
+    def read(source: Source, first: int, findings: Findings) -> Table:
         return tfrecord.read(
-            source, limits=limits, findings=found, engine=engine, damaged=damaged, raw=raw
+            source, limits=limits, findings=findings, engine=engine, damaged=damaged, raw=raw
         )
 
-    return _read(folder, RECORDS, read, limits, found)
+    return read
 
 
 def _read(
-    folder: Folder, suffixes: tuple[str, ...], read: ReadShard, limits: Limits, findings: Findings
+    folder: Folder,
+    suffixes: tuple[str, ...],
+    read: ReadShard,
+    limits: Limits,
+    findings: Findings | None,
 ) -> Table:
+    found = Findings() if findings is None else findings
+    tables = [*_tables(folder, suffixes, read, limits, found)]
+    return sidecar.restored(joined(tables, folder.name), described(folder), found)
+
+
+def _stream(
+    folder: Folder,
+    suffixes: tuple[str, ...],
+    read: ReadShard,
+    limits: Limits,
+    findings: Findings | None,
+) -> Iterator[Table]:
+    found = Findings() if findings is None else findings
+    yield from streamed(
+        lambda some: _tables(folder, suffixes, read, limits, some),
+        lambda: _read(folder, suffixes, read, limits, found),
+        described(folder),
+        found,
+    )
+
+
+def _tables(
+    folder: Folder, suffixes: tuple[str, ...], read: ReadShard, limits: Limits, findings: Findings
+) -> Iterator[Table]:
+    """Yield the table of each shard. Raises FormatError if there are none."""
     index = _index(folder, limits)
     names = list(index) if index else [name for name in folder.names if _is_shard(name, suffixes)]
-    tables: list[Table] = []
     rows = 0
     for name in names:
         source = folder.read(name)
         _check(source, index.get(name, {}), name)
-        tables.append(read(replace(source, path=""), rows))
-        rows += len(tables[-1])
-    if not tables:
+        table = read(replace(source, path=""), rows, findings)
+        rows += len(table)
+        yield table
+    if not names:
         message = f"the folder has no file that ends in {' or '.join(suffixes)}"
         raise FormatError(message, place=Place(folder.name), code="shards-index")
+
+
+def described(folder: Folder) -> Source:
+    """Return a source without content, with the sidecar of a folder."""
     content = folder.read(METADATA).data if METADATA in folder.names else None
-    whole = Source(folder.name, b"", sidecar=content)
-    return sidecar.restored(joined(tables, folder.name), whole, findings)
+    return Source(folder.name, b"", sidecar=content)
 
 
 def _is_shard(name: str, suffixes: tuple[str, ...]) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 import exset
@@ -13,7 +13,7 @@ from exset import ExampleSet, Findings, FormatError, Table, formats, samples, st
 from exset.core.protocols import Level
 from exset.families.format import Format
 from exset.families.tables import TABLE
-from exset.runtime.tables import arrow_chunks, flat_chunks
+from exset.runtime.tables import arrow_chunks, flat_chunks, shard_plan
 from exset.testing.lens import dense_sets
 from exset.testing.tables import tables
 
@@ -94,8 +94,13 @@ def test_any_table(source: Format, table: Table, target: Format, lossy: bool) ->
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         for module in (arrow_chunks, flat_chunks):
             patch.setattr(module, "_BATCH", 40)  # a few rows
+        patch.setattr(shard_plan, "DEFAULT_SIZE", 100)
         path = Path(folder, f"x{source.suffix}")
-        exset.save(table, path, format=source.name)
+        try:
+            exset.save(table, path, format=source.name)
+        except FormatError:
+            assume(not source.is_folder)  # shards do not hold all tables
+            raise
         whole = converted(path, target, None, lossy=lossy)
         assert converted(path, target, 1, lossy=lossy) == whole
 
