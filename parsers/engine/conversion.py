@@ -21,6 +21,20 @@ TENS: Final = np.array([10**n for n in range(9)], np.int64)
 MANTISSA: Final = 1 << 53
 """Integers up to here are exact in binary64."""
 _DIGITS: Final = 18  # fit in 63 bits
+
+# Powers of ten as sums of two numbers; Python divides integers with one rounding.
+_FARTHEST: Final = 240  # no part of a product is subnormal or infinite
+_RATIOS: Final = [(10**n, 1) if n >= 0 else (1, 10**-n) for n in range(-_FARTHEST, _FARTHEST + 1)]
+_HIGH: Final = np.array([above / below for above, below in _RATIOS])
+_LOW: Final = np.array(
+    [
+        (above * divisor - number * below) / (below * divisor)
+        for (above, below), high in zip(_RATIOS, _HIGH.tolist(), strict=True)
+        for number, divisor in (high.as_integer_ratio(),)
+    ]
+)
+_SPLITTER: Final = 134217729.0  # 2**27 + 1
+_ERROR: Final = 2.0**-98  # more than the relative error of a product
 _SMALLEST: Final = 2.0**-126  # the smallest normal binary32
 _LARGEST: Final = 3.4028234e38
 _TAIL: Final = (1 << 29) - 1  # the bits that rounding to binary32 drops
@@ -129,6 +143,19 @@ def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
 @kernel
 def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
     """Return the value of a decimal, rounded once, or -1 if one rounding is not enough."""
+    mantissa, exponent = decimal(buffer, at, end)
+    if not 0 <= mantissa <= MANTISSA or not -22 <= exponent <= 22:
+        return -1.0
+    real = rounded(mantissa, exponent)
+    return real if mantissa == 0 or _SMALLEST <= real < _LARGEST else -1.0
+
+
+@kernel
+def decimal(buffer: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
+    """Return the digits of a decimal as an integer, and the power of ten that it is multiplied by.
+
+    The integer is -1 for more than 18 digits, and for something else.
+    """
     mantissa, digits, exponent = 0, 0, 0
     while at < end and 48 <= buffer[at] <= 57 and digits < _DIGITS:
         mantissa = mantissa * 10 + (int(buffer[at]) - 48)
@@ -153,8 +180,32 @@ def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
         if after == end and after > at + 1 and 48 <= buffer[after - 1] <= 57:
             exponent += -power if down else power
             at = end
-    if at < end or mantissa > MANTISSA or not -22 <= exponent <= 22:
+    return (mantissa if at == end else -1), exponent
+
+
+@kernel
+def rounded(mantissa: int, exponent: int) -> float:
+    """Return an integer below 10**18 times a power of ten, correctly rounded; -1 if unsure.
+
+    Where one rounding is not enough, the product is computed as the sum of two numbers. It is sure
+    if its limits of error have the same nearest number.
+    """
+    if mantissa <= MANTISSA and -22 <= exponent <= 22:
+        whole, power = float(mantissa), float(POWERS[abs(exponent)])
+        return whole * power if exponent >= 0 else whole / power
+    if not -_FARTHEST <= exponent <= _FARTHEST:
         return -1.0
-    real = float(mantissa)
-    real = real * POWERS[exponent] if exponent >= 0 else real / POWERS[-exponent]
-    return real if mantissa == 0 or _SMALLEST <= real < _LARGEST else -1.0
+    high = float(mantissa)
+    low = float(mantissa - int(high))
+    power, rest = float(_HIGH[exponent + _FARTHEST]), float(_LOW[exponent + _FARTHEST])
+    product = high * power
+    # Dekker's product: what `product` lost, by factors that are split into halves.
+    part = high * _SPLITTER
+    a = part - (part - high)
+    part = power * _SPLITTER
+    b = part - (part - power)
+    lost = ((a * b - product) + a * (power - b) + (high - a) * b) + (high - a) * (power - b)
+    lost += high * rest + low * power
+    error = product * _ERROR
+    real = product + (lost - error)
+    return real if real == product + (lost + error) else -1.0

@@ -6,7 +6,7 @@ import numpy as np
 
 from exset.core.kernels import Kernels, entry_kernel, kernel
 from exset.grammars.columns.arrays import Bytes, Flags, Ints, Longs
-from exset.parsers.engine.conversion import MANTISSA, POWERS, scientific
+from exset.parsers.engine.conversion import decimal, rounded
 from exset.parsers.shared.shortest import put_integer, put_real
 
 KERNELS: Final = Kernels(
@@ -77,8 +77,8 @@ def _number(buffer: Bytes, begin: int, end: int) -> tuple[int, int]:
             at += 1
         digits += at - point - 1
     decimals = max(at - point - 1, 0)
-    if at == end and 0 < digits <= _DIGITS and mantissa <= MANTISSA:
-        real = float(mantissa) / POWERS[decimals]
+    if at == end and 0 < digits <= _DIGITS:
+        real = rounded(mantissa, -decimals)
     else:
         real = _other_real(buffer, begin, end, at, digits, negative)
     if real < 0:
@@ -107,7 +107,10 @@ def _other_real(buffer: Bytes, begin: int, end: int, at: int, digits: int, negat
         if _after_digits(buffer, at, end) == at:
             return -2.0
         at = _after_digits(buffer, at, end)
-    return scientific(buffer, begin, end) if at == end else -2.0
+    if at < end:
+        return -2.0
+    mantissa, exponent = decimal(buffer, begin, end)
+    return rounded(mantissa, exponent) if mantissa >= 0 else -1.0
 
 
 @kernel

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset.parsers.engine.conversion import INTEGER, NOT_A_NUMBER, REAL, convert
+from exset.parsers.engine.conversion import INTEGER, NOT_A_NUMBER, REAL, convert, rounded
 from exset.parsers.engine.numbers import float32s, int64s
 from exset.parsers.lens.tokens import KERNELS
 
@@ -78,3 +78,24 @@ def test_half_way_cases_need_the_exact_conversion() -> None:
     assert left.tolist() == [0, 1, 2, 3]
     assert values[0] == 1
     assert values[1] > 1
+
+
+@given(st.integers(0, 10**18 - 1), st.integers(-300, 300))
+def test_products_with_powers_of_ten(mantissa: int, exponent: int) -> None:
+    """A product is correctly rounded, or the kernel says that it is not sure."""
+    assert rounded(mantissa, exponent) in (-1.0, float(f"{mantissa}e{exponent}"))
+
+
+@given(st.floats(1e-200, 1e200))
+def test_shortest_decimals_are_sure(value: float) -> None:
+    """The kernel reads the decimals that programs write, of up to 17 digits."""
+    digits, _, power = f"{value:.16e}".partition("e")
+    assert rounded(int(digits.replace(".", "")), int(power) - 16) == value
+
+
+def test_products_in_the_middle_of_two_numbers() -> None:
+    """Around such a product one digit decides, so the kernel may be unsure, but never wrong."""
+    for value in np.random.default_rng(1).uniform(1, 2, 300) * 2.0**52:
+        middle = 10 * int(value) + 5  # binary64 has whole numbers only there
+        for near in (middle - 1, middle, middle + 1):
+            assert rounded(near, -1) in (-1.0, float(f"{near}e-1"))
