@@ -20,6 +20,8 @@ MAY_IMPORT = {
     "exset.compiler.__main__": {"concurrent"},
     "exset.core.batches": {"concurrent"},
     "exset.core.jobs": {"concurrent"},
+    "exset.executors": {"concurrent"},
+    "exset.mpi": {"concurrent"},
     "exset.core.isolation": {"multiprocessing"},
     "exset.core.process_pool": {"multiprocessing", "concurrent"},
     "exset.testing.fuzz": {"concurrent"},

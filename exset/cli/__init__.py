@@ -4,12 +4,17 @@ Exit codes: 0 success, 1 an invalid file, 2 wrong usage, 3 an error of the syste
 130 interrupted, 141 nobody reads the output.
 """
 
+from typing import TYPE_CHECKING
+
 import click
 
 import exset
 from exset.cli.main_group import MainGroup
 from exset.cli.output import Exit
 from exset.core import signals
+
+if TYPE_CHECKING:
+    from exset.core.jobs import Execution
 
 SECTIONS = {
     "Look at files": {"inspect": "info stats", "show": "cat head", "plot": "plot"},
@@ -57,11 +62,14 @@ def cli() -> None:
     """
 
 
-def main() -> int:
-    """Run the command line; the console script `exset`."""
+def main(workers: "Execution | None" = None) -> int:
+    """Run the command line; the console script `exset`.
+
+    workers: what works on many files, in place of the processes of `--jobs`.
+    """
     signals.install_handlers()
     try:
-        cli(prog_name="exset")
+        cli(prog_name="exset", obj=workers)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     return 0

@@ -1,6 +1,7 @@
 """Options that say how the work on many files runs: processes, shares of it, journals."""
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -8,7 +9,7 @@ import click
 import exset
 from exset.cli.commands import raw_arguments
 from exset.cli.options import Whole, option, options, secondary_option
-from exset.cli.output import usage_error
+from exset.cli.output import data_errors, usage_error
 from exset.core.jobs import Execution
 from exset.core.journal import Header, work_id
 from exset.core.recorded import Record
@@ -16,7 +17,9 @@ from exset.core.shards import Shard
 
 _GATHERED = "exset.cli.gathered"
 
-_HOW = frozenset({"jobs", "plan", "shard", "journal", "resume", "json", "quiet", "verbose"})
+_HOW = frozenset(
+    {"jobs", "plan", "shard", "journal", "resume", "scheduler", "json", "quiet", "verbose"}
+)
 """Options that change no result."""
 
 _OUTPUTS = frozenset({"output", "experiment"})
@@ -55,6 +58,9 @@ jobs_options = options(
         help="Do share I of N (auto: of a cluster's task), into --journal.",
     ),
     secondary_option(
+        "--scheduler", metavar="URL", default="", help="Run the work on the workers of Dask."
+    ),
+    secondary_option(
         "--plan",
         metavar="FILE",
         default="",
@@ -66,22 +72,34 @@ jobs_options = options(
 
 def taken_execution(values: dict[str, Any]) -> Execution:
     """Take the values of `jobs_options` out of those of a command; return how to run its work."""
-    names = ("jobs", "journal", "resume", "shard", "plan")
-    jobs, journal, resume, shard, plan = (values.pop(name, None) for name in names)
+    names = ("jobs", "journal", "resume", "shard", "plan", "scheduler")
+    jobs, journal, resume, shard, plan, scheduler = (values.pop(name, None) for name in names)
     if jobs is None:
         return Execution()
     ctx = click.get_current_context()
     if (gathered := ctx.meta.get(_GATHERED)) is not None:
         journals, header = gathered
         return Execution(gathered=journals, work=_work(header.command, header.arguments))
+    how = replace(_workers(ctx, jobs, scheduler), plan=plan)
     if not journal:
         if resume or shard:
             usage_error("--resume and --shard need --journal FILE")
-        return Execution(jobs, plan=plan)
+        return how
     share = (1, 1) if shard is None else (shard.index, shard.count)
     command, arguments = _command(ctx), _arguments(ctx)
     header = Header(_work(command, arguments), command, arguments, share)
-    return Execution(jobs, plan=plan, record=Record(journal, header, resume, shard))
+    return replace(how, record=Record(journal, header, resume, shard))
+
+
+def _workers(ctx: click.Context, jobs: int, scheduler: str) -> Execution:
+    """Return what works on the files: Dask, the ranks of MPI, or processes."""
+    if not scheduler:
+        given = ctx.find_root().obj
+        return given if isinstance(given, Execution) else Execution(jobs)
+    from exset.executors import dask
+
+    with data_errors(ImportError):
+        return ctx.with_resource(dask(scheduler))
 
 
 def gathering(ctx: click.Context, journals: tuple[str, ...], header: Header) -> None:

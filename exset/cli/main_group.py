@@ -15,6 +15,7 @@ from exset.cli.output import Exit, report_error
 from exset.cli.reports import write_failure
 from exset.core import progress
 from exset.core.errors import FormatError
+from exset.core.jobs import WorkerError
 from exset.core.plan import PlanWritten
 from exset.core.recorded import JournalError, ShareDone
 from exset.core.text import counted, safe
@@ -93,6 +94,9 @@ class MainGroup(commands.Group):
         except JournalError as error:
             write_failure(error.error)
             ctx.exit(report_error(error.error))
+        except WorkerError as error:
+            click.echo(f"exset: {safe(str(error))}", err=True)
+            ctx.exit(Exit.SYSTEM)
         except MemoryError:
             click.echo("exset: not enough memory", err=True)
             ctx.exit(Exit.SYSTEM)

@@ -69,6 +69,10 @@ class Execution:
         return bool(self.plan or self.record or self.gathered)
 
 
+class WorkerError(RuntimeError):
+    """A worker of a cluster that cannot do the work: it lacks exset, or has another version."""
+
+
 Jobs: TypeAlias = int | Execution
 """The number of processes, or a full description of how to run work."""
 

@@ -1,0 +1,71 @@
+"""Executors of clusters, for `exset.jobs.run`: they refuse workers with another version of exset.
+
+Paths and options go to the workers, and values come back, as pickles: trust the scheduler and
+everybody who may connect to it.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
+
+import exset
+from exset.core.jobs import Execution, WorkerError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_PATIENCE = 20  # seconds
+
+
+class SameVersion(Executor):
+    """Runs calls on another executor, whose workers must have this version of exset."""
+
+    def __init__(self, executor: Executor) -> None:
+        """Use an executor, which stays open."""
+        self._executor = executor
+
+    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        """Run a call on a worker; its result may be WorkerError."""
+        return self._executor.submit(run_checked, exset.__version__, fn, *args, **kwargs)
+
+
+def run_checked(version: str, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    """Run a call in a worker; WorkerError if exset has another version there."""
+    if exset.__version__ != version:
+        message = f"a worker has exset {exset.__version__}, not {version}: install one version"
+        raise WorkerError(message)
+    return fn(*args, **kwargs)
+
+
+def version() -> str:
+    """Return the version of exset in a worker."""
+    return exset.__version__
+
+
+@contextmanager
+def dask(address: str) -> Iterator[Execution]:
+    """Connect to a Dask scheduler, such as `tcp://host:8786`; work runs on its workers.
+
+    Raises ImportError without the extra `dask`, OSError for a scheduler that does not answer, and
+    WorkerError for one without workers, and for workers without exset or with another version.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ImportError("a Dask scheduler needs the extra: pip install 'exset[dask]'") from None
+    with Client(address, timeout=_PATIENCE, set_as_default=False) as client:
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            raise WorkerError(f"the scheduler {address} has no workers") from None
+        try:
+            versions = client.run(version)
+        except ModuleNotFoundError as error:
+            raise WorkerError(f"a worker of {address} lacks exset: {error}") from None
+        for name, found in versions.items():
+            if found != exset.__version__:
+                message = f"the worker {name} has exset {found}, not {exset.__version__}"
+                raise WorkerError(f"{message}: install one version")
+        executor = SameVersion(client.get_executor())
+        yield Execution(sum(client.nthreads().values()), executor)
