@@ -75,8 +75,8 @@ def export(folder: str, format: str | None) -> None:
 @click.argument("file", metavar="[FILE]", default="-", type=PATH)
 @option("--format", metavar="NAME", required=True, help="Read this format.")
 @option("--loop", is_flag=True, help="Answer one file after the other: see exset conformance run.")
-@option("--dialect", metavar="NAME", help="Read this dialect of a manifest or configuration.")
-def meaning(file: str, format: str, loop: bool, dialect: str | None) -> int:
+@option("--ids", metavar="KIND", help="Read the ids of a sample list as text or as integer.")
+def meaning(file: str, format: str, loop: bool, ids: str | None) -> int:
     """Print what a file means as JSON, as a reader under test does.
 
     \b
@@ -87,7 +87,7 @@ def meaning(file: str, format: str, loop: bool, dialect: str | None) -> int:
     from exset.io import files
     from exset.testing.conformance import meanings
 
-    options = {} if dialect is None else {"dialect": dialect}
+    options = {"ids": ids} if ids else {}
     with argument_errors():
         meanings.family_of(format)
     if loop:
@@ -103,13 +103,16 @@ def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[s
     from exset.testing.conformance import meanings
 
     while line := stdin.readline():
+        length, *words = line.decode("ascii").split()
+        own = dict(word.split("=", 1) for word in words)
+        data = stdin.read(int(length))
         try:
-            output = meanings.dumped(
-                meanings.meaning(stdin.read(int(line)), format, options=options)
-            )
-            stdout.write(b"0 %d\n" % len(output) + output)
+            document = meanings.meaning(data, format, options={**options, **own})
         except FormatError:
             stdout.write(b"1 0\n")
+        else:
+            output = meanings.dumped(document)
+            stdout.write(b"0 %d\n" % len(output) + output)
         stdout.flush()
 
 

@@ -17,7 +17,7 @@ from exset.testing.conformance import meanings
 from exset.testing.conformance.cases import HOME, Case, declared, tables
 from exset.testing.conformance.nodes import Document
 
-DRAWN = {"ex": 30, "bex": 20}
+DRAWN = {"ex": 30, "bex": 20, "sample_list": 12, "manifest": 12}
 """The number of drawn cases of each format."""
 
 SEED = 19
@@ -49,11 +49,18 @@ def drawn_rows(format: str, count: int) -> Iterator[tuple[str, Document]]:
             document = meanings.meaning(data, format)
         except FormatError:
             continue
-        if len(data) > 400 or (key := json.dumps(document)) in seen or len(key) < 900:
+        if (
+            len(data) > 400
+            or (key := json.dumps(document)) in seen
+            or len(key) < (900 if "ex" in format else 200)
+        ):
             continue
         seen.add(key)
         row = _row(format, f"drawn-{len(seen):02}", document)
-        yield meanings.family_name(format), {**row, "data": b64encode(data).decode()}
+        yield (
+            meanings.family_name(format).partition("-")[0],
+            {**row, "data": b64encode(data).decode()},
+        )
         if len(seen) == count:
             return
 

@@ -1,4 +1,4 @@
-"""Files that Lens itself read, and the cases of the kit that are of the same rule."""
+"""Files that the real programs read, and the cases of the kit that are of the same rule."""
 
 from typing import Final
 
@@ -177,3 +177,118 @@ NO_RULE: Final = {
     "lex_bom.ex": "exset skips the byte order mark, which Lens refuses",
 }
 """Files that the right reader, which is as Lens, reads otherwise than exset."""
+
+SAME_LIST: Final = dict(
+    line.split()
+    for line in """
+    h01_plain_incl list-type-conduit-inclusion
+    h03_type_trailing_words list-type-more-words
+    h04_type_unknown list-type-unknown
+    h05_blank_first_line list-type-blank-line
+    h08_bom list-byte-order-mark
+    h10_counts_wrong_totals list-totals-wrong
+    h11_too_many_files list-too-few-files
+    h14_basedir_with_space list-directory-cut
+    h17_empty_file list-empty
+    h18_two_header_lines list-two-lines
+    h19_zero_files list-no-files
+    h20_negative_files list-files-negative
+    h21_nonnumeric_count list-number-word-and-files
+    l01_multi_incl_label list-type-multi-inclusion
+    l04_conduit_with_label list-label-too-many
+    b01_blank_lines list-blank-lines
+    b02_tabs_many_spaces list-tabs
+    b04_too_few_ids list-too-few-ids
+    b05_too_many_ids list-too-many-ids
+    b08_dup_id_same_line list-ids-repeated
+    b09_excluded_count_wrong list-excluded-any
+    b11_dup_file_partial list-file-repeated-part
+    b13_name_only list-name-only
+    b14_comment_line list-comment-line
+    b17_slash_ids list-ids-slash
+    b18_unpadded_id list-ids-zeros
+    b19_ellipsis_for_strings list-ids-dots
+    b21_subdir list-file-subfolder
+    b22_negative_included list-included-negative
+    b23_float_count list-count-real
+    b24_absolute_record list-file-absolute
+    b26_long_order list-ids-order
+    b27_same_id_two_files list-ids-same-in-files
+    b28_vertical_tab_ff list-form-feed
+    b29_nbsp list-no-break-space
+    b30_plus_sign list-counts-plus
+    b31_huge_count list-count-huge
+    v01_v2_plain list-type-v2
+    v02_v2_with_unused list-v2-with-excluded
+    x01_excl_one list-type-conduit-exclusion
+    x02_excl_none list-exclusion-none
+    x03_excl_nested_ids list-exclusion-levels
+    x06_excl_dup list-exclusion-repeated
+    x09_excl_ids_count list-exclusion-too-few
+    x11_excl_all list-exclusion-all
+    s01_single list-type-single
+    s02_single_no_label_line list-label-missing-single
+    s03_single_extra_columns list-single-more-words
+    s04_single_two_counts list-totals-single
+    n01_ranges integer-range
+    n07_same_end integer-range-same-end
+    n10_text_id integer-text
+    """.strip().splitlines()
+)
+"""The name of a list in the table of LBANN's verdicts, and of a case."""
+
+SAME_MANIFEST: Final = dict(
+    line.split()
+    for line in """
+    002_no_header manifest-no-header
+    004_header_only manifest-header-only
+    005_empty_file manifest-empty
+    006_only_blank_and_comment manifest-comments-only
+    008_header_after_record manifest-header-twice
+    009_header_after_noheader_record manifest-header-late
+    010_comment_before_header manifest-comment-before
+    011_comment_between manifest-comment-between
+    014_at_in_record manifest-at-inside
+    015_at_record_start manifest-at-record
+    016_type_lower manifest-type-lower-case
+    017_type_unknown manifest-type-unknown
+    019_type_trailing_space manifest-type-blank
+    020_header_empty manifest-type-empty
+    023_header_crlf manifest-header-crlf
+    028_bom manifest-byte-order-mark
+    030_nul_in_string manifest-nul
+    031_bad_utf8 manifest-latin-1
+    032_multibyte manifest-utf-8
+    033_vertical_tab manifest-vertical-tab
+    034_blank_line_space manifest-one-blank
+    035_too_few manifest-too-few
+    036_too_many manifest-too-many
+    037_second_record_short manifest-too-few-second
+    039_empty_field manifest-empty-first
+    040_all_empty_fields manifest-empty-all
+    042_spaces_kept manifest-blanks
+    043_comma_not_sep manifest-comma
+    046_int_lead_space manifest-int-blank-before
+    049_int_neg_fraction manifest-int-negative-fraction
+    051_int_hex manifest-int-hexadecimal
+    052_int_octalish manifest-int-zeros
+    053_int_max manifest-int-largest
+    059_int_nan manifest-int-nan
+    062_int_denorm manifest-element-int-range-double
+    065_int_underscore manifest-int-underscore
+    067_float_int manifest-float-integer
+    069_float_hex manifest-float-hexadecimal
+    075_float_nan manifest-float-nan
+    077_float_comma manifest-float-comma
+    078_float_round manifest-float-halfway
+    079_b64_plain manifest-base64-plain
+    080_b64_unpadded manifest-base64-unpadded
+    081_b64_one_char manifest-base64-one
+    082_b64_space manifest-base64-blank
+    084_b64_empty manifest-base64-empty
+    088_b64_pad_only manifest-base64-pad-only
+    120_duplicate_records manifest-repeated
+    122_many_columns manifest-many-columns
+    """.strip().splitlines()
+)
+"""The name of a manifest in the table of aeon's verdicts, and of a case."""

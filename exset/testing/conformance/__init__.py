@@ -56,7 +56,7 @@ class NotConforming(AssertionError):
 
 
 def check(
-    reader: Callable[[bytes], Mapping[str, object] | bytes | None],
+    reader: Callable[..., Mapping[str, object] | bytes | None],
     format: str,
     *,
     role: Role = "decoder",
@@ -79,7 +79,7 @@ def check(
 
 
 def check_case(
-    reader: Callable[[bytes], Mapping[str, object] | bytes | None],
+    reader: Callable[..., Mapping[str, object] | bytes | None],
     case: Case,
     *,
     role: Role = "decoder",

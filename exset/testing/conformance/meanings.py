@@ -15,8 +15,18 @@ from exset.core.source import Source
 from exset.testing.conformance.cases import HOME
 from exset.testing.conformance.nodes import BadMeaning, Document, Node
 
-FAMILIES: Final = {"lens": "exset.testing.conformance.lens"}
+FAMILIES: Final = {
+    "lens": "exset.testing.conformance.lens",
+    "lbann-list": "exset.testing.conformance.lbann",
+    "aeon-manifest": "exset.testing.conformance.aeon",
+}
 """The module of each family that has a meaning: see `FamilyMeaning`."""
+
+_DEFAULTS: Final[Mapping[str, Mapping[str, OptionValue]]] = {
+    "manifest": {"dialect": "head"},
+    "sample_list": {"ids": "text"},
+}
+"""The options of readers for cases that say nothing else."""
 
 
 class FamilyMeaning(Protocol):
@@ -77,14 +87,18 @@ def read(
     options: Mapping[str, OptionValue] = MappingProxyType({}),
 ) -> Model:
     """Return the model in a file's contents. Raises FormatError."""
+    options = {**_DEFAULTS.get(format, {}), **options}
     reader = cast(Callable[..., Model], formats.get(format).read)
     return reader(Source(f"<{format}>", data), findings=findings, engine=engine, **options)
 
 
 def parsed(text: bytes, format: str) -> Document:
-    """Return the canonical form of a meaning that a program wrote as JSON; raise BadMeaning."""
+    """Return the canonical form of a meaning that a program wrote as JSON; raise BadMeaning.
+
+    Strings may have bytes that are not UTF-8, and control characters: shell scripts write them so.
+    """
     try:
-        document = json.loads(text)
+        document = json.loads(text.decode("utf-8", "surrogateescape"), strict=False)
     except (ValueError, RecursionError) as error:
         raise BadMeaning(f"the output is not JSON: {error}") from None
     return family_of(format).normalized(Node(document))

@@ -3,19 +3,22 @@
 A program gets a file on standard input, or its path for the argument `{}`, and writes its answer to
 standard output. Exit code 0: accepted; 1: refused; any other, and a traceback of Python: a crash.
 
+A few cases have options, such as `ids=integer`: `{ids}` in an argument is the value, else empty.
+
 With `loop` one process answers all cases. exset writes the length of each file in decimal digits, a
-line feed, and the file. The program answers `0` or `1`, a blank, the length of its output, a line
-feed, and the output. It ends when standard input ends.
+blank before each option, a line feed, and the file. The program answers `0` or `1`, a blank, the
+length of its output, a line feed, and the output. It ends when standard input ends.
 """
 
 import os
+import re
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Timer
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import IO, Final, Literal, Self, TypeAlias
 
 TIMEOUT: Final = 10.0
@@ -26,6 +29,9 @@ MAX_OUTPUT: Final = 1 << 28
 
 _TRACEBACK: Final = b"Traceback (most recent call last):"
 """What Python writes when it crashes, although it exits with 1."""
+
+NO_OPTIONS: Final[Mapping[str, str]] = MappingProxyType({})
+"""The options of most cases."""
 
 Status: TypeAlias = Literal["accepted", "refused", "crashed", "timed out"]
 
@@ -43,8 +49,8 @@ class Reader(ABC):
     """A reader under test; use it in a `with` statement, which ends its processes."""
 
     @abstractmethod
-    def answer(self, data: bytes) -> Answer:
-        """Return what the reader makes of the contents of a file."""
+    def answer(self, data: bytes, options: Mapping[str, str] = NO_OPTIONS) -> Answer:
+        """Return what the reader makes of the contents of a file, read with some options."""
 
     def close(self) -> None:  # noqa: B027
         """End the processes of the reader, if it has any."""
@@ -68,13 +74,13 @@ class FunctionReader(Reader):
     exception is a crash.
     """
 
-    def __init__(self, function: Callable[[bytes], Mapping[str, object] | bytes | None]) -> None:
+    def __init__(self, function: Callable[..., Mapping[str, object] | bytes | None]) -> None:
         self._function = function
 
-    def answer(self, data: bytes) -> Answer:
-        """Call the function."""
+    def answer(self, data: bytes, options: Mapping[str, str] = NO_OPTIONS) -> Answer:
+        """Call the function; the options of a case are keyword arguments."""
         try:
-            output = self._function(data)
+            output = self._function(data, **options)
         except ValueError as error:
             return Answer("refused", reason=str(error))
         except Exception as error:
@@ -89,15 +95,16 @@ class ProgramReader(Reader):
         self._command = list(command)
         self._timeout = timeout
 
-    def answer(self, data: bytes) -> Answer:
+    def answer(self, data: bytes, options: Mapping[str, str] = NO_OPTIONS) -> Answer:
         """Run the program. Raises OSError if it cannot be started."""
-        if "{}" not in self._command:
-            return self._run(self._command, data)
+        words = [_filled(word, options) for word in self._command]
+        if "{}" not in words:
+            return self._run(words, data)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "case")
             with open(path, "wb") as file:
                 file.write(data)
-            return self._run([path if word == "{}" else word for word in self._command], b"")
+            return self._run([path if word == "{}" else word for word in words], b"")
 
     def _run(self, command: list[str], data: bytes) -> Answer:
         try:
@@ -123,7 +130,7 @@ class LoopReader(Reader):
         self._timeout = timeout
         self._process: subprocess.Popen[bytes] | None = None
 
-    def answer(self, data: bytes) -> Answer:
+    def answer(self, data: bytes, options: Mapping[str, str] = NO_OPTIONS) -> Answer:
         """Send a case. Raises OSError if the program cannot be started."""
         if self._process is None:
             pipe = subprocess.PIPE
@@ -133,7 +140,8 @@ class LoopReader(Reader):
         timer = Timer(self._timeout, process.kill)
         timer.start()
         try:
-            return self._exchange(process.stdin, process.stdout, data)
+            words = "".join(f" {name}={value}" for name, value in options.items())
+            return self._exchange(process.stdin, process.stdout, data, words)
         except (EOFError, OSError, ValueError) as error:
             is_late = not timer.is_alive()
             self.close()
@@ -143,8 +151,8 @@ class LoopReader(Reader):
         finally:
             timer.cancel()
 
-    def _exchange(self, stdin: IO[bytes], stdout: IO[bytes], data: bytes) -> Answer:
-        stdin.write(b"%d\n" % len(data) + data)
+    def _exchange(self, stdin: IO[bytes], stdout: IO[bytes], data: bytes, options: str) -> Answer:
+        stdin.write(f"{len(data)}{options}\n".encode() + data)
         stdin.flush()
         head = stdout.readline(100)
         if not head:
@@ -175,6 +183,11 @@ class LoopReader(Reader):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _filled(word: str, options: Mapping[str, str]) -> str:
+    """Return a word of a command in which `{NAME}` is the value of an option, or empty."""
+    return re.sub(r"\{(\w+)\}", lambda found: options.get(found[1], ""), word)
 
 
 def _last(stderr: bytes, before: str = "") -> str:

@@ -78,7 +78,7 @@ def run(
                 return Result(case, "unsupported")
             reader, begin = free.get(), time.perf_counter()
             try:
-                result = judge.judge(case, reader.answer(question))
+                result = judge.judge(case, reader.answer(question, case.options))
             finally:
                 free.put(reader)
             result = replace(result, seconds=time.perf_counter() - begin)
