@@ -121,8 +121,11 @@ def test_the_schema_of_the_page() -> None:
     lines = b"CONDUIT_HDF5_INCLUSION\n2 1 1\n/data\na.h5 2 1 s0 s1\n"
     records = b"a.jpg\t7\t0.5\tAAEC/w==\nb.jpg\tx\t1\t\n"
     manifest = b"@FILE\tASCII_INT\tASCII_FLOAT\tBINARY\n" + records
+    request = b'{"sampler": "planned", "labels": [0, 0, 1, 1], "n": 2, "m": 1, "shuffle": false}'
     for (format, text), block in zip(
-        (("sample_list", lines), ("manifest", manifest)), blocks[2:], strict=True
+        (("sample_list", lines), ("manifest", manifest), ("sampler", request)),
+        blocks[2:],
+        strict=True,
     ):
         assert meanings.parsed(block.encode(), format) == meanings.meaning(text, format)
 

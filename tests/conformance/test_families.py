@@ -1,4 +1,4 @@
-"""The cases of sample lists and manifests: exset and real files agree with them."""
+"""The cases of sample lists, manifests and samplers: exset and real files agree with them."""
 
 import csv
 import json
@@ -17,7 +17,11 @@ from exset.testing.conformance.nodes import Document, Node
 from exset.testing.conformance.plain_words import explained
 from tests.conformance import real_files
 
-FORMATS = {"sample_list": ("lbann-list", 120), "manifest": ("aeon-manifest", 120)}
+FORMATS = {
+    "sample_list": ("lbann-list", 120),
+    "manifest": ("aeon-manifest", 120),
+    "sampler": ("samplers", 60),
+}
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -94,6 +98,14 @@ def _bytes_of(element: Node) -> bytes:
     if isinstance(value, dict) and "bits" in value:
         return bytes.fromhex(value["bits"])[::-1]
     return b64decode(value["base64"]) if isinstance(value, dict) else element.text().encode()
+
+
+def test_requests_to_samplers() -> None:
+    request = b'{"sampler": "exhaustive", "labels": [0, 0, 1], "n": 2, "m": 1, "shuffle": false}'
+    assert meanings.meaning(request, "sampler") == {"ranks": [[0, 2]]}
+    for wrong in (b"[", b"[]", b'{"sampler": "best"}', request.replace(b'"m"', b'"k"')):
+        with pytest.raises(FormatError):
+            meanings.meaning(wrong, "sampler")
 
 
 def test_a_list_may_be_short() -> None:

@@ -14,13 +14,18 @@ from exset.core.protocols import Model, OptionValue
 from exset.core.source import Source
 from exset.testing.conformance.cases import HOME
 from exset.testing.conformance.nodes import BadMeaning, Document, Node
+from exset.testing.conformance.samplers import meaning_of
 
 FAMILIES: Final = {
     "lens": "exset.testing.conformance.lens",
     "lbann-list": "exset.testing.conformance.lbann",
     "aeon-manifest": "exset.testing.conformance.aeon",
+    "samplers": "exset.testing.conformance.samplers",
 }
 """The module of each family that has a meaning: see `FamilyMeaning`."""
+
+REQUEST: Final = "sampler"
+"""The name of the cases that are requests to a sampler, and no files of a format."""
 
 _DEFAULTS: Final[Mapping[str, Mapping[str, OptionValue]]] = {
     "manifest": {"dialect": "head"},
@@ -61,7 +66,7 @@ def family_of(format: str) -> FamilyMeaning:
 
 def family_name(format: str) -> str:
     """Return the name of a format's family."""
-    return formats.get(format).family.name
+    return "samplers" if format == REQUEST else formats.get(format).family.name
 
 
 def meaning(
@@ -76,6 +81,8 @@ def meaning(
     ValueError for a format without a meaning.
     """
     family = family_of(format)
+    if format == REQUEST:
+        return meaning_of(data)
     return family.meaning(read(data, format, Findings(), engine, options))
 
 
