@@ -133,7 +133,7 @@ def _data(draw: st.DrawFn) -> list[str]:
 @st.composite
 def _units(draw: st.DrawFn) -> list[str]:
     if draw(st.integers(0, 4)) == 4:
-        return ["*"]
+        return draw(st.sampled_from([["*"], ["*"], ["*"], ["*"], ["*"], ["* 2"]]))
     words: list[str] = []
     for _ in range(draw(st.integers(0, 3))):
         first = draw(st.integers(0, 6))
