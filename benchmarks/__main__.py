@@ -16,6 +16,7 @@ from benchmarks import (
     grammars,
     growth,
     lists,
+    loader_memory,
     machine,
     manifests,
     memory,
@@ -49,9 +50,10 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
         caches.cases,
     ),
     "provision": (
-        "aeon's loader: pictures of 500x375 to 224x224, and labels",
+        "aeon's loader: pictures of 500x375 to 224x224, labels, and blobs",
         provisioning.cases,
     ),
+    "loader": ("Peak of memory: an epoch of aeon's loader", loader_memory.peaks),
     "shards": ("Shards: tables of 256-byte samples, against other packages", shards.cases),
     "csv": ("CSV: 64 numbers a row, against pandas", tables.text),
     "convert": ("Conversions, against the loops that they replace", tables.conversions),
@@ -64,11 +66,13 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "small": ("A file of 1 kB, as a process", small.answers),
 }
 _RUNS = 5
-_RUNS_OF = {"pumps": 10, "memory": 3, "parts": 3, "scan": 3, "fields": 3, "small": 15}
+_RUNS_OF = {
+    **{"pumps": 10, "memory": 3, "parts": 3, "scan": 3, "fields": 3, "loader": 3, "small": 15}
+}
 _QUICK = 1 / 500
 # Cases that start many processes, and sections with many cases of one kind.
 _QUICK_CASES = {
-    **dict.fromkeys(("memory", "parts", "scan", "small", "fields", "arrays"), 1),
+    **dict.fromkeys(("memory", "parts", "scan", "small", "fields", "arrays", "loader"), 1),
     **dict.fromkeys(("pumps", "samplers", "batches", "cache", "list", "manifest"), 2),
     **dict.fromkeys(("shards", "csv", "convert", "provision", "save", "reference"), 2),
 }

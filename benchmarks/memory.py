@@ -99,7 +99,7 @@ def _child(*arguments: str) -> tuple[int, int]:
     return peak, columns
 
 
-def _highest() -> int:
+def highest() -> int:
     """Return the peak of the memory of this process, in bytes."""
     if _STATUS.exists():  # ru_maxrss there is at least that of the parent
         lines = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines())
@@ -163,7 +163,7 @@ def _main(verb: str, few: str, path: str | None = None) -> None:
         model = _list(few) if verb == "list" else _warm(few)
     if path is not None:
         model = acts[verb](path) or model
-    peak = _highest()
+    peak = highest()
     print(json.dumps([peak, memory_of(model)]))
 
 

@@ -36,6 +36,7 @@ SPREADS = {
     "batches": ("us a batch", "times as long"),
     "small": ("times as long",),
     "provision": ("records/s", "peer, records/s", "times as fast"),
+    "loader": ("peak above an empty run, MiB",),
     "shards": ("samples/s", "times as fast"),
     "csv": ("seconds", "MB/s", "times as fast"),
     "convert": ("seconds", "peer, s", "times as long"),
