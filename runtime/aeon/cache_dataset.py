@@ -11,7 +11,7 @@ from exset.core.limits import DEFAULT, Limits
 from exset.core.text import counted
 from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
-from exset.grammars.columns.arrays import Floats, Ints, Longs, offsets_of
+from exset.grammars.columns.arrays import Bytes, Flags, Floats, Ints, Longs, offsets_of
 from exset.grammars.columns.blobs import Blobs
 from exset.runtime.aeon.cache import Cache
 from exset.runtime.aeon.record_dataset import Column, RecordDataset
@@ -84,6 +84,27 @@ class CacheDataset(RecordDataset):
         """
         parts, first = self._parts(rows)
         return self._column(parts, first + column, self.names[column], self.types[column])
+
+    def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
+        """Write the elements of one column of some records into `raw`, [records, bytes].
+
+        Return which elements are not empty and fit; the others are left out. Raises FormatError if
+        a block has changed.
+        """
+        size, done = raw.shape[1], np.zeros(rows.size, np.bool_)
+        if not raw.size:
+            return done
+        parts, first = self._parts(rows)
+        target = raw.data.cast("B")
+        for blobs, here in parts:
+            elements = first[here] + column
+            starts, lengths = blobs.starts[elements], blobs.lengths[elements]
+            done[here] = fits = (lengths > 0) & (lengths <= size)
+            source = blobs.data.data
+            columns = (size * here[fits], starts[fits], lengths[fits])
+            for at, begin, length in np.stack(columns, axis=1).tolist():
+                target[at : at + length] = source[begin : begin + length]
+        return done
 
     def _columns(self, rows: Longs) -> Iterator[Column]:
         parts, first = self._parts(rows)

@@ -12,7 +12,7 @@ from exset.core.errors import FormatError
 from exset.core.text import safe
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import ElementType
-from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.arrays import Bytes, Flags, Longs
 from exset.grammars.columns.strings import Strings
 from exset.io.access import Access
 from exset.runtime.aeon.cache_dataset import CacheDataset
@@ -34,6 +34,12 @@ class ElementSource(Protocol):
 
     def column(self, column: int) -> MemoryColumn | None:
         """Return all elements of a column; None if they must be read from files."""
+
+    def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
+        """Write elements of a column into `raw`, [rows, bytes], and return which are there.
+
+        Elements that are empty, too long or in files are left out, and those that cannot be read.
+        """
 
     def element(self, row: int, column: int) -> bytes:
         """Return an element as aeon's loader gets it. Raises FormatError."""
@@ -71,6 +77,10 @@ class ManifestElements:
         if isinstance(values, Strings):
             return MemoryColumn((values.data, values.offsets), failed)
         return MemoryColumn(values, failed)
+
+    def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
+        """Leave all elements out."""
+        return np.zeros(rows.size, np.bool_)
 
     def element(self, row: int, column: int) -> bytes:
         """Return an element. Raises FormatError for one that cannot be made or read."""
@@ -113,6 +123,14 @@ class CacheElements:
         with self._lock:
             values = self._dataset.column(column, self._rows)
         return MemoryColumn(values, np.empty(0, np.int64))
+
+    def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
+        """Write elements of a column; those of a block that has changed are left out."""
+        with self._lock:
+            try:
+                return self._dataset.read_into(column, self._rows[rows], raw)
+            except FormatError:
+                return np.zeros(rows.size, np.bool_)
 
     def element(self, row: int, column: int) -> bytes:
         """Return an element. Raises FormatError if its block has changed."""

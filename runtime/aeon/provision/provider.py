@@ -14,7 +14,7 @@ from exset.core.limits import Limits, limit_hint
 from exset.core.text import counted
 from exset.grammars.aeon.config.findings import finding_at
 from exset.grammars.aeon.config.outputs import Output
-from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.arrays import Flags, Longs
 from exset.runtime.aeon.provision.affinity import binder, usable
 from exset.runtime.aeon.provision.etl import Context, Etl
 from exset.runtime.aeon.provision.layout import DTYPES
@@ -96,9 +96,11 @@ class Provider:
         The rows of records with errors are filled with 0.
         """
         part = slice(start, start + len(requests))
+        done = np.zeros((len(self.etl), len(requests)), np.bool_)
         for number, names in enumerate(self._names):
-            self._tables.fill(requests.rows, number, [arrays[name][part] for name in names])
-        needed = self._tables.lacking(requests.rows).tolist()
+            slots = [arrays[name][part] for name in names]
+            done[number] = self._tables.fill(requests.rows, number, slots)
+        needed = np.flatnonzero(~done.all(axis=0)).tolist()
         rest = needed[::-1]  # its last item is for the next thread that is free
         errors: dict[int, FormatError] = {}
 
@@ -110,7 +112,7 @@ class Provider:
                     return
                 row = start + index
                 try:
-                    self._provide(requests.request(index), arrays, row)
+                    self._provide(requests.request(index), arrays, row, done[:, index])
                 except FormatError as error:
                     errors[row] = error
                     for array in arrays.values():
@@ -142,11 +144,14 @@ class Provider:
     def __getstate__(self) -> dict[str, object]:
         return {**vars(self), "_pool": None}
 
-    def _provide(self, request: Request, arrays: Arrays, row: int) -> None:
-        """Write the arrays of a record. Raises FormatError that names record and element."""
+    def _provide(self, request: Request, arrays: Arrays, row: int, done: Flags) -> None:
+        """Write the arrays of a record, except for the etl objects that are done.
+
+        Raises FormatError that names record and element.
+        """
         record = Record(self.records.index(request.row), request.epoch, request.streams)
         for number, each in enumerate(self.etl):
-            if self._tables.has(request.row, number):
+            if done[number]:
                 continue
             slots = [arrays[name][row, ...] for name in self._names[number]]
             file = None

@@ -9,10 +9,11 @@ from typing import Final
 import numpy as np
 
 from exset.grammars.columns.arrays import Flags, Longs
-from exset.runtime.aeon.provision.columns import ColumnEtl
+from exset.runtime.aeon.provision.columns import ColumnEtl, rows_of
 from exset.runtime.aeon.provision.elements import ElementSource
 from exset.runtime.aeon.provision.etl import Etl, Slot
 from exset.runtime.aeon.provision.layout import DTYPES
+from exset.runtime.aeon.provision.numbers import Blob
 
 _MOST: Final = 1 << 26
 """The most bytes of all tables of a loader together."""
@@ -27,7 +28,10 @@ class Table:
 
 
 class Tables:
-    """The tables of a loader, by number of etl object; other etl objects have none."""
+    """The tables of a loader, by number of etl object; other etl objects have none.
+
+    Blobs of a cache that are too large for a table are copied from its blocks.
+    """
 
     def __init__(self, etl: Sequence[Etl], elements: ElementSource, records: int) -> None:
         """Take the etl objects and the source of their elements; make the tables later."""
@@ -51,26 +55,13 @@ class Tables:
                 room -= size
         return made
 
-    def fill(self, rows: Longs, number: int, slots: Sequence[Slot]) -> None:
-        """Copy some records of an etl object from its table, if it has one."""
+    def fill(self, rows: Longs, number: int, slots: Sequence[Slot]) -> Flags:
+        """Write some records of an etl object at once, and return which are written."""
         table = self._made.get(number)
         if table is not None:
             for slot, made in zip(slots, table.slots, strict=True):
                 slot[...] = made[rows]
-
-    def has(self, row: int, number: int) -> bool:
-        """Return whether a record of an etl object is in a table."""
-        table = self._made.get(number)
-        return table is not None and not table.left[row]
-
-    def lacking(self, rows: Longs) -> Longs:
-        """Return the indices in `rows` of the records that some etl object has in no table."""
-        if len(self._made) < len(self._etl):
-            return np.arange(rows.size)
-        return np.flatnonzero(self._left[rows])
-
-    @cached_property
-    def _left(self) -> Flags:
-        """A mask of the records that some table lacks."""
-        left: Flags = np.any([each.left for each in self._made.values()], axis=0)
-        return left
+            return ~table.left[rows]
+        if isinstance(self._etl[number], Blob):
+            return self._elements.read_into(number, rows, rows_of(slots[0]))
+        return np.zeros(rows.size, np.bool_)
