@@ -46,7 +46,9 @@ class Condition:
     def of(cls, text: str) -> "Condition":
         """Parse a condition. Raises ValueError."""
         if (match := _FORM.fullmatch(text)) is None:
-            raise ValueError(f"{text!r} is no condition, such as name=v_* or events>=3")
+            raise ValueError(
+                f"{text!r} is not a condition: write one such as name=v_* or events>=3"
+            )
         return cls(**match.groupdict())
 
     def __call__(self, model: Model) -> "Flags":
@@ -72,7 +74,7 @@ class Condition:
                 return kind(self.value)
             except ValueError:
                 continue
-        raise ValueError(f"{self.field} is a number: {self.value!r} is none")
+        raise ValueError(f"{self.field} is a number, but {self.value!r} is not")
 
 
 def is_one_of(model: Model, field: str, exact: Iterable[object]) -> "Flags":

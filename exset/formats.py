@@ -209,7 +209,9 @@ def detect(head: bytes, name: str, argument: str = "format") -> Format:
     FormatError, which lists the candidates.
     """
     if (compressed := content_of(head)) is not None:
-        message = f"this is {compressed.name} data: exset decompresses files only, and only once"
+        message = (
+            f"this is {compressed.name} data: exset decompresses only whole files, and only once"
+        )
         hint = "decompress it first"
         raise FormatError(message, place=Place(name), hint=hint, code="compression")
     by_name = _by_content(with_suffix(name), head)

@@ -46,7 +46,9 @@ def split(
     if not isinstance(model, Selectable):
         raise TypeError(f"{with_article(family.noun)} cannot be split")
     if by is not None and stratify is not None:
-        raise ValueError("groups are kept whole, or shared among the parts, not both")
+        raise ValueError(
+            "choose one: groups stay whole (by), or are shared among the parts (stratify)"
+        )
     if isinstance(sizes, str | float | int):
         sizes = [sizes, None]
     patterns = [size if isinstance(size, str) else None for size in sizes]
@@ -100,7 +102,7 @@ def _too_few_groups(by: str, size: "NDArray[np.int64]", parts: int) -> str:
     of_units = counted(high, "unit") if low == high else f"{low:,} to {counted(high, 'unit')}"
     has = "is only" if size.size == 1 else "are only"
     needed = f"a part would be empty: {parts:,} parts need {parts:,} groups by {by}"
-    return f"{needed}, but there {has} {size.size:,}, of {of_units}"
+    return f"{needed}, but there {has} {size.size:,} with {of_units}"
 
 
 def _empty(part: int, size: float | str | None, count: int) -> str:
@@ -110,7 +112,7 @@ def _empty(part: int, size: float | str | None, count: int) -> str:
     elif isinstance(size, float):
         why = f"{size:.3g} of {counted(count, 'unit')} is less than one unit"
     else:
-        why = f"the other parts take all units, {count:,}"
+        why = f"the other parts take all units ({count:,})"
     return f"part {part + 1} would be empty: {why}"
 
 
@@ -128,8 +130,8 @@ def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
     total = sum(size for size in exact if size is not None)
     if total > count * (1 + 1e-9) + 1e-6:
         has_counts = any(isinstance(size, int) for size in sizes)
-        share = "; 0.8, or 80% on the command line, is a share" if has_counts else ""
-        raise ValueError(f"the parts need more units than there are, {count:,}{share}")
+        share = "; for a share, write 0.8, or 80% on the command line" if has_counts else ""
+        raise ValueError(f"the parts need more units than there are ({count:,}){share}")
     rest = count - total
     ends, at = [], 0.0
     for size in exact:

@@ -163,7 +163,7 @@ def _written_by_build(
     is_incomplete = common.findings.worst is Severity.ERROR
     if is_incomplete and not partial and os.path.exists(output):
         show_findings(common.findings, common.verbosity, SHOWN)
-        message = "the old list stays, because some files cannot be read"
+        message = "the old list was not replaced, because some files cannot be read"
         hint = "repair or leave out these files; or write a list of the others with --partial"
         raise FormatError(message, place=Place(output), hint=hint, code="list-incomplete")
     report = _written(samples, output, common.findings)

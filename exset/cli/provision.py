@@ -81,7 +81,7 @@ def provision(
     if contact is not None and not contact.lower().endswith(".png"):
         usage_error("--contact-sheet needs a name that ends with .png")
     if compat and scaled:
-        usage_error("--scaled-decoding changes values, and --compat must not")
+        usage_error("--scaled-decoding changes values, so it is not possible with --compat")
     config = common.load_model(file, LoaderConfig, format="loader_config")
 
     def loader(alone: bool) -> DataLoader:

@@ -302,7 +302,7 @@ class Format:
     def _chunked(self, target: str | None, name: str) -> str:
         if target is None:
             message = f"{self.name} ({self.title}) cannot be read or written in chunks"
-            hint = "use exset.load and exset.save, which handle it whole"
+            hint = "use exset.load and exset.save, which read and write whole files"
             raise FormatError(message, place=Place(name), hint=hint, code="format")
         return target
 

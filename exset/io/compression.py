@@ -91,7 +91,7 @@ def decompressed(
     def failed(what: str, length: int = 0) -> FormatError:
         start, before = checked
         good, made = counted(start, "byte"), counted(before, "byte")
-        hint = f"the part before is good: {good}, which decompress to {made}"
+        hint = f"intact up to here: {good}, which decompress to {made}"
         place = Place(name, Span(start, start + length))
         return FormatError(what, place=place, hint=hint, code="compression")
 

@@ -243,4 +243,4 @@ def check_offsets(what: str, offsets: Longs, total: int) -> None:
     if offsets[-1] != total:
         raise ValueError(f"{what}: the last offset must be {total}, not {offsets[-1]}")
     if (offsets[1:] < offsets[:-1]).any():
-        raise ValueError(f"{what}: offsets must not fall")
+        raise ValueError(f"{what}: offsets must not decrease")

@@ -64,7 +64,7 @@ def stored_units(where: str, given: Iterable[int | tuple[int, int]] | str) -> In
         span = unit if isinstance(unit, tuple) else (unit, unit)
         ends = [int32(f"{where}[{i}]", end) for end in span]
         if len(ends) != 2 or not 0 <= ends[0] <= ends[1]:
-            raise ValueError(f"{where}[{i}]: {unit!r} is no unit, and no span (first, last)")
+            raise ValueError(f"{where}[{i}]: {unit!r} is neither a unit nor a span (first, last)")
         stored += ends[:1] if ends[0] == ends[1] else [ends[0], -ends[1]]
     return np.array(stored, np.int32)
 

@@ -26,7 +26,7 @@ def absent(kind: str, rows: int) -> TableColumn:
     depth = (len(kind) - len(inner)) // len(_LIST + _END)
     column = _absent(inner, 0 if depth else rows)
     if column is None or depth > _DEEPEST:
-        raise ValueError(f"{kind!r} is no type of a column")
+        raise ValueError(f"{kind!r} is not a type of a column")
     for outer in range(depth - 1, -1, -1):
         count = 0 if outer else rows
         column = Lists.of(column, constant(0, count, np.int64), constant(False, count, np.bool_))

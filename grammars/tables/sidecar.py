@@ -69,7 +69,7 @@ def value_of(source: Source, findings: Findings) -> dict[str, Any] | None:
     try:
         value = _parsed(source.sidecar)
         if "file" in value and value["file"] != Fingerprint().add(source.view).value():
-            raise ValueError("the file was changed, or written again without it")
+            raise ValueError("the file was changed later, or written by another program")
     except ValueError as error:
         report(source, error, findings)
         return None
@@ -94,14 +94,14 @@ def _parsed(data: bytes) -> dict[str, Any]:
     if type(rows) is not int or not 0 <= rows < _MOST_ROWS or not isinstance(columns, dict):
         raise ValueError("the number of rows, or the types of the columns, are missing")
     if not all(isinstance(each, str) for each in columns.values()):
-        raise ValueError("a type of a column is no text")
+        raise ValueError("the type of a column is not text")
     return dict(value)
 
 
 def check_rows(value: Mapping[str, Any], rows: int) -> None:
     """Raise ValueError unless the value is of a table with this number of rows."""
     if value["rows"] != rows:
-        raise ValueError(f"it is of {counted(value['rows'], 'row')}, but there are {rows}")
+        raise ValueError(f"it describes {counted(value['rows'], 'row')}, but the file has {rows}")
 
 
 def metadata_of(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def width_hint(line: bytes, dialect: Dialect) -> str:
     if line.rstrip(b"\r").endswith(mark):
         return f"remove the {name} at the end: an empty field follows it"
     if mark * 2 in line:
-        return f"one {name} separates two fields: there is an empty field between two of them"
+        return f"one {name} separates two fields: two in a row have an empty field between them"
     return f"one {name} separates two fields; quotes have no meaning"
 
 

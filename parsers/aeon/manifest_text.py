@@ -89,7 +89,7 @@ def _check_fields(manifest: Manifest, dialect: Dialect) -> None:
 
 def _rejection(manifest: Manifest, field: int, what: str) -> FormatError:
     record, column = divmod(field, manifest.width)
-    hint = "there are no quotes and no escapes: rename the file, or encode the field as BINARY"
+    hint = "manifests have no quotes and no escapes: rename the file, or encode the field as BINARY"
     place = Place(_MODEL, field=f"[{record}][{column}]")
     return FormatError(f"a manifest cannot store {what}", place=place, hint=hint, code="aeon-text")
 

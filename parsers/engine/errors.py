@@ -71,7 +71,7 @@ def syntax_error(
             message = f"`{mark}` is not closed: {message}"
         elif f"`{CLOSERS[mark]}`" in words and advice is None:
             line, column = source.position(rejection.opener)
-            advice = f"the `{mark}` at {line}:{column} is not closed before it"
+            advice = f"the `{mark}` at {line}:{column} is not closed before this place"
     return FormatError(message, source=source, span=span, hint=advice)
 
 

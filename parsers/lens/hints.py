@@ -105,7 +105,7 @@ def _hint_for_word(found: bytes, expected: frozenset[str]) -> str | None:
     if found[:1] in _HINTS:
         return _HINTS[found[:1]]
     if found in _NAMING and "SEMICOLON" in expected:
-        return "put `;` before it if an example begins here; else move it before the data"
+        return "put `;` before this field if an example begins here; else move it before the data"
     if found in _keywords() and "SEMICOLON" in expected:
         return "write such a field before the first example, or in an event list"
     if found + b":" in _keywords():

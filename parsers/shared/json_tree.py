@@ -152,7 +152,7 @@ class _Builder:
         unescaped: str = json.loads(text)
         if has_surrogates(unescaped):
             message = "a lone surrogate is not a character"
-            hint = r"characters beyond \uffff are written as two: \ud83d\ude00"
+            hint = r"characters beyond \uffff are written as two escapes: \ud83d\ude00"
             raise FormatError(message, source=self.source, span=span, hint=hint)
         return unescaped
 
@@ -191,15 +191,15 @@ def _hint(unexpected: Unexpected) -> str | None:
     if expected == {"COLON"}:
         return "write a colon between a name and its value"
     if word in (b"}", b"]") and before.endswith(b","):
-        return "JSON has no comma after the last one"
+        return "remove the comma: JSON has none after the last member or value"
     if "NAME" in expected and word[:1].isalpha():
         return "write names in double quotation marks"
     if "STRING" in expected and word[:1].isalpha():
         return "write strings in double quotation marks"
     if unexpected.before.endswith(b'"') and re.match(rb"\w", word):
-        return r'a string ends before it: is its `"` missing, or one inside it not written \"?'
+        return r'a string ends before this: is a `"` missing, or a `"` inside it not written \"?'
     if "COMMA" in expected and re.match(rb'["\w\[{]', word) and not before.endswith(b"0"):
-        return "a comma is missing before it"
+        return "a comma is missing before this place"
     if ("NUMBER" in expected and word[:1] in (b"-", b"+", b".")) or before.endswith(b"0"):
         return "numbers are written as -1, 0.5, 1e3: no plus sign, digits before a point, no 0x1F"
     return None
@@ -215,7 +215,7 @@ def _string_hint(text: bytes) -> str | None:
         if error.msg.startswith("Invalid control"):
             return r"a string cannot contain a line break or tab: write \n or \t"
         return (
-            r"write a backslash as \\, or use / in paths; else it goes before one of"
-            r' " \ / b f n r t, or u and four hex digits'
+            r"write a backslash as \\, or use / in paths; a single backslash needs one of"
+            r' " \ / b f n r t, or u and four hex digits after it'
         )
     return None

@@ -251,7 +251,7 @@ class _Composer:
                 at, message = opener, f"`{mark}` is not closed: {message}"
             elif mark in "[{":
                 line, column = self._text.source.position(self._text.span(opener, opener).start)
-                advice = f"the `{mark}` at {line}:{column} is not closed before it"
+                advice = f"the `{mark}` at {line}:{column} is not closed before this place"
         raise self._text.error(message, self._text.span(at, at + 1), advice)
 
     def _opener(self, context: int | None) -> int | None:

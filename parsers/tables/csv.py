@@ -33,7 +33,7 @@ from exset.parsers.tables.csv_types import typed
 
 _QUOTE: Final = ord('"')
 _SHORTEST: Final = 4  # bytes of a cell; unused room for shorter ones takes no memory
-_HINT: Final = "a cell in quotation marks ends with one; write one within the cell twice"
+_HINT: Final = "end the cell with a quotation mark; write a quotation mark within it twice"
 
 
 def parse(

@@ -87,7 +87,9 @@ def _write(
     for name, column in kept.columns.items():
         if isinstance(column, Strings):
             if surveys[name].shown.dtype is not None and not has_plain:
-                problem = "CSV stores the text as numbers, where all names are in quotation marks"
+                problem = (
+                    "the text would be read as numbers, as the whole file is in quotation marks"
+                )
                 Losses(lossy, findings).report(name, problem)
             surveys[name].changed.report(findings, partial(_place, name))
     odd = [name for name in kept.names if surveys[name].has_odd_nan]
@@ -158,7 +160,9 @@ def _kept(table: Table, surveys: dict[str, ColumnSurvey], losses: Losses) -> dic
         if (problem := _problem(name, column, wrong)) is not None:
             losses.report(name, problem, wrong)
         elif taken.intersection(units := split_units({name: column})):
-            losses.report(name, "CSV needs another column with the name of one of its units")
+            losses.report(
+                name, "CSV needs a column for each unit, and another column has such a name"
+            )
         else:
             kept[name] = column
             taken.update(units)

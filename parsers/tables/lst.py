@@ -98,7 +98,9 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
     for row, path, label in files:
         name = path or b""
         if not name or name.strip() != name or {*name} & {*b"\t\r\n"}:
-            losses.report(PATH, "a path cannot be empty, nor have tabs or blanks around it", row)
+            losses.report(
+                PATH, "a path cannot be empty, have a tab, or begin or end with a blank", row
+            )
             continue
         if abs(label) > _EXACT:
             losses.report(LABEL, "the label has more than 53 bits", row)

@@ -145,7 +145,7 @@ def extract_archive(archive: Block, folder: str, *, name: str, findings: Finding
             except (ValueError, FileExistsError, NotADirectoryError, IsADirectoryError) as error:
                 why = str(error)
                 if isinstance(error, OSError):
-                    why = f"its path is taken ({error.strerror})"
+                    why = f"the path exists already ({error.strerror})"
                 shown = safe((raw or b"").decode("utf-8", "surrogateescape")) or "it"
                 place = Place(name, field=f"entries[{number}]")
                 findings.add(finding_at("cpio-unsafe-name", place, name=shown, why=why))

@@ -92,7 +92,7 @@ def _check_sizes(column: Column, sizes: Iterable[tuple[int, int]]) -> None:
 def _check_char_map(column: Column) -> None:
     for record, _, data in column.contents():
         if (at := invalid_utf8(data)) is not None:
-            column.report("aeon-element", record, why=f"byte {at} of it is not UTF-8")
+            column.report("aeon-element", record, why=f"byte {at} is not UTF-8")
 
 
 def _check_label_map(column: Column) -> None:

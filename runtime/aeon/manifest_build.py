@@ -35,7 +35,9 @@ def from_folder(
     """
     names = class_folders(folder)
     if not names:
-        raise _nothing(folder, "the folder has no folders", "each class needs a folder of its own")
+        raise _nothing(
+            folder, "the folder has no subfolders", "each class needs a folder of its own"
+        )
     records = [
         (path, number)
         for number, name in enumerate(names)

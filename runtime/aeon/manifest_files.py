@@ -148,7 +148,7 @@ def read_file(
         if max_bytes is not None and size > max_bytes:
             raise LimitError(
                 f"{safe(os.fsdecode(path))} has {counted(size, 'byte')}, but only"
-                f" {max_bytes:,} are left",
+                f" {max_bytes:,} remain of the limit",
                 hint=f"take fewer records at a time; or {limit_hint('max_array')}",
             )
         return file.read(size)

@@ -28,8 +28,8 @@ _LOOKS: Final = (
     (rb"\A[ \t]|[ \t]\Z", "aeon reads the space before or after the name as part of it: remove it"),
     (rb"\A~[^/]*/", "aeon does not replace ~ by a home folder: write the whole path"),
     (rb"\$\{?[A-Za-z_]", "aeon does not replace variables such as $HOME: write the whole path"),
-    (rb"\A[A-Za-z][A-Za-z0-9+.-]+://", "aeon opens only files of this machine, by paths: no URLs"),
-    (rb"\A[A-Za-z]:[\\/]", "this is a path of Windows: write the path that the file has here"),
+    (rb"\A[A-Za-z][A-Za-z0-9+.-]+://", "aeon opens only local files, and no URLs: write a path"),
+    (rb"\A[A-Za-z]:[\\/]", "this is a path of Windows: write the file's path on this machine"),
     (rb"\\", "aeon reads a backslash as part of a name: write / between folders"),
 )
 """Patterns of paths, each with the advice for a missing file whose path matches it."""
@@ -103,7 +103,7 @@ class Folder:
                 f" path, or name the folder above with {self.setting}"
             )
         if other := self._in_other_letters(path):
-            advice = "upper and lower case differ in names of files, and so do forms of accents"
+            advice = "case matters in names of files, and so does the encoding of accents"
             return Mistake(advice, safe(os.fsdecode(other)))
         return Mistake()
 

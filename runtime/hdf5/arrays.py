@@ -39,7 +39,7 @@ class Claims:
         """Add the bytes of a dataset; raise LimitError if the sum is too large for the files."""
         self._left -= size
         if self._left < 0:
-            message = "the datasets claim far more bytes than the file has"
+            message = "the datasets declare far more bytes than the file has"
             raise LimitError(message, place=file.place(path), hint=limit_hint("max_ratio"))
 
 

@@ -140,7 +140,7 @@ class File(Objects):
     def _check_claim(self, claimed: int, stored: int, path: str) -> None:
         """Refuse a dataset that declares far more bytes than the file stores for it."""
         if claimed > self.limits.max_array and claimed > _MOST_COMPRESSED * stored:
-            message = f"the dataset claims {claimed:,} bytes, but the file stores {stored:,}"
+            message = f"the dataset declares {claimed:,} bytes, but the file stores {stored:,}"
             raise LimitError(message, place=self.place(path), hint=limit_hint("max_array"))
 
     def _check_lengths(self, dataset: Any, path: str, width: int = 1) -> None:
@@ -170,7 +170,7 @@ class File(Objects):
             lengths = found[: found.size // size * size].reshape(-1, size)[:, :4].copy()
             sizes = lengths.view("<u4").astype(np.int64) * width
             if sizes.size and sizes.max() > whole:
-                what = f"a string claims {sizes.max():,} bytes, but the file has {whole:,}"
+                what = f"a string declares {sizes.max():,} bytes, but the file has {whole:,}"
                 self.refuse(path, what, "hdf5")
             claimed += int(sizes.sum())
         self._check_claim(claimed, whole, path)

@@ -159,7 +159,7 @@ class Directives:
         """Check the word of `layout` or `transpose`; LBANN ignores an unknown one."""
         directive, words = self.metadata.get(name), _WORDS[name]
         if directive is not None and directive.value not in words:
-            reason = f"{directive.value!r} is none of {', '.join(words)}"
+            reason = f"{directive.value!r} is not one of {', '.join(words)}"
             self.unused(directive, reason, "correct the word; use lower case")
 
     def pack(self) -> str | None:

@@ -184,7 +184,7 @@ def exclusion_problems(
             f"the file has {len(names):,} {objects}, but the list counts {included:,} included"
             f" and {excluded:,} excluded"
         )
-        hint = "exset takes all objects at the level of the ids" if depth else None
+        hint = "exset counts all objects at the depth of the ids as samples" if depth else None
         hint = hint or "LBANN can exclude only top-level objects"
         yield file_finding("lbann-file-size", message, path, hint=hint)
         return

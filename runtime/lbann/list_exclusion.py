@@ -56,8 +56,10 @@ def _depth(samples: SampleList) -> int:
     depths = {(each or b"").count(b"/"): each or b"" for each in samples.ids}
     if len(depths) > 1:
         one, two = (each.decode("utf-8", "surrogateescape") for each in [*depths.values()][:2])
-        message = f"the ids {one} and {two} are at different levels: the samples are not known"
-        raise FormatError(message, hint="exclude samples of one level", code="lbann-exclusion")
+        message = f"the ids {one} and {two} have different depths, so exset cannot find the samples"
+        raise FormatError(
+            message, hint="name only ids with the same number of slashes", code="lbann-exclusion"
+        )
     return next(iter(depths), 0)
 
 

@@ -92,7 +92,7 @@ class Sample:
     def __init__(self, file: File, path: str) -> None:
         found = file.find(path)
         if found is None or not is_group(found):
-            advice = "ids are exact paths in the file: LBANN pads no zeros"
+            advice = "ids are exact paths in the file: LBANN adds no leading zeros"
             raise FormatError(
                 "the file has no such sample" if found is None else "the sample is not a group",
                 place=Place(file.path, field=path),
@@ -183,7 +183,7 @@ def _datasets(sample: Sample, transform: FieldTransform) -> list[tuple[tuple[str
     for name in ("coerce", "scale", "bias", "pack", "transpose"):
         if name in field.metadata and (name != "transpose" or transform.repack):
             raise FormatError(
-                f"{field.name}: {name} cannot apply to it: it is a group in the file",
+                f"{field.name}: {name} needs a field, but this is a group in the file",
                 place=field.metadata[name].place,
                 hint="name the fields below it in the data schema",
                 code=f"schema-{name}",

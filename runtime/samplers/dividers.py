@@ -29,6 +29,6 @@ def divided_by(*dividers: tuple[str, str]) -> bool:
 def refuse_sampler(kind: type) -> NoReturn:
     """Raise TypeError in the constructor of batches whose sampler Lightning tries to replace."""
     raise TypeError(
-        f"{kind.__name__} takes no other sampler: pass use_distributed_sampler=False to Lightning's"
-        " Trainer, and rank= to the sampler"
+        f"{kind.__name__} cannot change its sampler: pass use_distributed_sampler=False to"
+        " Lightning's Trainer, and rank= to the sampler"
     )

@@ -60,7 +60,7 @@ def read(
 def _classes(folder: Folder, findings: Findings) -> Table:
     names = [each for each in folder.names if each[0] != "." and is_folder(folder.path_of(each))]
     if not names:
-        message = "the folder has no folders of classes, and no metadata.csv"
+        message = "the folder has neither folders of classes nor a metadata.csv"
         raise FormatError(message, place=Place(folder.name), code="folder-layout")
     paths: list[bytes] = []
     counts: list[int] = []

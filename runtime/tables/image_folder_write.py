@@ -89,7 +89,7 @@ def _numbered(listed: ListedFiles, label: str, losses: Losses) -> tuple[Longs, t
         )
     if names == tuple(sorted(names)):
         return listed.label, names
-    losses.report(label, "the labels of an image folder are those of its classes in order")
+    losses.report(label, "the labels of an image folder number its classes, sorted by name")
     ranks = np.argsort(np.argsort(np.array(names, "O"), kind="stable"), kind="stable")
     return ranks[listed.label], tuple(sorted(names))
 

@@ -53,7 +53,8 @@ class Shard:
         """Read a shard from its JSON value. Raises ValueError and KeyError."""
         if value["version"] != VERSION or value["format"] != "mds":
             raise ValueError(
-                f"it is {value['format']!r} of version {value['version']!r}, not mds of {VERSION}"
+                f"a shard is {value['format']!r}, version {value['version']!r}, not 'mds',"
+                f" version {VERSION}"
             )
         _ = value["hashes"], value["size_limit"]
         names, encodings, sizes = (
@@ -94,7 +95,7 @@ class Shard:
         kind = content_of(data[:10])
         expected = _ZIPPED.get(str(self.compression).partition(":")[0])
         if expected is None or kind is None or kind.name != expected:
-            message = f"exset cannot decompress it: {safe(str(self.compression))}"
+            message = f"exset cannot decompress {safe(str(self.compression))} data"
             hint = "write the shards with zstd or gz, or without compression"
             raise FormatError(message, place=_place(folder, name), hint=hint, code="compression")
         empty = iter((data,))

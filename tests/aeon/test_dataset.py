@@ -215,7 +215,7 @@ def test_the_size_of_a_batch_is_limited(tmp_path: Path) -> None:
     limits = exset.Limits(max_array=25)
     dataset = exset.dataset(manifest, limits=limits)
     assert dataset.batch([0, 1])["0.values"].size == 20
-    with pytest.raises(LimitError, match="a has 10 bytes, but only 5 are left"):
+    with pytest.raises(LimitError, match="a has 10 bytes, but only 5 remain of the limit"):
         dataset.batch([0, 1, 2])
     words = Manifest.of(["STRING"], [["x" * 20], *([[""]] * 9)])
     with pytest.raises(LimitError, match="column 0 has 40 bytes"):

@@ -102,7 +102,7 @@ def test_the_same_mistake_in_most_paths_is_one_finding() -> None:
 def test_the_same_mistake_in_some_paths_is_explained_once() -> None:
     findings = checked(*NAMES, *(name.upper() for name in NAMES), base="data")
     hints = [str(each.hint) for each in findings]
-    assert len(hints) == 5 and sum("upper and lower case" in hint for hint in hints) == 1
+    assert len(hints) == 5 and sum("case matters in names" in hint for hint in hints) == 1
     meant = [f"did you mean data/{name}?" for name in NAMES]
     assert all(each in hint for each, hint in zip(meant, hints, strict=True))
 

@@ -129,13 +129,13 @@ def check(act: Callable[[], Any], expected: Any) -> None:
     ("settings", "compat", "element", "expected"),
     [
         (BLOBS[0], False, b"ab", [[97, 98, 0, 0]]),
-        (BLOBS[0], False, b"abcde", "it has 5 bytes, but the output 4"),
+        (BLOBS[0], False, b"abcde", "it has 5 bytes, but the output has 4"),
         (BLOBS[0], True, b"abcde", [[97, 98, 99, 100]]),
         (CHAR_MAP, False, b"c?ab", [[[2, 0, 0]]]),
         (CHAR_MAP | {"unknown_value": 9}, False, b"b?\0a", [[[1, 9, 0]]]),
         (CHAR_MAP | {"emit_length": True}, False, b"?a", [[[0, 0, 0]], [2]]),
         (CHAR_MAP | {"alphabet": "Äß"}, False, "ßä".encode(), [[[1, 0, 0]]]),
-        (CHAR_MAP, False, b"a\xff", "byte 1 of it is not UTF-8"),
+        (CHAR_MAP, False, b"a\xff", "byte 1 is not UTF-8"),
         (
             LABEL_MAP | {"class_names": ["a", "b", "a"], "max_classes": 3},
             False,

@@ -157,10 +157,10 @@ def test_edits_select_units(examples: ExampleSet, seed: int) -> None:
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        (lambda: edit.keep(XOR, "name"), "^'name' is no condition"),
+        (lambda: edit.keep(XOR, "name"), "^'name' is not a condition"),
         (lambda: edit.keep(XOR, "length=3"), "has no field 'length'; there are name, events, "),
         (lambda: edit.keep(XOR, "name<3"), "^name is text: compare it with = or !=, not with <"),
-        (lambda: edit.keep(XOR, "events>many"), "^events is a number: 'many' is none"),
+        (lambda: edit.keep(XOR, "events>many"), "^events is a number, but 'many' is not"),
         (lambda: edit.keep(XOR, name="cat"), "^name: expected a list of values, not 'cat'"),
         (lambda: edit.sort(RECORDS, "2"), "has no field '2'; there are name, label, 0, 1"),
         (lambda: edit.rename(XOR, {"a": "*"}), r"^'\*' has more \* than 'a'"),

@@ -111,7 +111,7 @@ def test_a_range_of_ids_is_limited() -> None:
 
 def test_wrong_usage() -> None:
     for arguments, message in (
-        (("--keep", "x"), "'x' is no condition"),
+        (("--keep", "x"), "'x' is not a condition"),
         (("--keep", "x=1"), "has no field 'x'"),
         (("--select", "nothing"), "nothing selects none of the 4 examples"),
         (("--group", "a"), "--group needs --noise"),

@@ -216,7 +216,7 @@ def test_data_compressed_twice_are_an_error(tmp_path: Path) -> None:
     path = tmp_path / "x.ex.gz.xz"
     for pack in KINDS:
         path.write_bytes(PACK[".xz"](pack(TEXT)))
-        with pytest.raises(FormatError, match="decompresses files only, and only once"):
+        with pytest.raises(FormatError, match="decompresses only whole files, and only once"):
             exset.load(path)
 
 

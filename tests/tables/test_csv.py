@@ -157,7 +157,7 @@ def test_reals_are_shortest_and_read_back(singles: list[float], doubles: list[fl
         ({"x": [[1, 2], [3]]}, "lists"),
         ({"x": [b"\xff"]}, "not UTF-8"),
         ({"x": np.zeros((1, 2, 2))}, "one dimension"),
-        ({"x:0": [1], "x": [[1]] and np.ones((1, 1))}, "name of one of its units"),
+        ({"x:0": [1], "x": [[1]] and np.ones((1, 1))}, "another column has such a name"),
         ({"x": ["a", None]}, "absent text"),
     ],
 )

@@ -54,12 +54,14 @@ class _Translation:
             if name in known:
                 given[name] = self.value(value, known[name].kind, inner)
             elif value == old.members[name].default:
-                self.report("aeon-changed", inner, f"{inner} is left out", "it has its default")
+                self.report(
+                    "aeon-changed", inner, f"{inner} is left out", "its value is the default"
+                )
             else:
                 what = f"{TITLES[self.dialect]} has no member {inner}"
                 if not self.lossy:
                     raise self.loss(inner, what, "leave it out with <--lossy or lossy=True>")
-                self.report("aeon-left-out", inner, what, "it is left out")
+                self.report("aeon-left-out", inner, what, "exset leaves it out")
         return Settings(table, self.dialect, given)
 
     def value(self, value: Value, kind: Kind, path: str) -> Value:
@@ -71,7 +73,9 @@ class _Translation:
         if kind in ("int32", "uint32") and isinstance(value, int):
             new = integer(value, kind)
             if new != value:
-                self.report("aeon-changed", path, f"{path} becomes {new}", "the same 32 bits")
+                self.report(
+                    "aeon-changed", path, f"{path} becomes {new}", "both have the same 32 bits"
+                )
             return new
         return value
 

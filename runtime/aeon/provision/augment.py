@@ -104,7 +104,7 @@ class Augmentation:
         made = cls(compat, settings.dialect == "seed", **members)
         if made.padding > 0 and made.crop_enable and not (compat and made.do_area_scale):
             hint = 'set "crop_enable": false'
-            message = "padding changes whole pictures, and crop_enable is true"
+            message = "padding needs whole pictures, but crop_enable is true"
             raise FormatError(message, hint=hint, code="aeon-loader")
         return made
 

@@ -28,7 +28,7 @@ class DebugFolder:
         Raises FormatError if the folder does not exist.
         """
         if not is_folder(path):
-            message = f"debug_output_directory names {safe(path)}, which is no folder"
+            message = f"debug_output_directory names {safe(path)}, which is not a folder"
             raise FormatError(message, hint="create the folder", code="aeon-loader")
         self._path, self._number = path, number
 

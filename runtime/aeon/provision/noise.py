@@ -85,5 +85,5 @@ def _read(path: str, context: Context) -> Source:
     try:
         return files.read(path, limits=context.limits, roots=context.access.roots)
     except OutsideError:
-        message = "the file of a noise is outside of the roots"
+        message = "the file is outside the allowed folders (roots)"
         raise FormatError(message, place=Place(path), code="aeon-file-outside") from None

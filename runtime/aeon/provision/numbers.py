@@ -101,7 +101,7 @@ class Blob(ColumnEtl):
         """Write a blob. Raises FormatError if it is longer than its slot."""
         raw = rows_of(slots[0][None])[0]
         if len(element) > raw.size and not self.context.compat:
-            message = f"it has {counted(len(element), 'byte')}, but the output {raw.size:,}"
+            message = f"it has {counted(len(element), 'byte')}, but the output has {raw.size:,}"
             raise FormatError(message)
         size = min(len(element), raw.size)
         raw[:size] = np.frombuffer(element, np.uint8, size)

@@ -71,7 +71,7 @@ def open_loader(given: Given, options: Options, findings: Findings | None) -> Op
     if options.compat not in (None, "aeon"):
         raise ValueError(f"compat must be 'aeon' or None, not {options.compat!r}")
     if options.compat and options.scaled_decoding:
-        raise ValueError("scaled_decoding changes values, and compat='aeon' must not")
+        raise ValueError("scaled_decoding changes values, so it is not possible with compat='aeon'")
     if options.threads is not None and options.threads < 1:
         raise ValueError(f"threads must be at least 1, not {options.threads}")
     register_plugins()
@@ -133,7 +133,7 @@ def _check(config: LoaderConfig, findings: Findings, compat: Compat) -> None:
     if "node_count" in members.members and members.number("node_count") > 1:
         node, count = members.number("node_id"), members.number("node_count")
         if node >= count:
-            message = f"node_id is {node}, but node_count {count}: ids begin at 0"
+            message = f"node_id is {node}, but must be less than node_count, {count}"
             raise FormatError(message, code="aeon-loader")
     for finding in findings if compat is None else ():
         if finding.code == _NO_EFFECT:
@@ -194,6 +194,6 @@ def _cores(listed: str) -> list[int]:
             found += cores[:_MOST_CORES]
         except ValueError:
             hint = "write cores such as 0-3,8"
-            message = f"cpu_list has {safe(part)!r}, which is no core"
+            message = f"cpu_list has {safe(part)!r}, which is not the number of a core"
             raise FormatError(message, hint=hint, code="aeon-loader") from None
     return found

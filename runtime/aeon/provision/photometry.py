@@ -45,7 +45,7 @@ def recoloured(pixels: Pixels, drawn: Parameters, settings: Augmentation) -> Pix
 
 def _coloured(pixels: Pixels) -> Pixels:
     if pixels.ndim == 2:
-        message = "brightness, saturation and hue change pictures of 3 channels, and it has 1"
+        message = "brightness, saturation and hue need 3 channels, but the picture has 1"
         raise FormatError(message)
     return pixels
 

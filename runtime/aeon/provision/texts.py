@@ -39,7 +39,7 @@ class CharMap(Etl):
         """
         text = element.partition(b"\0")[0]
         if (at := invalid_utf8(text)) is not None:
-            raise FormatError(f"byte {at} of it is not UTF-8")
+            raise FormatError(f"byte {at} is not UTF-8")
         characters = text.decode()[: self._most]
         codes = [self._codes.get(_upper(each), self._unknown) for each in characters]
         found = [code for code in codes if code is not None]
