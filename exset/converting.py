@@ -93,8 +93,8 @@ def conversion(
 ) -> Conversion:
     """Convert a file; the arguments are those of `convert`, and of `Steps.of`.
 
-    `roots`: the folders that must contain the files of a folder; if there are any, nobody trusts
-    the file.
+    `roots`: the folders that must contain the files of a folder; if there are any, the file counts
+    as untrusted.
     """
     if from_format is not None:
         formats.get(from_format)

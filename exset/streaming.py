@@ -309,7 +309,7 @@ def folder_of(
     limits: Limits = DEFAULT,
     roots: tuple[str, ...] = (),
 ) -> tuple[Folder, Format] | None:
-    """Return the folder at a path and its format; None for a file, and for an unknown folder.
+    """Return the folder at a path and its format; None for a file or a folder of unknown format.
 
     A pattern such as `a-{000..009}.tar` is a folder, too. `format`: the name of the format.
     `roots`: as in `Folder`. Raises OSError.

@@ -37,7 +37,7 @@ def conformance() -> None:
     *("agree", "systems", "options"),
 )
 def list_cases(format: str | None, only: Sequence[str]) -> None:
-    """List the cases, with the rule of each.
+    """List the cases, each with the rule that it tests.
 
     \b
       exset conformance list --format ex --run '*sharing*'
@@ -201,7 +201,7 @@ def run(
 def _generated(
     reader: "Reader", format: str, count: int, judge: "Judge", seed: int, keep: str | None
 ) -> int:
-    """Search for a drawn file on which the reader is wrong, and show the smallest."""
+    """Draw random files, and show the smallest one on which the reader is wrong."""
     from exset.cli import conformance_output as shown
     from exset.testing import need_hypothesis
 

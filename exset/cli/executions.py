@@ -1,4 +1,4 @@
-"""Options that say how the work on many files runs: processes, shares of it, journals."""
+"""Options for work on many files: the number of processes, shares of the work, journals."""
 
 import os
 from dataclasses import replace
@@ -103,7 +103,7 @@ def _workers(ctx: click.Context, jobs: int, scheduler: str) -> Execution:
 
 
 def gathering(ctx: click.Context, journals: tuple[str, ...], header: Header) -> None:
-    """Let the command below a context take its results from journals, the first with `header`."""
+    """Let the command of a context read its results from journals; `header`: that of the first."""
     ctx.meta[_GATHERED] = journals, header
 
 
@@ -118,7 +118,7 @@ def _command(ctx: click.Context) -> tuple[str, ...]:
 
 
 def _arguments(ctx: click.Context) -> tuple[str, ...]:
-    """Return the arguments of a command, without how it runs and where it gathers results."""
+    """Return the arguments of a command, without those that say how it runs or gathers results."""
     values, _, _ = ctx.command.make_parser(ctx).parse_args([*raw_arguments(ctx)])
     left_out = _HOW if ctx.command.name == "convert" else _HOW | _OUTPUTS
     words: list[str] = []
@@ -137,5 +137,5 @@ def _arguments(ctx: click.Context) -> tuple[str, ...]:
 
 
 def _work(command: tuple[str, ...], arguments: tuple[str, ...]) -> str:
-    """Return what makes the work another: exset, the command, its arguments and the folder."""
+    """Return an id of the work: it depends on exset, the command, its arguments and the folder."""
     return work_id(exset.__version__, os.getcwd(), *command, *arguments)

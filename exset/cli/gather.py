@@ -1,4 +1,4 @@
-"""`exset gather`: put together what shares of a command did."""
+"""`exset gather`: join the results of the shares of a command."""
 
 import click
 
@@ -26,15 +26,16 @@ def gather(
     quiet: bool,
     verbose: bool,
 ) -> object:
-    """Put together what the shares of a command did.
+    """Join the results of the shares of a command.
 
     \b
       exset validate --shard 1/2 --journal shares/ 'data/*.ex'
       exset validate --shard 2/2 --journal shares/ 'data/*.ex'
       exset gather 'shares/*'
 
-    Output and exit code are those of the command without --shard: exset repeats the command that
-    the journals name, with their results in place of the work. Use it in the same folder.
+    exset repeats the command that the journals name, but reads the results from the journals and
+    does no work. The output and the exit code are those of the command without --shard. Run it in
+    the same folder as the shares.
     """
     header = Header.read(journals[0])
     command = _command(ctx, journals[0], header)
@@ -48,7 +49,7 @@ def gather(
 
 
 def _command(ctx: click.Context, path: str, header: Header) -> click.Command:
-    """Return the command of a journal, which must be one that does shares."""
+    """Return the command of a journal, which must be a command that supports --shard."""
     command: click.Command | None = ctx.find_root().command
     for name in header.command:
         command = command.get_command(ctx, name) if isinstance(command, click.Group) else None

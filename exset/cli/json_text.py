@@ -13,9 +13,9 @@ BYTES = "_base64"
 def line_of(row: Mapping[str, object]) -> str:
     """Return an object as a line of ASCII, which cannot control a terminal, without surrogates.
 
-    Of a text that is not UTF-8, the member `x` has U+FFFD in place of each wrong byte, and the
-    member `x_base64` has the bytes. Of a list, `x_base64` has the bytes of each such item, and null
-    for the others.
+    If the text of a member `x` is not UTF-8, `x` has U+FFFD in place of each wrong byte, and
+    another member `x_base64` has the bytes. If `x` is a list, `x_base64` has the bytes of each such
+    item, and null for the others.
     """
     return json.dumps(_object(row), allow_nan=False)
 
@@ -25,7 +25,7 @@ def _object(row: Mapping[str, object]) -> dict[str, object]:
 
 
 def _members(name: str, value: object) -> Iterator[tuple[str, object]]:
-    """Yield a member, and the one with its bytes if it needs one."""
+    """Yield a member, and if its text is not UTF-8, also the member with its bytes."""
     name = _text(name)
     yield name, _plain(value)
     if isinstance(value, str):

@@ -1,8 +1,8 @@
 """Run work that may crash or hang, such as that of a C library, in one other process.
 
-The process does the work on one file after another, and stays for later work. If it dies, or does
-not finish in time, that is the outcome of the file, and another process goes on with the next one.
-`EXSET_ISOLATE=off` keeps all work in this process, for systems that allow no others.
+The process works on one file after another, and stays for later work. If it dies, or does not
+finish in time, the file gets this error as its outcome, and a new process continues with the next
+file. `EXSET_ISOLATE=off` keeps all work in this process, for systems that allow no others.
 """
 
 import errno
@@ -84,7 +84,7 @@ def _limit(path: str | os.PathLike[str]) -> float:
 
 
 class _Process:
-    """A process that does work; another one replaces it when it dies. `owner`: its parent."""
+    """A process that does work; a new process replaces it when it dies. `owner`: its parent."""
 
     def __init__(self) -> None:
         self.owner = os.getpid()
@@ -104,7 +104,7 @@ class _Process:
     def outcomes(
         self, items: Sequence[Item], is_limited: bool
     ) -> Generator[Outcome[Item, Any], None, None]:
-        """Do the work on some files; the last outcome is that of a file that ends the process."""
+        """Work on some files; if a file ends the process, its outcome is the last one."""
         if not self._process.is_alive():
             self._start()
         self.is_ready = False

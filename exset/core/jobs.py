@@ -65,7 +65,7 @@ class Execution:
 
     @property
     def is_partial(self) -> bool:
-        """Whether not all work is done at once by the one who asks for it."""
+        """Whether a call does not do all of the work: it plans, does a share, or gathers."""
         return bool(self.plan or self.record or self.gathered)
 
 
@@ -102,12 +102,12 @@ def run(
 
     `executor`: short for `jobs=Execution(executor=...)`. `isolated`: never run the work in this
     process, as it may end the process that runs it. `measured`: whether a small file is little
-    work; if not, all processes start at once. `returns`: the type of the values, for
-    journals; without it, none is used. `identity`: what the work depends on besides the command.
+    work; if not, all processes start at once. `returns`: the type of the values in a journal;
+    without it, the work has no journal. `identity`: what the work depends on besides the command.
 
     FormatError and OSError become outcomes; so do a lack of memory and a process that died, as
     OSError. Raises all other exceptions, ValueError for a negative number of jobs, PlanWritten and
-    ShareDone if the execution says to do no more than that, and JournalError.
+    ShareDone if the execution ends after the plan or the share, and JournalError.
     """
     how = execution(jobs) if executor is None else Execution(0, executor)
     if how.plan:

@@ -55,7 +55,7 @@ class Header:
         raise FormatError(message, place=Place(path), hint=hint, code="journal")
 
     def with_work(self, more: str) -> "Header":
-        """Return the header of work that depends on something more."""
+        """Return a header whose work also depends on `more`."""
         return replace(self, work=work_id(self.work, more))
 
     def line(self) -> bytes:
@@ -76,7 +76,7 @@ class Journals:
     """The outcomes in some journals, by unit; the last one of a unit counts."""
 
     def __init__(self, paths: tuple[str, ...]) -> None:
-        """Index the journals. Raises FormatError for a file that is none, and OSError."""
+        """Index the journals. Raises FormatError for a file that is not a journal, and OSError."""
         self.headers = [Header.read(path) for path in paths]
         self.paths = paths
         import numpy as np
@@ -101,7 +101,11 @@ class Journals:
                     at += len(line)
 
     def row(self, unit: Unit) -> dict[str, Any] | None:
-        """Return the last line about a unit, or None; only its input, part and output count."""
+        """Return the last line about a unit, or None.
+
+        The line must have the input, the part and the output of the unit; its size and its time may
+        differ.
+        """
         digest = _digest(unit)
         at = int(self._digests.searchsorted(digest, "right")) - 1
         if at < 0 or self._digests[at] != digest:
@@ -119,7 +123,7 @@ class Journals:
         return self.row(unit) is not None
 
     def outcome(self, item: Item, unit: Unit, kind: object) -> Outcome[Item, Any]:
-        """Return the outcome of a unit; a line that cannot be understood is an outcome, too."""
+        """Return the outcome of a unit; for a line that cannot be read, return an error outcome."""
         row = self.row(unit)
 
         def damaged() -> None:
@@ -138,7 +142,7 @@ class Journals:
 
 
 class Journal:
-    """A journal that is being written; with `resume`, after what it has already."""
+    """A journal that is being written; with `resume`, exset continues an existing journal."""
 
     def __init__(self, path: str, header: Header, *, resume: bool) -> None:
         """Open a journal.

@@ -1,4 +1,4 @@
-"""Run work with a journal, do one share of it, and take together what the shares did."""
+"""Run work with a journal, do one share of the work, and join the results of all shares."""
 
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -20,9 +20,9 @@ _NAMED = 8
 class Record:
     """Where to keep the outcomes of work.
 
-    path: the journal, or with a separator at its end a folder, in which the journal of a share has
-    the name `share-I-of-N.jsonl`. header: its first line. resume: skip what it has already. shard:
-    the share to do.
+    path: the journal; or a folder, with a separator at the end, in which the journal of a share is
+    `share-I-of-N.jsonl`. header: the first line of the journal. resume: skip the units that the
+    journal already has. shard: the share to do.
     """
 
     path: str
@@ -41,7 +41,7 @@ class Record:
 
 
 class ShareDone(Exception):
-    """A share is done: no error, but the end of the command."""
+    """Raised at the end of a share: the command ends without an error."""
 
     def __init__(self, record: Record, units: int, failed: int) -> None:
         super().__init__(record, units, failed)
@@ -90,11 +90,11 @@ def recorded(
     kind: object,
     start: Callable[[Sequence[Item]], Generator[Outcome[Item, tuple[Any, dict[str, str]]]]],
 ) -> Generator[Outcome[Item, Any], None, None]:
-    """Yield the outcome of each file, in order: from the journal, or new, and then written to it.
+    """Yield the outcome of each file, in order; read it from the journal, or compute and record it.
 
-    kind: the type of the values. start: runs the work on the files that are left. Of a share,
-    nothing is yielded: raises ShareDone at its end. Raises JournalError for a file that cannot be
-    the journal.
+    kind: the type of the values. start: runs the work on the files that are left. A share yields
+    nothing, and raises ShareDone at its end. Raises JournalError if the file cannot be used as the
+    journal.
     """
     if record.shard is not None:
         items = record.shard.of(items)

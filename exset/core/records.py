@@ -1,7 +1,6 @@
 """Values as JSON and back: dataclasses, collections, findings and errors, by their declared types.
 
-What is read is only checked against the types that the reader names: no class is looked up by a
-name in a file.
+The caller names the types, and data are only checked against them: a file cannot name a class.
 """
 
 import errno

@@ -1,4 +1,4 @@
-"""A share of the work on many files: which one, and where a cluster says it."""
+"""A share of the work on many files, given as text or by the environment of a cluster."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str, environment: Mapping[str, str] = os.environ) -> "Shard":
-        """Return the share of a text, `2/8`, or `auto`: that of the environment of a cluster.
+        """Parse a share: `2/8`, or `auto` for the share that the environment of a cluster gives.
 
         Raises ValueError for another text, and for an environment that names no share.
         """
@@ -44,7 +44,7 @@ class Shard:
 
     @classmethod
     def of_environment(cls, environment: Mapping[str, str]) -> "Shard":
-        """Return the share of this task; of a Slurm array, the tasks of each job of the array."""
+        """Return the share of this task; a Slurm array counts the tasks of all of its jobs."""
         pairs = [(environment.get(rank, ""), environment.get(size, "")) for rank, size in _RANKS]
         found = [tuple(map(int, pair)) for pair in pairs if all(map(str.isdecimal, pair))]
         rank, size = found[0] if found else (0, 1)

@@ -1,8 +1,8 @@
 """Open regular files inside given folders, also while another process changes these folders.
 
-A path is checked, and each of its folders is opened relative to the one above, never through a
-link. So another process cannot swap a folder or a file for a link to an outside file between the
-check and the read: the file that is read is the one that was opened and checked.
+A path is checked, and each of its folders is opened relative to the folder above it, never through
+a link. So between the check and the read, another process cannot replace a folder or a file by a
+link to an outside file: exset reads the file that it opened and checked.
 """
 
 import errno
@@ -46,9 +46,9 @@ class PathInside(str):
 def open_regular(path: str | bytes, roots: Iterable[str] = ()) -> BinaryIO:
     """Open a regular file for reading.
 
-    Use it for files that the user did not name: to open a pipe could wait forever. roots: the
-    folders that must contain the file, links followed; by default it may be anywhere. Raises
-    OutsideError, and OSError for a file that cannot be opened or is not a regular file.
+    Use it for files that the user did not name: opening a pipe could wait forever. roots: the
+    folders that must contain the file after links are followed; by default it may be anywhere.
+    Raises OutsideError, and OSError for a file that cannot be opened or is not a regular file.
     """
     return open(_checked(path), "rb", opener=partial(_descriptor, roots=tuple(roots)))
 
@@ -65,7 +65,7 @@ def file_size(path: str | bytes, roots: Iterable[str] = ()) -> int:
 
 
 def status(path: str | bytes, roots: Iterable[str] = ()) -> os.stat_result:
-    """Return the status of a file of any type; with `roots` only of one that can be opened.
+    """Return the status of a file of any type; with `roots`, the file must be readable.
 
     Raises OutsideError, and OSError.
     """
@@ -133,7 +133,7 @@ def _opened_by_path(path: str, real: str, roots: tuple[str, ...]) -> int:
 
 
 def _checked(path: str | bytes) -> str:
-    """Return a path as text. Raises OSError for one that no file can have."""
+    """Return a path as text. Raises OSError for a path that no file can have."""
     name = os.fsdecode(path)
     try:
         if b"\0" not in os.fsencode(name):

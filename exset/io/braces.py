@@ -16,10 +16,10 @@ _RANGE: Final = re.compile(r"\{(\d{1,9})\.\.(\d{1,9})\}")
 
 
 class Pattern(Folder):
-    """The files of a pattern, in its order: like a folder with these files alone."""
+    """The files of a pattern, in the order of the pattern: like a folder with only these files."""
 
     def __init__(self, pattern: str, limits: Limits = DEFAULT, roots: tuple[str, ...] = ()) -> None:
-        """Take a pattern; `{000..009}` is each of the numbers, with as many digits."""
+        """Take a pattern; `{000..009}` means each number from 000 to 009, with three digits."""
         super().__init__(pattern, limits)
         self._folder = os.path.dirname(_RANGE.split(pattern, maxsplit=1)[0])
         self.roots = (self._folder or os.curdir, *roots) if roots else ()

@@ -1,6 +1,7 @@
 """Reports of checks in the formats of other tools: JUnit, TAP, SARIF, JSON and Markdown.
 
-A check makes a `Run` of `Row`s; `written` gives the report. They know nothing of what was checked.
+A check makes a `Run` of `Row`s; `written` gives the report. Reports do not depend on the kind of
+check.
 """
 
 from collections.abc import Callable, Mapping

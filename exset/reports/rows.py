@@ -1,4 +1,4 @@
-"""The rows of a report: what was checked, and what came out."""
+"""The rows of a report: what was checked, with the result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

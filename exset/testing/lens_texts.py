@@ -1,4 +1,4 @@
-"""A Hypothesis strategy for Lens texts as people write them, right and wrong.
+"""A Hypothesis strategy for Lens texts as people write them, valid and invalid.
 
 Models that are written by exset show one spelling only. These texts have any order of fields, event
 lists, strings in all delimiters, comments, line ends and likely mistakes. They are small, and most

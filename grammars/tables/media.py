@@ -57,8 +57,8 @@ def without_structs(
 ) -> Table:
     """Return a table with bytes and paths in place of the structs of media.
 
-    metadata: that of the Arrow schema, which says which these are. names: the names of the columns
-    of the table, if exset wrote it: it may have had no paths.
+    metadata: that of the Arrow schema, which names these structs. names: the names of the columns
+    of the table, if exset wrote it; these show whether the table had paths.
     """
     features = stored_features(metadata).items()
     kinds = {name: each["_type"] for name, each in features if each.get("_type") in _KINDS}
@@ -79,7 +79,7 @@ def without_structs(
 
 
 def _fields(name: str, table: Table) -> tuple[Strings, Text] | None:
-    """Return the bytes and the paths of a column of media; None if it is none.
+    """Return the bytes and the paths of a column of media; None for another column.
 
     A struct without absent rows was read as a column for each field.
     """

@@ -34,10 +34,11 @@ class _Places(NamedTuple):
 class Columns(Mapping[str, Table]):
     """The tables of a parsed text: `columns[name]`, for each rule or alias of the grammar.
 
-    A row is a node of Lark's tree. A terminal is a column: of single values, absent where it is
-    left out, or of lists where the grammar allows several. `parent` is the row of the node above,
-    in the table of its rule, which `parent_rule` names if there are several. `start` and `end` are
-    the first byte, and the byte after the last one.
+    A row is a node of Lark's tree. A terminal is a column of single values, which are absent where
+    the text leaves the terminal out. If the grammar allows several in a node, it is a column of
+    lists. `parent` is the row of the node above, in the table of its rule, which `parent_rule`
+    names if there are several. `start` and `end` are the first byte, and the byte after the last
+    one.
     """
 
     shape: Shape

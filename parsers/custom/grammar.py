@@ -1,4 +1,4 @@
-"""Compile a Lark grammar of your own: the same declaration, run as tables, gives columns."""
+"""Compile a Lark grammar of your own to tables, with which exset parses texts to columns."""
 
 import os
 import re
@@ -62,8 +62,8 @@ class Grammar:
     """A Lark grammar of your own, which exset runs as tables.
 
     text: the grammar. start: its start rule. numbers: the dtype of each terminal that is a number;
-    the others are text. words: what error messages call terminals. folder: where relative imports
-    of the grammar look. keep_all_tokens, maybe_placeholders: as in Lark.
+    the others are text. words: what error messages call terminals. folder: the folder of relative
+    imports in the grammar. keep_all_tokens, maybe_placeholders: as in Lark.
     """
 
     text: str

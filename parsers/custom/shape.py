@@ -34,12 +34,12 @@ class Count(NamedTuple):
     most: int
 
     def __add__(self, other: "Count") -> "Count":  # type: ignore[override]
-        """Return the number in two parts, one after the other."""
+        """Return the number of children in two parts of which one follows the other."""
         least, most = self.least + other.least, self.most + other.most
         return Count(min(least, MANY), min(most, MANY))
 
     def __or__(self, other: "Count") -> "Count":
-        """Return the number in one of two parts."""
+        """Return the number of children if a node has one of two parts."""
         return Count(min(self.least, other.least), max(self.most, other.most))
 
 
@@ -120,7 +120,7 @@ class Shape:
     def _inside(
         self, rule: Rule, given: Mapping[str, Mapping[str, Count]]
     ) -> dict[str, Count] | None:
-        """Return the children in a rule; None if what a symbol of it gives is not known yet."""
+        """Return the children in a rule; None if one of its symbols has not been computed yet."""
         total: dict[str, Count] = {}
         for symbol in rule.expansion:
             if not self.is_kept(rule, symbol):

@@ -39,12 +39,12 @@ class Driver:
     """One parse: feeds the kernel with blocks, and cuts its output into streams.
 
     `begin`: the offset of the first byte. `boundary`: the step that ends each stream but the last;
-    with None there is one stream. `compiled`: returns whether to use the compiled kernel, asked for
-    each block. `tokens`: the initial room for tokens. `eager`: yield a stream for each block that
-    completes a boundary. `header`: other steps that may end the last stream before an error.
-    `stack`: the initial parser states, to begin in the middle of a text; by default the parse
-    begins with the virtual line break before a text. `framed`: there are virtual line breaks before
-    and after the text.
+    with None there is one stream. `compiled`: returns whether to use the compiled kernel; the
+    driver calls it for each block. `tokens`: for how many tokens memory is first allocated.
+    `eager`: yield a stream for each block that completes a boundary. `header`: other steps that may
+    end the last stream before an error. `stack`: the initial parser states, to begin in the middle
+    of a text; by default the parse begins with the virtual line break before a text. `framed`:
+    there are virtual line breaks before and after the text.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """The cases of the conformance kit: files, and what they mean.
 
-`data/*.toml` are tables of cases, one case a rule. `data/*.jsonl` has the meaning of each valid
-case, and the cases that were drawn once by the strategies of `exset.testing`.
+`data/*.toml` are tables of cases, with one case for each rule. `data/*.jsonl` has the meaning of
+each valid case, and the cases that were drawn once by the strategies of `exset.testing`.
 """
 
 import json

@@ -43,7 +43,7 @@ def index(chosen: Iterable[Case]) -> bytes:
 
 
 def row(case: Case) -> dict[str, object]:
-    """Return what the index says of a case."""
+    """Return the entry of a case in the index."""
     found: dict[str, object] = {
         "name": case.name,
         "format": case.format,

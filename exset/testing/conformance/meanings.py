@@ -35,7 +35,7 @@ _DEFAULTS: Final[Mapping[str, Mapping[str, OptionValue]]] = {
 
 
 class FamilyMeaning(Protocol):
-    """What a family says of its meaning."""
+    """The functions of a family that make, check and compare meanings."""
 
     def meaning(self, model: Model) -> Document:
         """Return the canonical meaning of a model."""
@@ -47,7 +47,7 @@ class FamilyMeaning(Protocol):
         """Return what a reader needs to support to read a file with a canonical meaning."""
 
     def unshared(self, document: Document) -> Document:
-        """Return a canonical meaning as a reader gives it that does not show what is shared."""
+        """Return a canonical meaning without sharing, as of a reader that does not report it."""
 
     def explained(self, expected: Document, found: Document) -> list[str]:
         """Return the differences of two canonical meanings in words."""
