@@ -90,8 +90,8 @@ def edit_files(
 
     exset applies the options in the order below. A FIELD is name; events or frequency (Lens); file
     or id (sample lists); label or the number of a column (manifests); a column (tables).
-    FIELD=@LIST means the values in a file, one a line. A * in OLD matches any text, and a * in NEW
-    inserts this text.
+    FIELD=@LIST means the values in the file LIST, one on each line. A * in OLD matches any text,
+    and a * in NEW inserts this text.
     """
     if noise is None:
         require_option("--noise", "group", "inputs", "clip")

@@ -23,7 +23,7 @@ def found(group: str, kind: type[T]) -> tuple[T, ...]:
 
 
 def import_error(point: str, why: str) -> FormatError:
-    """Return the error for an entry point that exset cannot use, or for such a format of one."""
+    """Return the error for an entry point, or a format that it gives, if exset cannot use it."""
     return FormatError(
         f"{point} cannot be used: {why}", hint="repair the package, or uninstall it", code="plugin"
     )

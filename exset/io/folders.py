@@ -101,7 +101,7 @@ class Folder:
         return open_regular(self.path_of(name), self.roots)
 
     def _regular(self, name: str) -> str:
-        """Return the path of a regular file: a pipe in the folder could wait forever."""
+        """Return the path of a regular file; refuse a pipe, as reading it could wait forever."""
         path = self.path_of(name)
         check_regular_file(path, self.roots)
         return path

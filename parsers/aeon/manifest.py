@@ -80,7 +80,7 @@ def stream(
 
 
 def _dialect(source: Source, findings: Findings, dialect: Dialect | str | None) -> Dialect:
-    """Return the given dialect, or detect it from the first lines; add a finding if unusual."""
+    """Return the given dialect, or detect it from the first lines; report an unusual dialect."""
     chosen = dialects.guess_dialect(source.data) if dialect is None else Dialect(dialect)
     if dialect is None and chosen is not Dialect.HEAD:
         if advice := foreign(source.data):

@@ -2,8 +2,8 @@
 
 Lens can share such a list only if a single event, the next one in turn, gets it as inputs or as
 targets (`exset.parsers.lens.write_plan`). So these lists come first, before any event list of the
-example. Their order is found from the end: a list can be the last if all orders of the other lists
-leave it the turn that it needs.
+example. Their order is found from the end: a list can be the last if it still gets its turn,
+whatever the order of the other lists.
 """
 
 from collections.abc import Collection, Iterable, Sequence

@@ -12,8 +12,9 @@ SAMPLE: Final = 100
 def is_header_likely(rows: Sequence[Sequence[str]], labels: Sequence[str]) -> bool:
     """Return whether the first row of a table probably has the names of its columns.
 
-    Then its fields are neither numbers nor paths, and one of the columns has only numbers or only
-    paths below; or the first label occurs once, and each of the other labels several times.
+    The fields of the first row must be neither numbers nor paths. Also, one of the columns must
+    have only numbers or only paths in the rows below, or the first label must occur once and each
+    of the other labels several times.
 
     `rows`: the first rows; only `SAMPLE` of them are used. `labels`: the column of all labels, or
     nothing.

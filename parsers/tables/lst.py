@@ -1,6 +1,6 @@
 """Parse and write MXNet's lists of images (.lst), as im2rec reads them.
 
-MXNet 1.9: tools/im2rec.py. A line that im2rec skips is skipped, with a finding.
+MXNet 1.9: tools/im2rec.py. exset skips the lines that im2rec skips, and adds a finding for each.
 """
 
 import re

@@ -119,7 +119,7 @@ class Judge:
 
 
 def _converted(case: Case, target: str) -> bytes | None:
-    """Return the file of another format that exset writes; None if that format cannot hold it."""
+    """Return the file of a case in another format; None if that format cannot store it."""
     model = meanings.read(case.data, case.format, Findings(), options=case.options)
     try:
         return formats.get(target).write(model, findings=Findings())
