@@ -20,7 +20,7 @@ FIELDS = {
 DEFAULTS = dict(zip(FIELDS.values(), (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0), strict=True))
 BLANK = " \t\r\n\f\v"
 PAIRS = {"{": "}", "(": ")", "[": "]", '"': '"'}
-NUMBER = re.compile(r"[0-9]|\.[0-9]|-[0-9]|-\.[0-9]|-(?=[\s;)}]|\Z)")
+NUMBER = re.compile(r"[0-9]|\.[0-9]|-[0-9]|-\.[0-9]|-(?=[ \t\r\n\f\v;)}]|\Z)")
 REAL = re.compile(
     r"[-+]?(0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[-+]?[0-9]*)?"
     r"|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]*)?|nan|inf(?:inity)?)",
@@ -125,7 +125,7 @@ class RightReader:
 
     def real(self) -> float:
         self.skip()
-        word = re.compile(r"[^\s,;{}\[\]]*").match(self.text, self.at)
+        word = re.compile(r"[^ \t\r\n\f\v,;{}\[\]]*").match(self.text, self.at)
         assert word is not None
         if word[0] == "-":
             self.at += 1
@@ -148,7 +148,11 @@ class RightReader:
         self.skip()
         text = self.text
         if text[self.at : self.at + 1] not in PAIRS or self.at >= len(text):
-            end = r"[^\s{}()\[\]\";]*" if self.has("bare-semicolon") else r"[^\s{}()\[\]\"]*"
+            end = (
+                r"[^ \t\r\n\f\v{}()\[\]\";]*"
+                if self.has("bare-semicolon")
+                else r"[^ \t\r\n\f\v{}()\[\]\"]*"
+            )
             found = re.compile(end).match(text, self.at)
             assert found is not None
             self.at = found.end()
