@@ -10,6 +10,7 @@ from exset.cli.executions import jobs_options
 from exset.cli.inputs import (
     CommonOptions,
     access_options,
+    base_option,
     common_options,
     reading_options,
 )
@@ -224,6 +225,53 @@ def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOp
             f"{read} the files of {name} in another order: that of the new list",
             "this matters only if other data, such as predictions, match samples by their order",
         ]
+    report.status = [*report.status, *lines]
+    return report
+
+
+@lists.command()
+@one_file
+@option("--ranks", type=Whole(1), required=True, help="Number of ranks.")
+@option(
+    "--by",
+    type=click.Choice(["samples", "bytes"]),
+    default="samples",
+    help="Balance the number of samples (default), or the sizes of the files.",
+)
+@base_option
+@model_output(FORMAT)
+@reading_options
+def balance(
+    file: str, ranks: int, by: str, base: str, output: str, common: CommonOptions
+) -> Report:
+    """Order files so that each of N ranks of LBANN reads as much.
+
+    \b
+      exset list balance --ranks 64 all.sample_list -o even.sample_list
+
+    Each rank reads every N-th file. Files without samples are dropped.
+    """
+    from exset.grammars.lbann.sample_list import SampleList
+    from exset.runtime.lbann.list_balance import (
+        balanced_order,
+        file_sizes,
+        loads_of,
+        sample_counts,
+    )
+
+    samples = common.load_model(file, SampleList)
+    samples = samples.select_files(samples.included > 0)
+    weights = sample_counts(samples) if by == "samples" else file_sizes(samples, base)
+    order = balanced_order(weights, ranks)
+    report = _written(samples.select_files(order), output, common.findings)
+    before, after = loads_of(weights, ranks), loads_of(weights[order], ranks)
+    lines = [
+        f"{when} the ranks read {low:,} to {high:,} {by} each"
+        for when, low, high in (
+            ("before,", int(before.min()), int(before.max())),
+            ("now,", int(after.min()), int(after.max())),
+        )
+    ]
     report.status = [*report.status, *lines]
     return report
 

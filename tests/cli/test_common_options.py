@@ -72,6 +72,7 @@ def test_a_usage_error_shows_the_usage_of_its_verb(verb: str) -> None:
 QUIET = (
     *("validate x.ex", "convert x.ex y.bex", "split x.ex a.ex=1 b.ex=rest", "diff x.ex x.ex"),
     *("list merge l.sample_list -o n.sample_list", "manifest balance m.tsv -o n.tsv"),
+    "list balance --ranks 2 l.sample_list -o n.sample_list",
     *("list order --ranks 2 l.sample_list -o n.sample_list", "list build a.h5 -o n.sample_list"),
     *("manifest pick m.tsv -o n.tsv", "schema build a.h5 -o n.yaml", "edit x.ex -o y.ex"),
     DRAWING,
