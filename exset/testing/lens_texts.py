@@ -93,7 +93,8 @@ def _example(draw: st.DrawFn) -> list[str]:
 
 @st.composite
 def _heading(draw: st.DrawFn) -> str:
-    kind = draw(st.sampled_from(["name:", "name:", "freq:", "proc:"]))
+    kinds = [*["name:", "freq:", "name:", "proc:"] * 4, "Name:"]
+    kind = draw(st.sampled_from(kinds))
     return f"{kind} {draw(_REALS if kind == 'freq:' else _STRINGS)} "
 
 
