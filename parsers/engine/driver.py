@@ -1,5 +1,6 @@
 """The driver of lowered grammars (tables): it runs the kernel on a source in chunks."""
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, TypeVar, cast
@@ -176,10 +177,10 @@ class Driver:
         yield self._stream(tokens, steps)
         state[k.TOKENS] -= tokens
         state[k.STEPS] -= steps
-        for array in (output.kinds, output.starts, output.ends):
-            _drop(array, tokens, state[k.TOKENS])
-        for array in (output.steps, output.before):
-            _drop(array, steps, state[k.STEPS])
+        for each in (output.kinds, output.starts, output.ends):
+            _drop(each, tokens, state[k.TOKENS])
+        for each in (output.steps, output.before):
+            _drop(each, steps, state[k.STEPS])
         output.before[: state[k.STEPS]] -= tokens
         self.inner = int(state[k.STEPS])
 
@@ -202,8 +203,8 @@ class Driver:
         output, state = self.output, self.output.state
         if self.early and state[k.STEPS] >= self.early:
             state[k.STEPS] -= self.early
-            for array in (output.steps, output.before):
-                _drop(array, self.early, state[k.STEPS])
+            for each in (output.steps, output.before):
+                _drop(each, self.early, state[k.STEPS])
             self.early = 0
 
     def _make_room(self) -> None:
@@ -218,10 +219,10 @@ class Driver:
         )
 
     @property
-    def _stack(self) -> list[int]:
+    def _stack(self) -> Sequence[int]:
         output = self.output
-        stack: list[int] = output.stack[: output.state[k.DEPTH] + 1].tolist()
-        return stack
+        stack = output.stack[: output.state[k.DEPTH] + 1]
+        return array("q", stack.astype(np.int64).tobytes())
 
     def _stream(self, tokens: int, steps: int) -> ParseStream:
         output = self.output
@@ -243,11 +244,12 @@ class Driver:
     def _rejection(self) -> Rejection:
         offset = self.base + int(self.output.state[k.POSITION])
         length = self.base + len(self.buffer) - self.final * len(self.after)
-        found = expected(self.grammar, self._stack)
+        stack = self._stack
+        found = expected(self.grammar, stack)
         tokens = self.output.state[k.TOKENS]
         kinds, starts = self.output.kinds[:tokens], self.output.starts[:tokens]
         marks = opened(self.grammar.literals, kinds, starts)
-        return Rejection(min(max(offset, self.begin), length), found, marks, self._stack)
+        return Rejection(min(max(offset, self.begin), length), found, marks, stack)
 
 
 def blocks(source: Source, begin: int) -> Iterator[Block]:

@@ -1,8 +1,9 @@
 """Find the terminals that a stack of parser states allows next, and open brackets."""
 
+from array import array
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from exset.parsers.engine import tables as t
 from exset.parsers.engine.tables import Lowered, Tables
 
 END = "$END"
+_CHUNK: Final = 1 << 16
 
 CLOSERS: Final = MappingProxyType({"{": "}", "[": "]", "(": ")", '"': '"'})
 """The closing mark for each opening mark, among terminals that are literals."""
@@ -37,7 +39,7 @@ def certain(lowered: Lowered, stack: Sequence[int]) -> list[int]:
             steps.append(step)
 
 
-def stack_after(lowered: Lowered, kinds: NDArray[np.int16]) -> list[int]:
+def stack_after(lowered: Lowered, kinds: NDArray[np.int16]) -> Sequence[int]:
     """Return the stack of parser states after some tokens, which the grammar must accept."""
     tables, columns = lowered.tables, lowered.tables.sizes[t.COLUMNS]
     stack = [int(tables.sizes[t.FIRST_STATE])]
@@ -45,41 +47,91 @@ def stack_after(lowered: Lowered, kinds: NDArray[np.int16]) -> list[int]:
         while (move := tables.action[stack[-1] * columns + kind]) < 0:
             _reduce(tables, move, stack)
         stack.append(int(move) - 1)
-    return stack
+    return array("q", stack)
+
+
+class Marks(Sequence[tuple[str, int]]):
+    """Brackets and quotation marks that are open, each with its offset; a few bytes each."""
+
+    def __init__(self) -> None:
+        self._marks = bytearray()
+        self._offsets = array("q")
+
+    def __len__(self) -> int:
+        return len(self._marks)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[str, int]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[tuple[str, int]]: ...
+    def __getitem__(self, index: int | slice) -> tuple[str, int] | list[tuple[str, int]]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(len(self))[index]]
+        return chr(self._marks[index]), self._offsets[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def last(self) -> str:
+        """The innermost mark, or an empty text."""
+        return chr(self._marks[-1]) if self._marks else ""
+
+    def push(self, mark: str, offset: int) -> None:
+        """Open a mark."""
+        self._marks.append(ord(mark))
+        self._offsets.append(offset)
+
+    def pop(self) -> None:
+        """Close the innermost mark."""
+        self._marks.pop()
+        self._offsets.pop()
 
 
 def opened(
     literals: Sequence[str | None], kinds: NDArray[np.int16], starts: NDArray[np.int64]
-) -> list[tuple[str, int]]:
+) -> Marks:
     """Return the brackets and quotation marks that are still open, each with its offset.
 
     `literals` has the text of each terminal that is a literal, None for others.
     """
     brackets = {*CLOSERS, *CLOSERS.values()}
     marks = {number: text for number, text in enumerate(literals) if text in brackets}
-    stack: list[tuple[str, int]] = []
-    for token in np.flatnonzero(np.isin(kinds, list(marks))).tolist():
-        mark = marks[int(kinds[token])]
-        if stack and mark == CLOSERS.get(stack[-1][0]):
-            stack.pop()
-        else:
-            stack.append((mark, int(starts[token])))
-    return stack
+    found = Marks()
+    for begin in range(0, len(kinds), _CHUNK):
+        part = kinds[begin : begin + _CHUNK]
+        for token in np.flatnonzero(np.isin(part, list(marks))).tolist():
+            mark = marks[int(part[token])]
+            if found.last and mark == CLOSERS.get(found.last):
+                found.pop()
+            else:
+                found.push(mark, int(starts[begin + token]))
+    return found
 
 
 def _shifts(tables: Tables, stack: Sequence[int], kind: int) -> bool:
     columns, last = tables.sizes[t.COLUMNS], tables.sizes[t.LAST_STATE]
-    left = list(stack)
-    while (move := tables.action[left[-1] * columns + kind]) < 0:
-        _reduce(tables, move, left)
-        if kind == columns - 1 and left[-1] == last:
+    kept, left = len(stack), list[int]()  # stack[:kept] and left: a copy of the stack may be large
+    while True:
+        top = left[-1] if left else stack[kept - 1]
+        if kind == columns - 1 and left and top == last:
             return True
-    return bool(move > 0)
+        move = int(tables.action[top * columns + kind])
+        if move >= 0:
+            return move > 0
+        rule = tables.rules[t.RULE_SIZE * (-move - 1) :]
+        length = int(rule[t.LENGTH])
+        kept -= max(length - len(left), 0)
+        del left[max(len(left) - length, 0) :]
+        top = left[-1] if left else stack[kept - 1]
+        left.append(int(tables.goto[top * tables.sizes[t.NONTERMINALS] + rule[t.ORIGIN]]))
 
 
 def _reduce(tables: Tables, move: int, stack: list[int]) -> int:
     """Reduce a stack by the rule of a move, and return the rule's step."""
     rule = tables.rules[t.RULE_SIZE * (-move - 1) :]
-    del stack[len(stack) - rule[t.LENGTH] :]
+    del stack[len(stack) - int(rule[t.LENGTH]) :]
     stack.append(int(tables.goto[stack[-1] * tables.sizes[t.NONTERMINALS] + rule[t.ORIGIN]]))
     return int(rule[t.STEP])

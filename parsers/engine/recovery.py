@@ -153,11 +153,12 @@ def _without_record(lowered: Lowered, stack: Sequence[int], steps: Sequence[int]
     rules = tables.rules.reshape(-1, t.RULE_SIZE)
     origins = np.unique(rules[np.isin(rules[:, t.STEP], steps)][:, t.ORIGIN])
     goto = tables.goto.reshape(-1, tables.sizes[t.NONTERMINALS])
-    for depth in range(len(stack), 0, -1):
-        reached = goto[stack[depth - 1]][origins]
-        if reached.any():
-            return [*stack[:depth], int(reached.max())]
-    return []
+    reached = goto[:, origins].max(axis=1, initial=0)
+    depths = np.flatnonzero(reached[np.array(stack, np.int64)])
+    if not depths.size:
+        return []
+    depth = int(depths[-1]) + 1
+    return [*stack[:depth], int(reached[stack[depth - 1]])]
 
 
 def _next_record(

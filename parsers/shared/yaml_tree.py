@@ -115,7 +115,7 @@ class _Text:
         return FormatError(message, source=self.source, span=span, hint=hint, code="yaml")
 
     def _offset(self, index: int) -> int:
-        if self.source.data.isascii():
+        if self.text.isascii():  # Python stores this: bytes would be searched each time
             return self.first + index
         before = bisect_right(self._wide, index - 1)
         return self.first + index + (self._extra[before - 1] if before else 0)

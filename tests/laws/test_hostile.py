@@ -9,6 +9,7 @@ import exset
 from exset.core.errors import Findings, FormatError
 from tests.aeon.cpio_files import RECORDS, block
 from tests.lens.bex_builder import RICH, ints
+from tests.peaks import at_most
 
 # Lens refuses names of more than 1 MiB; the other formats need fewer brackets.
 MANY = {"ex": 1_000_000, "loader_config": 200_000, "schema": 200_000}
@@ -55,3 +56,16 @@ def test_many_brackets(name: str, begin: bytes, bracket: bytes) -> None:
     deeper = exset.Limits(max_depth=10 * MANY[name], max_text=1 << 30, max_nodes=1 << 30)
     with pytest.raises(FormatError):
         exset.loads(data, format=name, limits=deeper, findings=Findings())
+
+
+@pytest.mark.parametrize(
+    ("name", "begin", "bracket"),
+    [("ex", b"name:", b"{"), ("loader_config", b"", b"[")],
+)
+def test_many_open_brackets(name: str, begin: bytes, bracket: bytes) -> None:
+    """Parser states deeper than 16 bits can count, and a bound on the memory for each of them."""
+    with suppress(FormatError):
+        exset.loads(begin + bracket * 40_000, format=name)  # loads modules and kernels
+    data = begin + bracket * 120_000
+    with at_most(8 * MIB + 80 * len(data)), pytest.raises(FormatError, match="is not closed"):
+        exset.loads(data, format=name, findings=Findings())
