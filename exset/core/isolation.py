@@ -76,6 +76,13 @@ def _taken() -> Iterator["_Process"]:
             _idle.append(process)
 
 
+def _folder() -> str:
+    """Return the current folder, or "/" if somebody has deleted it."""
+    with suppress(OSError):
+        return os.getcwd()
+    return os.sep
+
+
 def _limit(path: str | os.PathLike[str]) -> float:
     """Return the time limit of a file in seconds."""
     with suppress(OSError, ValueError):
@@ -120,7 +127,7 @@ class _Process:
     ) -> Generator[Outcome[Item, Any], None, bool]:
         """Return whether the process still lives."""
         with suppress(OSError):
-            self._connection.send((self.work, items, limits))
+            self._connection.send((_folder(), self.work, items, limits))
         for item, seconds in zip(items, limits, strict=True):
             try:
                 is_late = not self._connection.poll(seconds)
@@ -150,7 +157,9 @@ def _serve(connection: Connection) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     with suppress(EOFError, OSError):
         while True:
-            work, items, limits = connection.recv()
+            folder, work, items, limits = connection.recv()
+            with suppress(OSError):  # the parent may have changed it since the last work
+                os.chdir(folder)
             for item, seconds in zip(items, limits, strict=True):
                 connection.send(_result(work, item, seconds))
 

@@ -52,6 +52,26 @@ def test_the_process_stays_for_later_work() -> None:
         list(run_isolated(work, ["a", "wrong"]))
 
 
+def test_the_process_follows_to_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paths are relative to the folder that is the current one now, not when the process began."""
+    pids = set()
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        Path("it").write_text(name)
+        [outcome] = run_isolated(read_here, ["it"])
+        assert outcome.value is not None and outcome.value[0] == name
+        pids.add(outcome.value[1])
+    assert len(pids) == 1
+
+
+def read_here(path: str) -> tuple[str, int]:
+    """Return the content of a file, and the process that read it."""
+    return Path(path).read_text(), os.getpid()
+
+
 def test_findings() -> None:
     with patch("exset.core.isolation.SECONDS", 1.5):
         outcomes = run_on_files(work, ["deadly", "endless"], jobs=ALONE)
