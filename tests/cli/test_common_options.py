@@ -16,6 +16,8 @@ COMMON = {"--strict", "--untrusted", "--limit", "-q", "--quiet", "-v", "--verbos
 READ_NOTHING = {
     *("formats", "demo", "doctor", "explain", "completion", "help"),
     *("config schema", "gather", "manifest build"),
+    *("conformance export", "conformance list", "conformance run"),
+    "conformance meaning",  # answers as a reader under test, which has no options
 }
 
 
