@@ -18,7 +18,7 @@ from exset.runtime.reports.distinct import Distinct
 from exset.runtime.reports.statistics import RunningSpread, Spread
 from tests.cli.command_line import run
 
-STREAMED = [fmt for fmt in formats.FORMATS if fmt.streamer is not None]
+STREAMED = [fmt for fmt in formats.FORMATS if fmt.streamer is not None and not fmt.is_folder]
 
 
 def summaries(fmt: Format, chunks: Iterable[Model]) -> list[object]:

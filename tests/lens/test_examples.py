@@ -235,4 +235,4 @@ def test_testing_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("exset.testing", "exset.testing.lens"):
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(ImportError, match="the extra `test`"):
-        import exset.testing  # noqa: F401
+        from exset.testing import example_sets  # noqa: F401
