@@ -80,12 +80,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Skip tests of formats that need an optional library which is not installed."""
     if config.getoption("--skipped") and config.cache is not None:
         names = set(config.cache.get(_SKIPPED, []))
-        items[:] = [each for each in items if names & {each.nodeid, each.nodeid.split("::")[0]}]
+        items[:] = [each for each in items if names & _names(each.nodeid)]
     for item in items:
         for each in getattr(getattr(item, "callspec", None), "params", {}).values():
             library = getattr(each, "needs", None)
             if isinstance(library, str) and find_spec(library) is None:
                 item.add_marker(pytest.mark.skip(f"{library} is not installed"))
+
+
+def _names(test: str) -> set[str]:
+    """Return the names under which a run may have noted that it skips a test.
+
+    A file is skipped as a whole, and a test without parameters as `NOTSET`.
+    """
+    return {test, test.split("::")[0], f"{test.partition('[')[0]}[NOTSET]"}
 
 
 @pytest.fixture(scope="session")

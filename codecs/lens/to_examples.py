@@ -151,7 +151,7 @@ def _event_lists(
 ) -> tuple[EventLists, EventLists, EventLists]:
     """Read the event lists of the input sets, of their shared targets, and of the target sets.
 
-    order: the order of the sets in the file, which numbers them.
+    order: the numbers of the sets, in the order in which the file has them.
     """
     inputs, targets = (owners(fields.bounds[path]) for path in _SETS)
     number = np.empty(order.size, np.int64)

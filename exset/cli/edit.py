@@ -43,7 +43,7 @@ Step: TypeAlias = Callable[..., Any]
 )
 @option("--sort", metavar="FIELD", help="Sort by a field.")
 @option("--shuffle", is_flag=True, help="Shuffle, with --seed.")
-@option("--reverse", is_flag=True, help="Reverse the order.")
+@option("--reverse", is_flag=True, help="Reverse the order of the examples, records or samples.")
 @option(
     "--rename",
     metavar="WHAT OLD NEW",

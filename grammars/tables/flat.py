@@ -203,7 +203,10 @@ def _columns(arrays: Mapping[str, Array | TableColumn]) -> "list[tuple[str, Any]
 
 
 def _fields(name: str, array: Array) -> "list[tuple[str, Any]]":
-    """Return an array, or the fields of an array of records, which may be records, too."""
+    """Return an array by its name; for an array of records, each of its fields as `name.field`.
+
+    A field that is itself an array of records is split in the same way.
+    """
     if not array.dtype.names:
         return [(name, array if array.ndim else array[()])]
     names = array.dtype.names

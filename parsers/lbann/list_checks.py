@@ -74,7 +74,7 @@ def with_file_count(error: FormatError, header: Header | None, source: Source) -
 
 
 def _count_lines(header: Header, source: Source) -> int:
-    """Return the number of lines after the header that are not blank, also of wrong lines."""
+    """Return the number of lines after the header that are not blank; wrong lines count, too."""
     end = -1
     for _ in range(4 if header.kind.has_label_file else 3):
         end = source.data.find(b"\n", end + 1)

@@ -145,7 +145,7 @@ def extract_archive(archive: Block, folder: str, *, name: str, findings: Finding
             except (ValueError, FileExistsError, NotADirectoryError, IsADirectoryError) as error:
                 why = str(error)
                 if isinstance(error, OSError):
-                    why = f"the path exists already ({error.strerror})"
+                    why = f"the path exists already ({error.strerror}): choose an empty folder"
                 shown = safe((raw or b"").decode("utf-8", "surrogateescape")) or "it"
                 place = Place(name, field=f"entries[{number}]")
                 findings.add(finding_at("cpio-unsafe-name", place, name=shown, why=why))
@@ -163,7 +163,11 @@ class _Writer:
         self._named: set[bytes] = set()
 
     def add(self, records: Records, prefix: bytes = b"", names: Manifest | None = None) -> None:
-        """Write some records. names: the records of a manifest, to use its FILE fields as names."""
+        """Write the elements of some records as files.
+
+        prefix: put before the names of the files. names: a manifest whose FILE fields are used as
+        names.
+        """
         elements = iter(records.elements.data)
         for record in records.numbers:
             known = names[record] if names is not None and record < len(names) else None

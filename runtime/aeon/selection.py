@@ -20,7 +20,7 @@ def uid(manifest: Manifest, before: str = "0") -> str:
 
     `before`: the checksum of the records before these.
 
-    The checksum ignores the ends of fields, types, comments, the root, and the contents of files.
+    The checksum ignores where a field ends, types, comments, the root, and the contents of files.
     """
     return f"{crc32c(manifest.fields.data, int(before, 16)):08x}"
 

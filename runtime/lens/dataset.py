@@ -142,7 +142,8 @@ class ExampleDataset(Dataset):
         if size > self._limits.max_array:
             examples = counted(counts.size, "example")
             message = (
-                f"{examples} of up to {counted(int(counts.max()), 'event')} need {size:,} bytes"
+                f"{examples} of up to {counted(int(counts.max()), 'event')} need {size:,} bytes, "
+                f"the limit is {self._limits.max_array:,}"
             )
-            hint = f"take fewer at a time, or one row an event; or {limit_hint('max_array')}"
+            hint = f"read fewer examples at a time, or use by='event'; or {limit_hint('max_array')}"
             raise LimitError(message, place=Place(MODEL), hint=hint)

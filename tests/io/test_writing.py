@@ -4,6 +4,7 @@ import errno
 import gzip
 import io
 import os
+import random
 import stat
 import subprocess
 import sys
@@ -70,7 +71,8 @@ def test_equal_data_give_equal_bytes_without_time_or_name(tmp_path: Path, suffix
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 def test_damage_of_written_files_is_found(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"x{suffix}"
-    write(path, os.urandom(3000))  # nothing of which packs, so a byte there is one of the content
+    content = random.Random(0).randbytes(3000)
+    write(path, content)  # nothing of which packs, so a byte there is one of the content
     packed = bytearray(path.read_bytes())
     packed[1500] ^= 1
     path.write_bytes(packed)

@@ -47,7 +47,10 @@ class FamilyMeaning(Protocol):
         """Return what a reader needs to support to read a file with a canonical meaning."""
 
     def unshared(self, document: Document) -> Document:
-        """Return a canonical meaning without sharing, as of a reader that does not report it."""
+        """Return a canonical meaning in which nothing is shared between events.
+
+        It is compared with the meaning from a reader that cannot report sharing.
+        """
 
     def explained(self, expected: Document, found: Document) -> list[str]:
         """Return the differences of two canonical meanings in words."""
