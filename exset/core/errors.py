@@ -332,7 +332,10 @@ class ChangedFindings(Findings):
     """Changes each finding with a function, then adds it to another collection."""
 
     def __init__(self, findings: Findings, change: Callable[[Finding], Finding]) -> None:
-        """Add the changed findings to `findings`, and share its counts and severities."""
+        """Prepare to pass findings on to `findings`, each changed by the function `change`.
+
+        Counts and severities are those of `findings`.
+        """
         vars(self).update(vars(findings))
         self._findings = findings
         self._change = change

@@ -194,5 +194,6 @@ class Kernels:
             space.update({name: made[each] for name, each in space.items() if mark_of(each)})
         named = {function.__name__: result for function, result in made.items()}
         if len(named) < len(made):
-            raise ValueError(f"kernels of {self.modules}: two have the same name")
+            modules = ", ".join(self.modules)
+            raise ValueError(f"two kernels of the modules {modules} have the same name")
         return named

@@ -272,7 +272,7 @@ def test_debug_output(records: Path, tmp_path: Path) -> None:
     picture = opencv().imread(str(tmp_path / "0-3-0.png"))
     assert (picture.transpose(2, 0, 1) == found[3]).all()
     assert "source: Size(width=21, height=21)\n" in (tmp_path / "0-3-0.txt").read_text()
-    with pytest.raises(FormatError, match="no folder"):
+    with pytest.raises(FormatError, match="not a folder"):
         DataLoader(given(records, augmentation=[MOVED | {"debug_output_directory": "gone"}]))
 
 

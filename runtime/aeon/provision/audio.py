@@ -37,7 +37,7 @@ class Audio(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take an etl object, and read the sounds that it adds as noise.
+        """Prepare to decode as an etl object says, and read the sounds that it adds as noise.
 
         Raises the errors of `load_clips`, and FormatError for an output that aeon cannot make.
         """

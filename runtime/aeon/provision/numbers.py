@@ -53,7 +53,10 @@ class Label(ColumnEtl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take an etl object. Raises FormatError if aeon would copy more bytes than a label has."""
+        """Prepare to decode as an etl object says.
+
+        Raises FormatError if aeon would copy more bytes than a label has.
+        """
         super().__init__(settings, number, context)
         self._is_binary = bool(settings["binary"])
         if context.compat and settings["output_type"] == "double":

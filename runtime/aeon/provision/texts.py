@@ -24,7 +24,10 @@ class CharMap(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take an etl object."""
+        """Prepare to decode as an etl object says.
+
+        settings, number: the object and its index. context: the configuration that has it.
+        """
         super().__init__(settings, number, context)
         self._codes: dict[str, int] = {}
         for code, character in enumerate(str(settings["alphabet"])):
@@ -55,7 +58,7 @@ class LabelMap(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take an etl object.
+        """Prepare to decode as an etl object says.
 
         Raises FormatError for sizes at which aeon writes into other memory.
         """

@@ -31,7 +31,7 @@ class Video(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take an etl object.
+        """Prepare to decode as an etl object says.
 
         Raises FormatError for one channel with `compat`: aeon needs three.
         """
