@@ -131,16 +131,21 @@ class Columns(Mapping[str, Table]):
         """Return the column of a terminal in the table of a rule."""
         kind, rows = self.terminals.index(terminal), len(self._places.nodes[name])
         tokens = np.flatnonzero(self.stream.kinds == kind)
-        above = self.nodes.token_parents[tokens]
-        is_mine = np.zeros(len(self.nodes.rules) + 1, np.bool_)
-        is_mine[self._places.nodes[name]] = True
-        mine = is_mine[above]  # -1, no node, is the last entry
-        tokens, owners = tokens[mine], self._places.rows[above[mine]]
-        if (owners[1:] < owners[:-1]).any():
-            order = np.argsort(owners, kind="stable")
-            tokens, owners = tokens[order], owners[order]
+        mine, owners = self._owned(name, self.nodes.token_parents[tokens])
+        tokens = tokens[mine]
         values = self.read(terminal, self.stream.starts[tokens], self.stream.ends[tokens])
         return spread(values, owners, rows, count)
+
+    def _owned(self, name: str, parents: Longs) -> tuple[Longs, Longs]:
+        """Return which of some parents are in a table, in the order of its rows, and their rows."""
+        is_mine = np.zeros(len(self.nodes.rules) + 1, np.bool_)
+        is_mine[self._places.nodes[name]] = True
+        mine = np.flatnonzero(is_mine[parents])  # -1, no node, is the last entry
+        owners = self._places.rows[parents[mine]]
+        if (owners[1:] < owners[:-1]).any():
+            order = np.argsort(owners, kind="stable")
+            mine, owners = mine[order], owners[order]
+        return mine, owners
 
     def _below(self, name: str, path: tuple[str, ...]) -> dict[str, TableColumn]:
         """Return the columns of the nodes below each row of a table."""
@@ -152,12 +157,7 @@ class Columns(Mapping[str, Table]):
             inner = {key: table.columns[key] for key in table.columns if not _is_place(key)}
             inner |= self._below(child, (*path, child))
             parents = self.nodes.parents[self._places.nodes[child]]
-            is_mine = np.zeros(len(self.nodes.rules) + 1, np.bool_)
-            is_mine[self._places.nodes[name]] = True
-            mine = np.flatnonzero(is_mine[parents])
-            owners = self._places.rows[parents[mine]]
-            order = np.argsort(owners, kind="stable")
-            mine, owners = mine[order], owners[order]
+            mine, owners = self._owned(name, parents)
             for key, column in inner.items():
                 if count.most < MANY or not isinstance(column, Lists):
                     columns[f"{child}.{key}"] = spread(
@@ -195,11 +195,12 @@ def spread(values: TableColumn, owners: Longs, rows: int, count: Count) -> Table
 
 def _with_absent(column: TableColumn) -> TableColumn:
     """Return a column with one more row, which is absent."""
-    one = np.zeros(1, np.int64)
     if isinstance(column, Numbers):
         values = np.concatenate([column.values, np.zeros(1, column.values.dtype)])
         return Numbers.of(values, np.append(column.present, False))
     if isinstance(column, Lists):
-        return Lists.of(column.items, np.append(column.lengths, one), np.append(column.present, 0))
+        return Lists.of(
+            column.items, np.append(column.lengths, 0), np.append(column.present, False)
+        )
     assert isinstance(column, Strings)
     return type(column).concat([column, type(column).empty(1)])

@@ -203,6 +203,21 @@ def test_a_table_with_its_children() -> None:
     assert [*table.columns["comment.NAME"]] == ["note", None]
 
 
+def test_a_list_in_a_child_that_may_be_absent() -> None:
+    grammar = exset.compile_grammar(
+        'start: a*\na: "a" b?\nb: X+\nX: /[0-9]/', numbers={"X": "int8"}
+    )
+    table = grammar.parse("a12aa3").to_table("a")
+    assert [None if row is None else [*row] for row in column_of(table)] == [[1, 2], None, [3]]
+
+
+def column_of(table: exset.Table) -> Lists:
+    """Return the column of numbers two rules below."""
+    found = table.columns["b.X"]
+    assert isinstance(found, Lists)
+    return found
+
+
 def test_a_rule_below_itself() -> None:
     """The node above comes first, and `parent` names its row."""
     grammar = exset.compile_grammar(
