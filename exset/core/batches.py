@@ -52,7 +52,7 @@ class Batches(Generic[Item, Value]):
 
     def _may_widen(self, at: int) -> bool:
         if not self.is_wide and at < len(self.items):
-            self.is_wide = self.pace.is_worthwhile() or not is_small(self.items[at])
+            self.is_wide = self.pace.saves_time() or not is_small(self.items[at])
         return self.is_wide
 
     def _next(self, at: int) -> list[Item]:

@@ -162,7 +162,7 @@ def _run(
 
 
 class _Here(Iterator[Outcome[Item, Value]]):
-    """Runs work in this process until other processes are worthwhile; `done`: how many files."""
+    """Runs work in this process until it pays to start others; `done`: how many files."""
 
     def __init__(self, work: Callable[[Item], Value], items: Sequence[Item], pace: Pace) -> None:
         self.done = 0
@@ -181,7 +181,7 @@ class _Here(Iterator[Outcome[Item, Value]]):
         return outcome
 
     def _is_for_others(self) -> bool:
-        return self._pace.is_worthwhile() or not is_small(self._items[self.done])
+        return self._pace.saves_time() or not is_small(self._items[self.done])
 
 
 def cores() -> int:

@@ -46,7 +46,7 @@ class Pace:
         share = left // (_SHARES * self.workers)
         return max(1, min(share, int(_SECONDS / max(self.cost, 1e-6)), _LARGEST))
 
-    def is_worthwhile(self) -> bool:
+    def saves_time(self) -> bool:
         """Return whether the files that are left take so long that other processes save time."""
         if self.workers < 2 or self.cost is None or self.done < _FEW:
             return False

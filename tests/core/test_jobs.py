@@ -187,11 +187,11 @@ def test_processes_start_only_for_enough_work(tmp_path: Path) -> None:
 )
 def test_worthwhile(cost: float, count: int, expected: bool) -> None:
     pace = Pace(count, 2, start=0.5)
-    assert not pace.is_worthwhile()
+    assert not pace.saves_time()
     pace.add(1, 30 * cost)  # the first one loads modules
     for _ in range(min(count, 6) - 1):
         pace.add(1, cost)
-    assert pace.is_worthwhile() is expected
+    assert pace.saves_time() is expected
     assert pace.size(count) == max(1, min(count // 8, int(1 / cost)))
 
 

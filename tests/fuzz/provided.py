@@ -5,6 +5,7 @@ Any bytes give an error or arrays, the same ones each time. OpenCV decodes, and 
 
 import json
 import re
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from importlib.util import find_spec
@@ -74,10 +75,10 @@ class ProvidedTarget(Target):
 
     is_deadly = True
 
-    @cached_property
+    @property
+    @abstractmethod
     def etl(self) -> tuple[Etl, ...]:
         """The etl objects."""
-        raise NotImplementedError
 
     def check(self, data: bytes, number: int | None = None) -> bool:
         """Provide an element with an etl object, twice, if it has any bytes, as in the loader."""
