@@ -103,8 +103,8 @@ def build(
         samples = _pictures(paths[0], directory, labels, suffixes, classes, common)
         return _written_by_build(samples, output, common, partial=True)
     require_option("--kind SINGLE-SAMPLE", "labels", "suffixes", "classes")
-    from exset.runtime.lbann.hdf5_files import files_in, run_on_files
-    from exset.runtime.lbann.hdf5_search import SearchResult
+    from exset.runtime.lbann.hdf5_files import files_in
+    from exset.runtime.lbann.hdf5_search import run_search
     from exset.runtime.lbann.list_build import built, search_for
     from exset.runtime.lbann.list_convert import recast
 
@@ -114,13 +114,7 @@ def build(
     try:
         with with_source_name(", ".join(paths)):
             search = search_for(found_files, common.findings, **common.probing, **options)
-            found = run_on_files(
-                search,
-                found_files,
-                jobs=common.isolated,
-                returns=SearchResult,
-                identity=search.identity,
-            )
+            found = run_search(search, found_files, jobs=common.isolated)
             outcomes = progress(found, len(found_files), "searching")
             samples = built(found_files, outcomes, common.findings, directory=directory)
     except FormatError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 from exset.core.outcome import Batch, Item, Outcome, Value, died, run_batch
-from exset.core.pace import Pace, is_small
+from exset.core.pace import Pace
 from exset.core.process_pool import Processes
 
 _DEAD = ("KilledWorker",)
@@ -17,18 +17,13 @@ _DEAD = ("KilledWorker",)
 
 @dataclass
 class Batches(Generic[Item, Value]):
-    """Files that an executor works on, in batches.
-
-    ahead: how many batches are submitted at a time. is_wide: whether all workers get work at once;
-    else only one gets small files, until they have shown that more workers save time.
-    """
+    """Files that an executor works on, in batches; `ahead`: how many are submitted at a time."""
 
     work: Callable[[Item], Value]
     items: Sequence[Item]
     executor: Executor
     pace: Pace
     ahead: int
-    is_wide: bool
 
     def outcomes(self) -> Generator[Outcome[Item, Value], None, None]:
         """Yield the outcome of each file, in order. `-` runs in this process.
@@ -40,8 +35,7 @@ class Batches(Generic[Item, Value]):
         at = 0
         try:
             while at < len(self.items) or waiting:
-                bound = self.ahead if self._may_widen(at) else 1
-                while at < len(self.items) and len(waiting) < bound:
+                while at < len(self.items) and len(waiting) < self.ahead:
                     batch = self._next(at)
                     waiting.append((batch, self._submitted(batch)))
                     at += len(batch)
@@ -49,11 +43,6 @@ class Batches(Generic[Item, Value]):
         finally:
             for _, future in waiting:
                 future.cancel()
-
-    def _may_widen(self, at: int) -> bool:
-        if not self.is_wide and at < len(self.items):
-            self.is_wide = self.pace.saves_time() or not is_small(self.items[at])
-        return self.is_wide
 
     def _next(self, at: int) -> list[Item]:
         """Return the files of the next batch; `-` is a batch of its own."""

@@ -10,8 +10,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Generic, TypeAlias
 
 from exset.core.outcome import Item, Outcome, Value, outcome_of
 from exset.core.pace import Pace, is_small
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 _AHEAD = 4
 """How many batches are submitted for each worker of an executor."""
+
+_AT_A_TIME = 64
+"""How many files one process gets at a time, before others may start."""
 
 
 @dataclass(frozen=True)
@@ -138,14 +142,11 @@ def _run(
 ) -> Generator[Outcome[Item, Value], None, None]:
     pace = Pace(len(items), min(how.workers, max(len(items), 1)))
     rest: Sequence[Item] = items
-    if isolated and pace.workers < 2 and how.executor is None:
-        from exset.core.isolation import run_isolated
-
-        yield from run_isolated(work, items, is_limited=how.workers < 2)
-        return
-    if how.executor is None and not isolated and (measured or pace.workers < 2):
-        yield from (here := _Here(work, items, pace))
-        rest = items[here.done :]
+    if how.executor is None and (measured or pace.workers < 2):
+        first = _First(work, items, pace, isolated, is_limited=how.workers < 2)
+        with closing(first.outcomes()) as outcomes:
+            yield from outcomes
+        rest = items[first.done :]
     if not rest:
         return
     from exset.core.batches import Batches
@@ -156,32 +157,56 @@ def _run(
         if pool is None:
             pool, ahead = Processes(pace.workers), 2 * pace.workers
             stack.callback(pool.shutdown, cancel_futures=True)
-        is_wide = how.executor is not None or not isolated or not measured
-        batches = Batches(work, rest, pool, pace, ahead, is_wide)
+        batches = Batches(work, rest, pool, pace, ahead)
         yield from stack.enter_context(closing(batches.outcomes()))
 
 
-class _Here(Iterator[Outcome[Item, Value]]):
-    """Runs work in this process until it pays to start others; `done`: how many files."""
+@dataclass
+class _First(Generic[Item, Value]):
+    """Runs work in one process until it pays to start others; `done`: how many files.
 
-    def __init__(self, work: Callable[[Item], Value], items: Sequence[Item], pace: Pace) -> None:
-        self.done = 0
-        self._work, self._items, self._pace = work, items, pace
+    isolated: the process is not this one. is_limited: it then has a time limit for each file.
+    """
 
-    def __next__(self) -> Outcome[Item, Value]:
-        pace = self._pace
-        left = len(self._items) - self.done
-        if not left or (pace.workers > 1 and left > 1 and self._is_for_others()):
-            raise StopIteration
-        item = self._items[self.done]
-        begun = perf_counter()
-        outcome = outcome_of(item, partial(self._work, item))
-        pace.add(1, perf_counter() - begun)
-        self.done += 1
-        return outcome
+    work: Callable[[Item], Value]
+    items: Sequence[Item]
+    pace: Pace
+    isolated: bool
+    is_limited: bool
+    done: int = 0
 
-    def _is_for_others(self) -> bool:
-        return self._pace.saves_time() or not is_small(self._items[self.done])
+    def outcomes(self) -> Generator[Outcome[Item, Value], None, None]:
+        """Yield the outcomes of the first files, or of all."""
+        while count := self._next():
+            begun = perf_counter()
+            for outcome in self._run(self.items[self.done : self.done + count]):
+                self.done += 1
+                self.pace.add(1, perf_counter() - begun)
+                yield outcome
+                begun = perf_counter()
+
+    def _next(self) -> int:
+        """Return the number of files to work on before the next decision; 0: start others."""
+        left = len(self.items) - self.done
+        if self.pace.workers < 2 or left < 2:
+            return min(left, _AT_A_TIME)
+        if self.pace.saves_time():
+            return 0
+        most = range(self.done, self.done + min(left, self.pace.short(), _AT_A_TIME))
+        return next(
+            (rank for rank, each in enumerate(most) if not is_small(self.items[each])), len(most)
+        )
+
+    def _run(self, items: Sequence[Item]) -> Iterator[Outcome[Item, Value]]:
+        """Run some files; `-` always in this process."""
+        for is_input, some in groupby(items, lambda item: os.fsdecode(item) == "-"):
+            if self.isolated and not is_input:
+                from exset.core.isolation import run_isolated
+
+                yield from run_isolated(self.work, [*some], is_limited=self.is_limited)
+            else:
+                for item in some:
+                    yield outcome_of(item, partial(self.work, item))
 
 
 def cores() -> int:

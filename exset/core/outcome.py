@@ -14,6 +14,18 @@ Item = TypeVar("Item", bound=str | os.PathLike[str])
 Value = TypeVar("Value")
 
 
+def part_of(item: str | os.PathLike[str]) -> str | None:
+    """Return the attribute `part` of a unit of work on a part of a file, as `2/8`; None if none."""
+    part: str | None = None if isinstance(item, str) else getattr(item, "part", None)
+    return part
+
+
+def output_of(item: str | os.PathLike[str]) -> str | None:
+    """Return the attribute `target` of a unit of work, the file that it writes; None if none."""
+    target: str | None = None if isinstance(item, str) else getattr(item, "target", None)
+    return target
+
+
 @dataclass(frozen=True)
 class Outcome(Generic[Item, Value]):
     """The outcome of one file: a value or an error."""

@@ -5,15 +5,21 @@ import stat
 import time
 from dataclasses import dataclass, field
 
+from exset.core.outcome import part_of
+
 _SECONDS = 1.0
 """The work of a batch: much longer than its way to a process and back."""
 
+_SHORT = 0.1
 _LARGEST = 4096
 _SHARES = 4
 """At least so many batches for each process, so that all end at about the same time."""
 
-_SMALL = 1 << 20
+SMALL = 1 << 23
+"""A file of more bytes may be work for longer than a process needs to start."""
+
 _FEW = 4
+_SLOWEST_START = 1.0
 
 
 @dataclass
@@ -29,8 +35,8 @@ class Pace:
     cost: float | None = None
     """The seconds of a file: of the last ones more than of the first ones."""
 
-    start: float = field(default_factory=time.process_time)
-    """The seconds that a process needs to start: at first, what this one has needed so far."""
+    start: float = field(default_factory=lambda: min(time.process_time(), _SLOWEST_START))
+    """The seconds that a process needs to start: at most what this one has needed so far."""
 
     def add(self, files: int, seconds: float) -> None:
         """Count files that are done, and the seconds of one process that they took."""
@@ -46,6 +52,12 @@ class Pace:
         share = left // (_SHARES * self.workers)
         return max(1, min(share, int(_SECONDS / max(self.cost, 1e-6)), _LARGEST))
 
+    def short(self) -> int:
+        """Return the number of files that take little time: after them, decide again."""
+        if self.cost is None or self.done < _FEW:
+            return 1
+        return max(1, int(_SHORT / max(self.cost, 1e-6)))
+
     def saves_time(self) -> bool:
         """Return whether the files that are left take so long that other processes save time."""
         if self.workers < 2 or self.cost is None or self.done < _FEW:
@@ -55,11 +67,11 @@ class Pace:
 
 
 def is_small(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is so small that it is little work.
+    """Return whether a file, or the part of one, is so small that it is little work.
 
     A missing file is small, a folder is not.
     """
-    if (name := os.fsdecode(path)) == "-":
+    if (name := os.fsdecode(path)) == "-" or part_of(path) is not None:
         return True
     try:
         status = os.stat(name)
@@ -67,4 +79,4 @@ def is_small(path: str | os.PathLike[str]) -> bool:
         return "://" not in name
     except (OSError, ValueError):
         return True
-    return stat.S_ISREG(status.st_mode) and status.st_size < _SMALL
+    return stat.S_ISREG(status.st_mode) and status.st_size < SMALL

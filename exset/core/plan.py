@@ -7,24 +7,9 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
-from exset.core.outcome import Item
+from exset.core.outcome import Item, output_of, part_of
 from exset.io import files
-
-
-@runtime_checkable
-class WithOutput(Protocol):
-    """A unit of work that writes a file: `target` is its path."""
-
-    target: str
-
-
-@runtime_checkable
-class WithPart(Protocol):
-    """A unit of work on a part of a file, such as some of its samples."""
-
-    part: str
 
 
 @dataclass(frozen=True)
@@ -46,9 +31,7 @@ class Unit:
         """Return the unit of a path, or of an object with a path; nothing is opened."""
         path = os.fsdecode(item)
         size, changed = _status(path)
-        part = item.part if isinstance(item, WithPart) else None
-        output = item.target if isinstance(item, WithOutput) else None
-        return cls(path, part, output, size, changed)
+        return cls(path, part_of(item), output_of(item), size, changed)
 
 
 class PlanWritten(Exception):

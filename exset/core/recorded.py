@@ -8,8 +8,8 @@ from typing import Any, Generic
 
 from exset.core.errors import FormatError, Place
 from exset.core.journal import Header, Journal, Journals, checksum
-from exset.core.outcome import Item, Outcome, Value
-from exset.core.plan import Unit, WithOutput
+from exset.core.outcome import Item, Outcome, Value, output_of
+from exset.core.plan import Unit
 from exset.core.shards import Shard
 from exset.core.text import counted
 
@@ -59,10 +59,10 @@ class Summing(Generic[Item, Value]):
     def __call__(self, item: Item) -> tuple[Value, dict[str, str]]:
         """Return the value, and the checksum of the output, if there is one."""
         value = self.work(item)
-        if not isinstance(item, WithOutput) or item.target == "-":
+        target = output_of(item)
+        if target is None or target == "-" or (found := checksum(target)) is None:
             return value, {}
-        found = checksum(item.target)
-        return value, {} if found is None else {item.target: found}
+        return value, {target: found}
 
 
 class JournalError(Exception):

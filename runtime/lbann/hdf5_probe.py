@@ -11,6 +11,7 @@ from exset.core.errors import Finding, FormatError, LimitError, Place, Severity
 from exset.core.jobs import Jobs
 from exset.core.limits import DEFAULT, Limits
 from exset.core.outcome import Outcome, Value
+from exset.core.parts import FilePart, divided, whole
 from exset.core.text import counted
 from exset.grammars.columns.strings import Strings
 from exset.grammars.lbann.list_types import Kind
@@ -20,19 +21,32 @@ from exset.runtime.hdf5.file import File
 from exset.runtime.hdf5.objects import is_group
 from exset.runtime.lbann.hdf5_files import failure, run_on_files
 
+_PART = 4096
+"""The most ids in a part of a file."""
+
 
 @dataclass(frozen=True)
 class ListedFile:
-    """A file of a list: its ids in the list, and its numbers of included and excluded samples."""
+    """A file of a list: its ids in the list, and its numbers of included and excluded samples.
+
+    part: which part of the ids there are, as `2/8`; None if there are all.
+    """
 
     path: str
     ids: Strings
     included: int
     excluded: int
+    part: str | None = None
 
     def __fspath__(self) -> str:
         """Return the path of the file."""
         return self.path
+
+    def part_of(self, rank: int, count: int) -> "ListedFile":
+        """Return the file with a part of the ids."""
+        part = FilePart(self.path, rank, count)
+        ids = self.ids.take(np.arange(len(self.ids))[part.of(len(self.ids))])
+        return replace(self, ids=ids, part=part.part)
 
     def texts(self) -> list[str]:
         """Return the ids as text."""
@@ -61,7 +75,8 @@ class _ListedFiles(Sequence[ListedFile]):
             return [self[each] for each in range(*index.indices(len(self)))]
         path = os.path.join(self._base, self._files[index].path)
         ids = self._ids.take(np.arange(*self._ends[index : index + 2].tolist()))
-        return ListedFile(path, ids, *(int(each[index]) for each in self._counts))
+        included, excluded = (int(each[index]) for each in self._counts)
+        return ListedFile(path, ids, included, excluded)
 
 
 @dataclass(frozen=True)
@@ -86,13 +101,21 @@ class Probe:
         work: Callable[[ListedFile], Value],
         samples: SampleList,
         returns: object = None,
+        join: Callable[[ListedFile, Sequence[Value]], Value] | None = None,
     ) -> Iterator[Outcome[ListedFile, Value]]:
         """Run a function on every file of a list with text ids; yield the outcomes in order.
 
-        returns: the type of its values, for journals.
+        returns: the type of its values, for journals. join: joins the values of the parts of a
+        file; with it, files with many ids are divided.
         """
-        listed = _ListedFiles(samples, self.base)
-        yield from run_on_files(work, listed, jobs=self.jobs, returns=returns)
+        listed: Sequence[ListedFile] = _ListedFiles(samples, self.base)
+        if join is None:
+            yield from run_on_files(work, listed, jobs=self.jobs, returns=returns)
+            return
+        counts = np.maximum(-(-np.diff(samples.id_offsets) // _PART), 1).tolist()
+        units = divided(listed, counts, ListedFile.part_of)
+        outcomes = run_on_files(work, units, jobs=self.jobs, returns=returns)
+        yield from whole(outcomes, listed, units, join)
 
     def top_level(self, listed: ListedFile) -> list[str] | None:
         """Return the top-level names in creation order; None if the file does not store it."""
@@ -133,6 +156,11 @@ class Probe:
                     found = error.finding
                 findings.append(found)
         return findings
+
+
+def joined_findings(listed: ListedFile, parts: Sequence[list[Finding]]) -> list[Finding]:
+    """Return the findings of a file from those of its parts."""
+    return [finding for part in parts for finding in part]
 
 
 def unreadable_file(path: str, error: FormatError | OSError, kind: Kind) -> Finding:

@@ -4,7 +4,8 @@ LBANN's own generator silently drops a group whose fields differ from the protot
 type (generate_schema_and_sample_list.cpp); exset reports a finding for such a group.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -12,15 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.errors import Finding, Findings, FormatError, LimitError, Place, Severity
-from exset.core.limits import DEFAULT, Limits, limit_hint
+from exset.core.errors import Finding, Findings, Place, Severity
+from exset.core.jobs import Jobs, execution
+from exset.core.limits import DEFAULT, Limits
 from exset.core.outcome import Outcome
+from exset.core.parts import FilePart, divided, whole
 from exset.grammars.lbann.schema import METADATA
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.hdf5.file import DataType, File
-from exset.runtime.hdf5.objects import DEEPEST, is_group
-from exset.runtime.lbann.hdf5_files import failure
+from exset.runtime.hdf5.objects import is_group
+from exset.runtime.lbann.hdf5_files import failure, run_on_files
 from exset.runtime.lbann.hdf5_prototype import Prototype, fields_of
+from exset.runtime.lbann.hdf5_walk import LARGE, Walk, check_count
 from exset.runtime.reports.statistics import Spread
 
 _MOST_REASONS = 4
@@ -34,6 +38,8 @@ class SearchResult:
     rejected: list[tuple[str, str]] = field(default_factory=list)
     """The path of each group that is nearly a sample, and how it differs."""
     spreads: dict[str, Spread] = field(default_factory=dict)
+    groups: int = 0
+    """How many groups the search visited."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +65,16 @@ class Search:
         described = {name: str(each) for name, each in fields.items()}
         return repr((described, self.pattern, self.finite, self.spread))
 
-    def __call__(self, path: str) -> SearchResult:
-        """Search one file, depth first; ignore samples inside samples. Raises errors of `File`."""
+    def __call__(self, item: str | FilePart) -> SearchResult:
+        """Search a file, or a part of it, depth first; ignore samples inside samples.
+
+        Raises errors of `File`.
+        """
         result = SearchResult()
         described = self.prototype.fields if self.prototype is not None and self.spread else ()
-        with File(path, self.access, self.limits) as file:
-            for where, group in _groups(file, self._is_candidate, self.limits):
+        with File(os.fspath(item), self.access, self.limits) as file:
+            walk = Walk(file, self._is_candidate)
+            for where, group in walk.found(item if isinstance(item, FilePart) else None):
                 fields = self._fields(file, where, group)
                 if reason := self._difference(fields) or self._nan(file, where, group, fields):
                     result.rejected.append((where, reason))
@@ -74,7 +84,25 @@ class Search:
                     values = _numbers(file, where, group, name, fields)
                     if values.size:
                         result.spreads.setdefault(name, Spread()).add(Spread.of(values))
+            result.groups = walk.groups
         return result
+
+    def parts(self, path: str) -> int:
+        """Return into how many parts a file is divided."""
+        with File(path, self.access, self.limits) as file:
+            return Walk(file, self._is_candidate).parts()
+
+    def joined(self, path: str, results: Sequence[SearchResult]) -> SearchResult:
+        """Return the result of a file from those of its parts; LimitError for too many groups."""
+        whole = SearchResult()
+        for each in results:
+            whole.samples += each.samples
+            whole.rejected += each.rejected
+            whole.groups += each.groups
+            for name, spread in each.spreads.items():
+                whole.spreads.setdefault(name, Spread()).add(spread)
+        check_count(whole.groups, path, self.limits.max_nodes)
+        return whole
 
     def _is_candidate(self, where: str, names: Sequence[str]) -> bool:
         if self.prototype is None:
@@ -125,34 +153,26 @@ def _numbers(
     return values
 
 
-def _groups(
-    file: File, matches: Callable[[str, Sequence[str]], bool], limits: Limits
-) -> Iterator[tuple[str, Any]]:
-    """Yield the groups that match, depth first, with their paths, but none inside another.
+def run_search(
+    search: Search, paths: Sequence[str], *, jobs: Jobs = 1
+) -> Generator[Outcome[str, SearchResult], None, None]:
+    """Search files with `run_on_files`, large ones in parts; yield the outcome of each file."""
+    how = execution(jobs)
+    counts = [1] * len(paths)
+    large = [rank for rank, path in enumerate(paths) if _size(path) >= LARGE]
+    found = run_on_files(search.parts, [paths[rank] for rank in large], jobs=how.first_pass)
+    for rank, outcome in zip(large, found, strict=True):
+        counts[rank] = outcome.value or 1  # the search itself reports the error
+    units: Sequence[str | FilePart] = divided(paths, counts, FilePart.of_file)
+    outcomes = run_on_files(search, units, jobs=how, returns=SearchResult, identity=search.identity)
+    yield from whole(outcomes, paths, units, search.joined)
 
-    matches: called with the path of a group and the names in the group. Raises FormatError for
-    groups that are nested too deep, as in a cycle of hard links, and LimitError for too many.
-    """
-    stack = [("", file.find(""))]
-    left = limits.max_nodes
-    while stack:
-        where, group = stack.pop()
-        left -= 1
-        if left < 0:
-            message = f"the file has more than {limits.max_nodes:,} groups"
-            raise LimitError(message, place=Place(file.path), hint=limit_hint("max_nodes"))
-        if where.count("/") > DEEPEST:
-            message = f"groups are nested more than {DEEPEST} deep, or form a cycle"
-            place = Place(file.path, field=f"{where[:40]}...")
-            raise FormatError(message, place=place, code="hdf5")
-        names = file.names(group, where)
-        if where and matches(where, names):
-            yield where, group
-            continue
-        for name in reversed(names):
-            child = file.find(name, group, where)
-            if child is not None and is_group(child):
-                stack.append((f"{where}/{name}" if where else name, child))
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except (OSError, ValueError):
+        return 0
 
 
 def results_of(

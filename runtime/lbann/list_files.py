@@ -15,7 +15,7 @@ from exset.grammars.lbann.sample_list import SampleList
 from exset.io import files
 from exset.io.access import is_folder
 from exset.io.beneath import OutsideError, check_regular_file
-from exset.runtime.lbann.hdf5_probe import Probe, outside_roots, unreadable_file
+from exset.runtime.lbann.hdf5_probe import Probe, joined_findings, outside_roots, unreadable_file
 
 _SHOWN = 3
 
@@ -33,8 +33,11 @@ def check(samples: SampleList, findings: Findings, options: CheckOptions, /) -> 
     if samples.kind.is_single or samples.has_integer_ids:
         check_names(samples, probe, findings)
     else:
-        work = probe.exclusion_problems if samples.kind.is_exclusion else probe.missing_ids
-        for outcome in probe.run(work, samples, list[Finding]):
+        if samples.kind.is_exclusion:
+            outcomes = probe.run(probe.exclusion_problems, samples, list[Finding])
+        else:
+            outcomes = probe.run(probe.missing_ids, samples, list[Finding], joined_findings)
+        for outcome in outcomes:
             if outcome.error is not None:
                 findings.add(unreadable_file(outcome.item.path, outcome.error, samples.kind))
             for finding in outcome.value or ():

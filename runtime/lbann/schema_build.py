@@ -16,9 +16,8 @@ from exset.io.access import DEFAULT_ACCESS, Access
 from exset.parsers.lbann.schema import parse
 from exset.parsers.lbann.schema_text import written
 from exset.runtime.hdf5.file import DataType
-from exset.runtime.lbann.hdf5_files import run_on_files
 from exset.runtime.lbann.hdf5_prototype import Prototype, find_prototype
-from exset.runtime.lbann.hdf5_search import Search, SearchResult, results_of
+from exset.runtime.lbann.hdf5_search import Search, results_of, run_search
 from exset.runtime.reports.statistics import Spread
 
 Normalise: TypeAlias = Literal["range", "unit"]
@@ -75,9 +74,7 @@ def build(
     search = Search(prototype, spread=normalise is not None, access=access, limits=limits)
     samples: dict[str, list[str]] = {}
     spreads = {name: Spread() for name in prototype.fields}
-    outcomes = run_on_files(
-        search, files, jobs=jobs, returns=SearchResult, identity=search.identity
-    )
+    outcomes = run_search(search, files, jobs=jobs)
     for path, result in results_of(outcomes, "hdf5-odd-sample", findings):
         samples[path] = result.samples
         for name, spread in result.spreads.items():

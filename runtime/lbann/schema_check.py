@@ -1,14 +1,16 @@
 """Check schemas against HDF5 files: every field of every sample, without reading values."""
 
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
 from exset.core.errors import Finding, Findings, FormatError, Place
 from exset.core.jobs import Jobs
 from exset.core.limits import DEFAULT, Limits
+from exset.core.parts import FilePart, divided, parts_of, whole
 from exset.grammars.lbann.schema import Schema
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.hdf5.file import DataType, File
@@ -29,15 +31,25 @@ class _Field:
     dtype: str
 
 
+_PART = 1024
+"""The most samples in a part of a file."""
+
 _Checked: TypeAlias = tuple[list[_Field], list[Finding]]
 
 
 @dataclass(frozen=True)
 class Samples(os.PathLike[str]):
-    """The samples of one file."""
+    """Samples of one file; `part`: which part of them, as `2/8`; `first`: the first of all."""
 
     path: str
     ids: tuple[str, ...]
+    first: str
+    part: str | None = None
+
+    def part_of(self, rank: int, count: int) -> "Samples":
+        """Return a part of the samples."""
+        part = FilePart(self.path, rank, count)
+        return replace(self, ids=self.ids[part.of(len(self.ids))], part=part.part)
 
     def __fspath__(self) -> str:
         return self.path
@@ -69,12 +81,14 @@ def check_files(
     files: dict[str, list[str]] = {}
     for name, sample in samples:
         files.setdefault(joined(base, name), []).append(str(sample))
-    items = [Samples(path, tuple(ids)) for path, ids in files.items()]
+    items = [Samples(path, tuple(dict.fromkeys(ids)), ids[0]) for path, ids in files.items()]
+    units = divided(items, [parts_of(len(each.ids), _PART) for each in items], Samples.part_of)
     work = partial(_check_file, planned=planned, access=access, limits=limits)
     identity = repr((*data.root.leaves(), *experiment.root.leaves()))
     first: tuple[str, list[_Field]] | None = None
     reported = set(findings)
-    for outcome in run_on_files(work, items, jobs=jobs, returns=_Checked, identity=identity):
+    outcomes = run_on_files(work, units, jobs=jobs, returns=_Checked, identity=identity)
+    for outcome in whole(outcomes, items, units, _joined):
         if outcome.error is not None:
             findings.add(failure(outcome.item.path, outcome.error))
             continue
@@ -91,11 +105,17 @@ def check_files(
 
 
 def _check_file(item: Samples, planned: Plan, access: Access, limits: Limits) -> _Checked:
-    """Return the fields of the first sample of a file, and the findings of all."""
+    """Return the fields of the first sample of a file, and the findings of some or all samples.
+
+    If the first sample has an error, the next one of the part takes its place.
+    """
     findings = Findings()
-    columns: list[Column] = []
     with File(item.path, access, limits) as file:
-        for path in dict.fromkeys(item.ids):
+        columns: list[Column] = []
+        if item.first != item.ids[0]:
+            with suppress(FormatError):
+                columns = [*lay_out(file, item.first, planned, Findings()).columns]
+        for path in item.ids:
             try:
                 if not columns:
                     columns = [*lay_out(file, path, planned, findings).columns]
@@ -106,6 +126,12 @@ def _check_file(item: Samples, planned: Plan, access: Access, limits: Limits) ->
             except FormatError as error:
                 findings.add(error.finding)
     return [_Field(each.name, each.stored, each.dtype) for each in columns], list(findings)
+
+
+def _joined(item: Samples, parts: Sequence[_Checked]) -> _Checked:
+    """Join what was found in the parts of a file."""
+    fields = next((fields for fields, _ in parts if fields), [])
+    return fields, [finding for _, found in parts for finding in found]
 
 
 def _differences(

@@ -12,7 +12,7 @@ import pytest
 from exset.core.errors import FormatError, Place
 from exset.core.jobs import Execution, cores, run
 from exset.core.outcome import Outcome
-from exset.core.pace import Pace
+from exset.core.pace import SMALL, Pace
 from exset.core.plan import PlanWritten
 
 R = TypeVar("R")
@@ -174,7 +174,7 @@ def test_processes_start_only_for_enough_work(tmp_path: Path) -> None:
     small = [str(tmp_path / str(number)) for number in range(8)]
     assert {each.value for each in run(process, small, jobs=2)} == {os.getpid()}
     large = tmp_path / "large"
-    large.write_bytes(bytes(1 << 20))
+    large.write_bytes(bytes(SMALL + 1))
     [one, two] = run(process, [str(large), str(large)], jobs=2)
     assert os.getpid() not in (one.value, two.value)
     unknown = run(process, small[:2], jobs=2, measured=False)

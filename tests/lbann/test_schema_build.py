@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from exset.core.errors import Findings, FormatError, Severity
+from exset.core.parts import FilePart
 from exset.grammars.lbann.schema import Schema
 from exset.parsers.lbann.schema_text import render
 from exset.runtime.hdf5.file import File
@@ -263,10 +264,10 @@ def test_findings_of_schemas_are_reported_once(files: list[str]) -> None:
 class DyingSearch(Search):
     """A search that ends its process in one of the files."""
 
-    def __call__(self, path: str) -> SearchResult:
-        if path.endswith("b.h5"):
+    def __call__(self, item: str | FilePart) -> SearchResult:
+        if os.fspath(item).endswith("b.h5"):
             os.kill(os.getpid(), signal.SIGSEGV)
-        return super().__call__(path)
+        return super().__call__(item)
 
 
 def test_a_crash_of_hdf5_is_a_finding(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

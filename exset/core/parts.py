@@ -1,0 +1,127 @@
+"""Divide the work on large files into parts, and join the results of the parts of each file.
+
+How a file is divided follows from the file alone, so that every run has the same units of work.
+"""
+
+import os
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, islice
+from typing import Any, overload
+
+from exset.core.errors import FormatError
+from exset.core.outcome import Item, Outcome, Value, outcome_of
+
+
+@dataclass(frozen=True)
+class FilePart(os.PathLike[str]):
+    """The part `rank`, from 0, of the `count` parts of a file."""
+
+    path: str
+    rank: int
+    count: int
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike[str], rank: int, count: int) -> "FilePart":
+        """Return a part of the file at a path."""
+        return cls(os.fsdecode(path), rank, count)
+
+    @property
+    def part(self) -> str:
+        """The part in plans and journals: `2/8`, counted from 1."""
+        return f"{self.rank + 1}/{self.count}"
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def of(self, size: int) -> slice:
+        """Return the share of this part of a sequence; the parts have equal sizes, up to one."""
+        return slice(size * self.rank // self.count, size * (self.rank + 1) // self.count)
+
+
+class Parts(Sequence[Item]):
+    """The units of work of some files, of which large ones have several; made on access."""
+
+    def __init__(
+        self,
+        items: Sequence[Item],
+        counts: Sequence[int],
+        part: Callable[[Item, int, int], Item],
+        ranks: range | None = None,
+    ) -> None:
+        """Take the files, and the number of parts of each.
+
+        part: returns the part with a rank, from 0, of a number of parts of a file; exset does not
+        call it for a file with one part. ranks: the units to take, by default all.
+        """
+        self.items = items
+        self.counts = counts
+        self._part = part
+        self._ends = array("q", accumulate(counts))
+        self._ranks = range(self._ends[-1] if self._ends else 0) if ranks is None else ranks
+
+    def __len__(self) -> int:
+        return len(self._ranks)
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Item]: ...
+    def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
+        if isinstance(index, slice):
+            return Parts(self.items, self.counts, self._part, self._ranks[index])
+        rank = self._ranks[index]
+        file = bisect_right(self._ends, rank)
+        item, count = self.items[file], self.counts[file]
+        return item if count == 1 else self._part(item, rank - self._ends[file] + count, count)
+
+
+def divided(
+    items: Sequence[Item], counts: Sequence[int], part: Callable[[Item, int, int], Item]
+) -> Sequence[Item]:
+    """Return the units of work of some files; arguments are those of `Parts`."""
+    return items if all(count == 1 for count in counts) else Parts(items, counts, part)
+
+
+def whole(
+    outcomes: Generator[Outcome[Any, Value], None, None],
+    items: Sequence[Item],
+    units: Sequence[object],
+    join: Callable[[Item, Sequence[Value]], Value],
+) -> Generator[Outcome[Item, Value], None, None]:
+    """Yield the outcome of each file, from the outcomes of `units`, as `divided` returned them.
+
+    join: joins the values of the parts of a file, in order; it may raise the errors of the work. If
+    parts of a file have errors, the first is that of the file.
+    """
+    with closing(outcomes):
+        if not isinstance(units, Parts):
+            yield from outcomes
+            return
+        for item, count in zip(items, units.counts, strict=True):
+            parts = [*islice(outcomes, count)]
+            errors = [each.error for each in parts if each.error is not None]
+            if count == 1:
+                yield Outcome(item, parts[0].value, parts[0].error)
+            elif errors:
+                yield Outcome(item, error=errors[0])
+            else:
+                yield outcome_of(item, partial(join, item, [each.result() for each in parts]))
+
+
+def parts_of(count: int, size: int) -> int:
+    """Return into how many parts of up to `size` samples a file of `count` samples is divided."""
+    return max(1, -(-count // size))
+
+
+def changed(path: str) -> FormatError:
+    """Return the error for a file that is not the one which was divided."""
+    from exset.core.errors import Place
+
+    message = "the file changed while exset worked on it"
+    hint = "try again when no program writes it"
+    return FormatError(message, place=Place(path), hint=hint, code="file-changed")

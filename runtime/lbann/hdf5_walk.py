@@ -1,0 +1,120 @@
+"""Walk through the groups of an HDF5 file, depth first; for a large file, in parts."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from exset.core.errors import FormatError, LimitError, Place
+from exset.core.limits import limit_hint
+from exset.core.parts import FilePart, changed, parts_of
+from exset.runtime.hdf5.file import File
+from exset.runtime.hdf5.objects import DEEPEST, is_group
+
+LARGE = 1 << 22
+"""The bytes from which on a file with many groups is divided."""
+
+PART = 1024
+"""The most groups, or other objects, at which the walk of a part begins."""
+
+_MOST = 1 << 18
+"""About how many objects are listed to divide a file."""
+
+Matches: TypeAlias = Callable[[str, Sequence[str]], bool]
+"""A function of the path of a group and the names in it: whether the walk looks for the group."""
+
+
+class _Object(NamedTuple):
+    """An object that is not yet open: its path, its name, and the open group that contains it."""
+
+    path: str
+    name: str
+    group: Any
+
+
+@dataclass
+class Walk:
+    """A walk through the groups of a file; `groups`: how many it has visited."""
+
+    file: File
+    matches: Matches
+    groups: int = 0
+
+    def found(self, part: FilePart | None = None) -> Iterator[tuple[str, Any]]:
+        """Yield the groups that match, in order, with their paths, but none inside another.
+
+        part: the part of the file, by default all of it. Raises FormatError for groups that are
+        nested too deep, as in a cycle of hard links, and for a file that is not the one that was
+        divided; LimitError for too many groups.
+        """
+        objects = [_Object("", "", None)]
+        if part is not None:
+            objects = self._tops()
+            if parts_of(len(objects), PART) != part.count:
+                raise changed(part.path)
+            objects = objects[part.of(len(objects))]
+            if part.rank:
+                self.groups = 0  # the first part has counted the groups above
+        objects.reverse()
+        while objects:
+            each = objects.pop()
+            if (group := self._group(each)) is None:
+                continue
+            names = self._visited(each.path, group)
+            if each.path and self.matches(each.path, names):
+                yield each.path, group
+            else:
+                objects += _inside(each.path, group, reversed(names))
+
+    def parts(self) -> int:
+        """Return into how many parts the file is divided."""
+        return parts_of(len(self._tops()), PART)
+
+    def _tops(self) -> list[_Object]:
+        """Return objects, in order, so that each group that matches is one, or is inside one.
+
+        There are more than `PART` if the file has so many objects outside of groups that match.
+        """
+        tops, is_open = [_Object("", "", None)], True
+        while is_open and len(tops) <= PART:
+            is_open, above, tops = False, tops, []
+            for rank, each in enumerate(above):
+                if len(tops) > _MOST:
+                    tops += above[rank:]
+                    break
+                if (group := self._group(each)) is None:
+                    continue
+                names = self.file.names(group, each.path)
+                if each.path and self.matches(each.path, names):
+                    tops.append(each)
+                    continue
+                self._visited(each.path, group)
+                tops += _inside(each.path, group, names)
+                is_open = True
+        return tops
+
+    def _group(self, each: _Object) -> Any:
+        """Open an object; return None if it is no group."""
+        found = self.file.find(each.name, each.group, each.path.rpartition("/")[0])
+        return found if found is not None and is_group(found) else None
+
+    def _visited(self, path: str, group: Any) -> list[str]:
+        """Count a group, and return the names in it."""
+        self.groups += 1
+        check_count(self.groups, self.file.path, self.file.limits.max_nodes)
+        if path.count("/") > DEEPEST:
+            message = f"groups are nested more than {DEEPEST} deep, or form a cycle"
+            place = Place(self.file.path, field=f"{path[:40]}...")
+            raise FormatError(message, place=place, code="hdf5")
+        return self.file.names(group, path)
+
+
+def check_count(groups: int, path: str, most: int) -> None:
+    """Raise LimitError for a file with more groups than allowed."""
+    if groups > most:
+        message = f"the file has more than {most:,} groups"
+        raise LimitError(message, place=Place(path), hint=limit_hint("max_nodes"))
+
+
+def _inside(path: str, group: Any, names: Iterator[str] | Sequence[str]) -> Iterator[_Object]:
+    for name in names:
+        yield _Object(f"{path}/{name}" if path else name, name, group)
