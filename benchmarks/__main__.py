@@ -25,6 +25,7 @@ from benchmarks import (
     samplers,
     schemas,
     shards,
+    siblings,
     small,
     speed,
     tables,
@@ -37,6 +38,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "save": ("Saving: from ExampleSet to a file that is whole and on disk", speed.saves),
     "reference": ("The table driver against the reference driver", drivers.references),
     "grammar": ("Grammars of users: columns against Lark's own tree", grammars.parses),
+    "siblings": ("Sibling formats: from bytes to all columns", siblings.reads),
     "growth": ("Cost of an example by their number, 1 if it stays the same", growth.growths),
     "pumps": ("Time for twice as many bytes, of each sort", pumps.pumps),
     "memory": ("Peak of memory: loading", memory.peaks),
@@ -74,7 +76,7 @@ _QUICK = 1 / 500
 _QUICK_CASES = {
     **dict.fromkeys(("memory", "parts", "scan", "small", "fields", "arrays", "loader"), 1),
     **dict.fromkeys(("pumps", "samplers", "batches", "cache", "list", "manifest"), 2),
-    **dict.fromkeys(("shards", "csv", "convert", "provision", "save", "reference"), 2),
+    **dict.fromkeys(("shards", "csv", "convert", "provision", "save", "reference", "siblings"), 2),
 }
 
 

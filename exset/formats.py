@@ -29,6 +29,7 @@ MODULES = (
     "exset.families.aeon",
     "exset.families.tables",
     "exset.families.lists",
+    "exset.families.siblings",
     "exset.families.shards",
     "exset.families.hdf5",
     "exset.families.arrow",

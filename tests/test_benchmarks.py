@@ -22,6 +22,7 @@ SPREADS = {
     "save": ("seconds", "MB/s", "times as fast"),
     "reference": ("times as fast",),
     "grammar": ("MB/s", "peer, MB/s", "times as fast"),
+    "siblings": ("MB/s", "peer, MB/s", "times as fast"),
     "growth": ("cost of one at 4x", "cost of one at 16x"),
     "pumps": ("time(2n) / time(n)",),
     "memory": ("peak above an empty run, MiB",),

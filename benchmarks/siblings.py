@@ -1,0 +1,57 @@
+"""Compare sibling formats with the dense `.ex` of exset, and svmlight with scikit-learn."""
+
+import io
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+
+import numpy as np
+
+import exset
+from benchmarks.inputs import Inputs
+from benchmarks.measure import race
+from benchmarks.rows import Cases, Figures
+
+_ROWS = 20_000
+_FEATURES = 50
+
+
+def reads(inputs: Inputs, runs: int) -> Cases:
+    """Yield reading, from bytes to all columns."""
+    rows = max(int(_ROWS * inputs.part), 2)
+    for name, make in _TEXTS.items():
+        yield name, partial(_race, inputs, name, "".join(make(rows)).encode(), runs)
+
+
+def _race(inputs: Inputs, name: str, data: bytes, runs: int) -> Figures:
+    with open(inputs.path("dense", ".ex"), "rb") as file:
+        dense = file.read()
+    peer: Callable[[], object] = partial(exset.loads, dense, format="ex")
+    size = len(dense)
+    peer_name = "dense .ex"
+    if name == "svmlight" and find_spec("sklearn"):
+        load: Callable[..., object] = import_module("sklearn.datasets").load_svmlight_file
+        peer, size = (lambda: load(io.BytesIO(data))), len(data)
+        peer_name = "scikit-learn"
+    result = race(partial(exset.loads, data, format=name), peer, runs)
+    ratio = [len(data) * theirs / size for theirs in result.peers]
+    return {
+        "MB/s": result.subject.rate(len(data) / 1e6),
+        "peer": peer_name,
+        "peer, MB/s": result.peer.rate(size / 1e6),
+        "times as fast": type(result.subject).of(
+            [theirs / ours for theirs, ours in zip(ratio, result.subjects, strict=True)]
+        ),
+    }
+
+
+def _svmlight(rows: int) -> Iterator[str]:
+    draw = np.random.default_rng(3)
+    for row in range(rows):
+        index = np.sort(draw.choice(10_000, _FEATURES, replace=False)) + 1
+        features = zip(index.tolist(), draw.random(_FEATURES).tolist(), strict=True)
+        yield f"{row % 2} " + " ".join(f"{unit}:{value:.6f}" for unit, value in features) + "\n"
+
+
+_TEXTS: dict[str, Callable[[int], Iterator[str]]] = {"svmlight": _svmlight}

@@ -1,0 +1,45 @@
+"""Files of patterns and features of other programs: tables, with columns that networks use."""
+
+from typing import Final
+
+from exset.families.format import Format
+from exset.families.option import LOSSY, Option
+from exset.families.tables import TABLE
+
+_SHARED: Final = (
+    "exset.grammars.siblings:siblings.findings",
+    "exset.grammars.tables:tables.findings",
+)
+
+FEATURES: Final = Option(
+    "features",
+    "Give the number of features, so that all files of the data have the same.",
+    metavar="N",
+    default="the highest index",
+)
+DENSE: Final = Option("dense", "Make one column of arrays, not of indices and values.")
+
+FORMATS: Final = (
+    Format(
+        name="svmlight",
+        title="svmlight and libsvm file",
+        family=TABLE,
+        suffixes=(".svmlight", ".svm", ".libsvm"),
+        reader="exset.parsers.siblings.svmlight:parse",
+        writer="exset.parsers.siblings.svmlight:render",
+        read_options=(
+            Option(
+                "zero_based",
+                "Say whether the first feature has the index 0.",
+                choices=("auto", "yes", "no"),
+                default="yes if the file has an index 0",
+            ),
+            FEATURES,
+            DENSE,
+        ),
+        options=(LOSSY,),
+        is_partial=True,
+        findings=("exset.grammars.siblings:svmlight.findings", *_SHARED),
+        strategy="exset.testing.siblings:features",
+    ),
+)

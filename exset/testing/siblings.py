@@ -1,0 +1,35 @@
+"""Hypothesis strategies for tables of patterns and of features."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from exset.grammars.tables.columns import Lists, Numbers
+from exset.grammars.tables.table import Table
+
+_REALS = st.floats(allow_nan=False) | st.sampled_from((0.0, -0.0, 1.0, 0.5))
+_MOST = (1 << 31) - 2
+
+
+@st.composite
+def features(draw: st.DrawFn, *, max_rows: int = 5) -> Table:
+    """Draw a table of features by index, with one label for each row, or with several or none."""
+    rows = draw(st.integers(0, max_rows))
+    units = st.sets(st.integers(0, 9) | st.integers(0, _MOST), max_size=4).map(sorted)
+    index = [draw(units) for _ in range(rows)]
+    target: Numbers | Lists = Numbers.of(np.array([draw(_REALS) for _ in range(rows)], float))
+    if rows and draw(st.booleans()):
+        labels = [draw(st.lists(_REALS, min_size=not has, max_size=3)) for has in index]
+        labels[0] = [0.5, 2.0, *labels[0]]
+        target = _lists(labels, np.float64)
+    table = Table({"target": target}, rows, {})
+    if rows and draw(st.booleans()):
+        ids = np.array([draw(st.integers(-(2**63), 2**63 - 1)) for _ in range(rows)], np.int64)
+        present = np.array([True, *(draw(st.booleans()) for _ in range(rows - 1))])
+        table = table.with_columns(qid=Numbers.of(ids, present))
+    values = [[draw(_REALS) for _ in each] for each in index]
+    return table.with_columns(index=_lists(index, np.int64), value=_lists(values, np.float64))
+
+
+def _lists(rows: list[list[float]] | list[list[int]], dtype: type) -> Lists:
+    lengths = np.array([len(row) for row in rows], np.int64)
+    return Lists.of(Numbers.of(np.array([each for row in rows for each in row], dtype)), lengths)

@@ -1,0 +1,8 @@
+"""The findings of each sibling format. Their codes are stable."""
+
+from typing import Final
+
+from exset.grammars.columns.findings import Rules
+
+SHARED: Final = Rules("exset.grammars.siblings:siblings.findings")
+SVMLIGHT: Final = Rules("exset.grammars.siblings:svmlight.findings")

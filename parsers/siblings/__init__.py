@@ -1,0 +1,1 @@
+"""Sibling formats: texts of patterns, features and lists that tables hold."""

@@ -1,0 +1,43 @@
+"""Write numbers as the shortest decimals that read back exactly, binary32 or binary64."""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.grammars.columns.arrays import Longs
+from exset.grammars.siblings.sparse import Sparse
+
+_NO_WORDS: Final[Mapping[str, bytes]] = MappingProxyType({})
+
+
+def decimals(values: NDArray[Any], words: Mapping[str, bytes] = _NO_WORDS) -> list[bytes]:
+    """Return the text of each number; whole numbers have no point.
+
+    words: the texts for `nan`, `inf` and `-inf`, where they differ from these.
+    """
+    flat = np.ascontiguousarray(values).reshape(-1)
+    if flat.dtype.kind != "f":
+        return [b"%d" % number for number in flat.tolist()]
+    # Equal bits, not equal numbers: -0 is not 0.
+    distinct, codes = np.unique(flat.view(f"u{flat.dtype.itemsize}"), return_inverse=True)
+    texts = [_text(text, words) for text in distinct.view(flat.dtype).astype("U").tolist()]
+    return [texts[code] for code in codes.tolist()]
+
+
+def joined(texts: list[bytes], offsets: Longs, between: bytes = b" ") -> list[bytes]:
+    """Return the texts of each row as one; row i has texts[offsets[i]:offsets[i + 1]]."""
+    return [between.join(texts[begin:end]) for begin, end in pairwise(offsets.tolist())]
+
+
+def sparse_rows(sparse: Sparse, first: int) -> list[bytes]:
+    """Return each row as `index:value`, each with a blank before it; indices begin at `first`."""
+    numbers = zip((sparse.index + first).tolist(), decimals(sparse.values), strict=True)
+    return joined([b" %d:%b" % pair for pair in numbers], sparse.offsets, b"")
+
+
+def _text(text: str, words: Mapping[str, bytes]) -> bytes:
+    return words.get(text, text.removesuffix(".0").encode())

@@ -1,0 +1,210 @@
+"""Parse and write svmlight and libsvm files, as scikit-learn 1.9 reads them."""
+
+from functools import partial
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from exset.core.errors import Findings
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.core.source import Source
+from exset.grammars.columns.arrays import Longs
+from exset.grammars.siblings.findings import SVMLIGHT
+from exset.grammars.siblings.patterns import Patterns
+from exset.grammars.siblings.sparse import LARGEST, Sparse, is_single
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn
+from exset.grammars.tables.losses import Losses
+from exset.grammars.tables.table import Table
+from exset.parsers.engine.errors import Unexpected, shown
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.recovery import Records
+from exset.parsers.siblings.decimals import decimals, joined, sparse_rows
+from exset.parsers.siblings.words import Words, counts_between, whole_number
+
+GRAMMAR: Final = Grammar(
+    file="svmlight.lark",
+    start="svmlight",
+    steps=("header", "row"),
+    words=MappingProxyType(
+        {
+            **{"INDEX": "an index", "VALUE": "a colon and a number", "QUERY": "`qid:`"},
+            **{"NUMBER": "a label", "LABELS": "labels", "LINE": "the end of the line"},
+        }
+    ),
+    records=Records((1, 0), begin=b"\n"),
+)
+TARGET, QUERY, INDEX, VALUE, INPUTS = "target", "qid", "index", "value", "inputs"
+_TITLE: Final = "svmlight"
+_DIALECTS: Final = MappingProxyType(
+    {
+        b"cost:": "svmrank's `cost:` is not svmlight: remove it",
+        b"sid:": "`sid:` is not svmlight: remove it, or write qid:",
+        b"|": "this is the format of Vowpal Wabbit: write label, then index:value",
+    }
+)
+
+
+def parse(
+    source: Source,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+    zero_based: str = "auto",
+    features: int | str = "",
+    dense: bool = False,
+) -> Table:
+    """Return a table: `target`, `qid` if there are any, `index` and `value`; indices count from 0.
+
+    zero_based: "yes" or "no"; "auto": the file counts from 1 unless it has an index 0. features:
+    their number. dense: one column `inputs`, float64 [rows, units], in place of `index` and
+    `value`. Raises FormatError; LimitError for dense rows of too many bytes.
+    """
+    words = Words.of(GRAMMAR, source, engine, SVMLIGHT, findings, _hint)
+    lines, numbers = words.where("LINE"), words.is_a("NUMBER")
+    has_header = bool(numbers[1:4].sum() == 3)  # no row has three numbers
+    is_row = np.diff(lines, append=len(words)) > 1
+    starts = lines[is_row][has_header:]
+    bounds = np.append(starts, len(words))
+    tokens = words.where("INDEX")
+    index = words.integers(tokens)
+    is_zero_based = has_header if zero_based == "auto" else zero_based == "yes"
+    zeros = tokens[index == 0][:1]
+    if zero_based == "auto" and zeros.size and not has_header:
+        is_zero_based = True
+        words.report("svmlight-zero-based", zeros)
+    offsets = np.searchsorted(tokens, bounds)
+    sparse = Sparse(index, words.float64s(tokens + 1, 1), offsets)
+    _check(words, tokens, sparse, 0 if is_zero_based else 1)
+    if not is_zero_based:
+        index -= 1
+    _report(words, lines[1:][~is_row[:-1]], bounds)
+    highest = int(index.max(initial=-1)) + 1
+    if has_header:
+        highest = max(highest, _header(words, starts.size))
+    width = whole_number(features, "features") or highest
+    if highest > width:
+        message = f"the highest feature is number {highest:,}, beyond the {width:,} features"
+        token = int(tokens[index.argmax()]) if tokens.size else 0
+        raise words.error(token, "patterns-width", message, "give a larger number of features")
+    if highest < width:
+        words.report("svmlight-features", [0], lambda _: {"highest": highest, "features": width})
+    columns: dict[str, TableColumn] = {TARGET: _targets(words, bounds)}
+    if (queries := words.where("QUERY")).size:
+        owners = np.searchsorted(starts, queries, "right") - 1
+        ids, present = np.zeros(starts.size, np.int64), np.zeros(starts.size, np.bool_)
+        ids[owners], present[owners] = words.integers(queries, len("qid:")), True
+        columns[QUERY] = Numbers.of(ids, present)
+    if dense:
+        columns[INPUTS] = Numbers.of(sparse.dense(width, source, limits))
+    else:
+        columns[INDEX] = Lists.of(Numbers.of(index), np.diff(offsets))
+        columns[VALUE] = Lists.of(Numbers.of(sparse.values), np.diff(offsets))
+    return Table(columns, starts.size, {})
+
+
+def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
+    """Return the rows of a table, with indices from 1.
+
+    The table has `index` and `value`, or inputs, whose zeros are left out; and one number as
+    target, or a list of labels. Without a target the label is 0. Raises FormatError.
+    """
+    losses = Losses(lossy, Findings() if findings is None else findings)
+    patterns = Patterns.of(table, losses, _TITLE)
+    others = patterns.others
+    sparse = Sparse.of_columns(others.get(INDEX), others.get(VALUE), INDEX, patterns)
+    kept = [INDEX, VALUE] if sparse else []
+    if sparse is None:
+        if not patterns.inputs:
+            patterns.refuse(INPUTS, "svmlight needs the columns `index` and `value`, or inputs")
+        sparse = Sparse.of_dense(patterns.joined(patterns.inputs, "inputs"))
+    elif sparse.late().any():
+        row = int(np.searchsorted(sparse.offsets, sparse.late().argmax(), "right")) - 1
+        patterns.refuse(INDEX, "the indices of a row must ascend", row)
+    labels, queries = [b"0"] * table.rows, [b""] * table.rows
+    column, ids = others.get(TARGET), others.get(QUERY)
+    if isinstance(column, Lists) and is_single(column.items, "biuf"):
+        labels = joined(decimals(column.items.values), column.offsets, b",")
+        kept.append(TARGET)
+    elif len(patterns.targets) == 1 and patterns.targets[0].values.shape[1] == 1:
+        labels = decimals(patterns.joined(patterns.targets, "targets"))
+    else:
+        for group in patterns.targets:
+            losses.report(group.column, "svmlight stores one number as the target of a row")
+    if is_single(ids, "iu"):
+        kept.append(QUERY)
+        texts = zip(decimals(ids.values), ids.present.tolist(), strict=True)
+        queries = [b" qid:%b" % text if is_there else b"" for text, is_there in texts]
+    patterns.drop_others(kept)
+    rows = [*zip(labels, queries, sparse_rows(sparse, 1), strict=True)]
+    if (b"", b"", b"") in rows:
+        problem = "svmlight cannot store a row without labels and features"
+        patterns.refuse(TARGET, problem, rows.index((b"", b"", b"")))
+    return b"".join(b"%b%b%b\n" % row for row in rows)
+
+
+def _hint(unexpected: Unexpected) -> str:
+    for dialect, advice in _DIALECTS.items():
+        if unexpected.after.startswith(dialect):
+            return advice
+    return "write: label, then index:value for each feature, separated by blanks"
+
+
+def _header(words: Words, rows: int) -> int:
+    """Report the header, and return its number of features."""
+    numbers: list[int] = words.integers(np.array([1, 2, 3])).tolist()
+    expected, width, labels = numbers
+    found: dict[str, object] = {"rows": expected, "features": width, "labels": labels}
+    words.report("svmlight-header", [1], lambda _: found)
+    if expected != rows:
+        words.report("svmlight-rows", [1], lambda _: {"expected": expected, "rows": rows})
+    return min(max(width, 0), LARGEST)
+
+
+def _check(words: Words, tokens: Longs, sparse: Sparse, least: int) -> None:
+    """Raise FormatError for the first index that is out of order or out of range."""
+    is_late = sparse.late()
+    is_beyond = (sparse.index > LARGEST) | (sparse.index < least)
+    for wrong in np.flatnonzero(is_late | is_beyond)[:1].tolist():
+        token = int(tokens[wrong])
+        raw = shown(words.raw(token))
+        if is_beyond[wrong]:
+            hint = "number features from 1, or from 0 with <--zero-based yes or zero_based='yes'>"
+            message = f"the index {raw} is not from {least} to {LARGEST:,}"
+            raise words.error(token, "svmlight-index", message, hint)
+        message = f"the index {raw} is not larger than the one before it"
+        raise words.error(token, "svmlight-order", message, "sort the features of each line")
+
+
+def _report(words: Words, empty: Longs, bounds: Longs) -> None:
+    """Add the findings about lines: the first of each kind that libsvm refuses."""
+    queries, firsts = words.where("QUERY"), bounds[:-1] + 1
+    if queries.size:
+        words.report("svmlight-query", firsts[counts_between(queries, bounds) == 0])
+    is_end = words.ends[empty] == words.starts[empty]  # the line that the parser adds
+    for tokens, what in (
+        (empty[~is_end], "nothing in it"),
+        (queries, "a qid"),
+        (words.where("LABELS"), "several labels"),
+        (firsts[~words.is_a("NUMBER", "LABELS", among=firsts)], "no label"),
+    ):
+        words.report("svmlight-libsvm", tokens[:1], partial(_what, what))
+
+
+def _what(what: str, _: int) -> dict[str, object]:
+    return {"what": what}
+
+
+def _targets(words: Words, bounds: Longs) -> Numbers | Lists:
+    """Return the targets: numbers, or lists if not all rows have one."""
+    labels = words.where("NUMBER", "LABELS")
+    labels = labels[labels > bounds[0]]
+    if labels.size == bounds.size - 1 and not words.count("LABELS"):
+        return Numbers.of(words.float64s(labels))
+    raws = [words.raw(token).split(b",") for token in labels.tolist()]
+    lengths = np.zeros(bounds.size - 1, np.int64)
+    lengths[np.searchsorted(bounds, labels) - 1] = [len(raw) for raw in raws]
+    values = np.array([float(each) for raw in raws for each in raw], np.float64)
+    return Lists.of(Numbers.of(values), lengths)
