@@ -75,6 +75,7 @@ class FileChunks(Iterable[Model]):
     findings: "OnceFindings"
     roots: tuple[str, ...] = ()
     _state: tuple[int, int] | None = field(default=None, init=False)
+    _notes: dict[str, object] = field(default_factory=dict, init=False)
 
     def __iter__(self) -> Iterator[Model]:
         opened = streaming.opened(
@@ -82,6 +83,10 @@ class FileChunks(Iterable[Model]):
         )
         with self.findings.of_one() as findings, opened as file:
             self._check_state(file)
+            if isinstance(file, OpenFolder):
+                file.folder.notes = self._notes
+            else:
+                file.blocks.notes = self._notes
             yield from file.stream(findings, engine=self.engine, **self.options)
 
     def _check_state(self, file: OpenFile | OpenFolder) -> None:

@@ -189,7 +189,7 @@ class OpenFile:
             yield self.model(findings, engine=engine, **options)
             return
         yield from self.stream(findings, engine=engine, **options)
-        self.size = self.blocks.count
+        self.size = self.blocks.count if self.blocks.size is None else self.blocks.size
 
     def stream(
         self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue

@@ -1,5 +1,6 @@
 """The record of one file format: its names, its signature, its options, its reader and writer."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -262,6 +263,8 @@ class Format:
         target = self._chunked(self.streamer, blocks.name)
         streamer = cast(Callable[..., Iterator[Model]], self._loaded(target))
         chosen = self.chosen(options, reading=True)
+        if self.sidecar is not None and isinstance(blocks, Blocks) and os.path.isfile(blocks.name):
+            blocks.sidecar = sidecar.content_of(blocks.name, limits)
         return streamer(blocks, limits=limits, findings=findings, engine=engine, **chosen)
 
     def write_incrementally(

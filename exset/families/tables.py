@@ -33,6 +33,7 @@ _CSV: Final = Format(
     suffixes=(".csv",),
     recogniser="exset.parsers.tables.csv_header:is_table",
     reader="exset.parsers.tables.csv:parse",
+    streamer="exset.parsers.tables.csv_stream:stream",
     writer="exset.parsers.tables.csv_write:write",
     chunk_writer="exset.parsers.tables.csv_write:write_chunks",
     sidecar="exset.parsers.tables.csv_write:sidecar_of",

@@ -13,6 +13,7 @@ from typing import BinaryIO
 from exset.core import progress
 from exset.core.errors import LimitError, Place
 from exset.core.limits import Limits, limit_hint
+from exset.core.source import Source
 from exset.io.atomic_write import with_file_name
 from exset.io.compression import MAGIC, decompressed, kind_of, may_be_compressed
 
@@ -75,7 +76,9 @@ class Blocks(Iterator[bytes]):
     data may arrive later, as from a pipe, a terminal or a socket. `needed`: the number of bytes to
     read, None if unknown; less than `size` if only the first units are needed.
     `count`: the number of bytes read so far. `file`: the file itself if its bytes can be read in
-    any order, in place of the blocks: a regular file that is not compressed.
+    any order, in place of the blocks: a regular file that is not compressed. `sidecar`: as in a
+    `Source`. `notes`: what a reader of the file keeps for the next time that the same file is read,
+    by the reader's own names.
     """
 
     def __init__(
@@ -93,7 +96,9 @@ class Blocks(Iterator[bytes]):
         self.count = 0
         self.is_pipe = is_pipe
         self.file = file
-        self._chunks = filter(None, chunks)
+        self.sidecar: bytes | None = None
+        self.notes: dict[str, object] = {}
+        self._chunks: Iterator[bytes] = filter(None, chunks)
         self._ready = ready
         self._ahead: list[bytes] = []
 
@@ -122,6 +127,25 @@ class Blocks(Iterator[bytes]):
         seekable = file if total is not None and not file.tell() - len(begin) else None
         return cls(name, map(count_made, chunks), total, is_pipe, ready, seekable)
 
+    def again(
+        self, limits: Limits, size: int, watch: Callable[[bytes], object] | None = None
+    ) -> "Blocks":
+        """Return the blocks of the whole `file`, from its first byte on, as `of` does.
+
+        `watch`: called with each block when it is read.
+        """
+        assert self.file is not None
+        self.file.seek(0)
+        blocks = Blocks.of(self.file, self.name, limits, size)
+        blocks.sidecar = self.sidecar
+        if watch is not None:
+            blocks._chunks = _watched(blocks._chunks, watch)
+        return blocks
+
+    def whole(self) -> Source:
+        """Return all bytes that were not read yet, with the sidecar."""
+        return Source(self.name, b"".join(self), sidecar=self.sidecar)
+
     def __next__(self) -> bytes:
         block = self._ahead.pop(0) if self._ahead else next(self._chunks)
         self.count += len(block)
@@ -141,6 +165,12 @@ class Blocks(Iterator[bytes]):
                 break
             self._ahead.append(chunk)
         return b"".join(self._ahead)[:size]
+
+
+def _watched(chunks: Iterable[bytes], watch: Callable[[bytes], object]) -> Iterator[bytes]:
+    for chunk in chunks:
+        watch(chunk)
+        yield chunk
 
 
 def too_long(name: str, limits: Limits) -> LimitError:

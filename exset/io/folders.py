@@ -35,6 +35,7 @@ class Folder:
     """A folder to read, and the files in it. `name`: its path, for messages.
 
     `roots`: if there are any, each file must be in one of these folders, or in the folder itself.
+    `notes`: as in `Blocks`.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Folder:
     ) -> None:
         self.name = os.fsdecode(path)
         self.limits = limits
+        self.notes: dict[str, object] = {}
         self.roots = (self.name, *roots) if roots else ()
 
     @cached_property

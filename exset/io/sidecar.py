@@ -23,12 +23,17 @@ def with_metadata(source: Source, limits: Limits) -> Source:
     """Return a source with the content of its sidecar, if it has one. Raises OSError."""
     if not source.path or source.sidecar is not None:
         return source
-    path = name_of(source.path)
+    return replace(source, sidecar=content_of(source.path, limits))
+
+
+def content_of(path: str, limits: Limits) -> bytes | None:
+    """Return the content of the sidecar of a local file; None if it has none. Raises OSError."""
+    path = name_of(path)
     if not os.path.isfile(path) or os.path.getsize(path) > limits.max_text:
-        return source
+        return None
     with suppress(FileNotFoundError), open(path, "rb") as file:
-        return replace(source, sidecar=file.read(limits.max_text))
-    return source
+        return file.read(limits.max_text)
+    return None
 
 
 def write(path: str, data: bytes, sidecar: bytes | None) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from exset.core.text import counted
@@ -103,6 +103,24 @@ def concat(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
         rows = sum(map(len, parts))
         return np.broadcast_to(parts[0][0], (rows, *parts[0].shape[1:]))
     return frozen(np.concatenate(parts))
+
+
+def side_by_side(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
+    """Return one or more columns [n] of a dtype as one array [n, k].
+
+    Columns that already are the columns of such an array in memory are not copied.
+    """
+    first, size = arrays[0], len(arrays) * arrays[0].itemsize
+    begin = first.ctypes.data
+    is_one = all(
+        each.base is first.base
+        and each.strides == (size,)
+        and each.ctypes.data == begin + i * first.itemsize
+        for i, each in enumerate(arrays)
+    )
+    if first.base is None or first.size < 2 or not is_one:
+        return np.stack(arrays, axis=1)
+    return as_strided(first, (first.size, len(arrays)), (size, first.itemsize))
 
 
 def offsets_of(lengths: NDArray[np.integer] | Flags) -> Longs:

@@ -29,28 +29,27 @@ _CODES: Final = ("csv-formula", "csv-missing", "csv-zeros")
 class ChangedCells:
     """The cells of a column of text that Excel or pandas would change: the first of each kind."""
 
-    _rows: int = 0
-    _first: dict[str, tuple[int, str]] = field(default_factory=dict)
+    _first: dict[str, tuple[Place, str]] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
 
-    def add(self, text: Text) -> None:
-        """Add the next rows of the column."""
+    def add(self, text: Text, place: Callable[[int], Place]) -> None:
+        """Add the next rows of the column. place: returns the place of one of these rows."""
         lengths = text.lengths
         filled = np.flatnonzero(lengths)
         if filled.size:
             for code, rows in _changed(text, lengths, filled):
                 if rows.size:
                     row = int(rows[0])
-                    self._first.setdefault(code, (self._rows + row, safe(str(text[row])[:40])))
+                    if code not in self._first:
+                        self._first[code] = place(row), safe(str(text[row])[:40])
                     self._counts[code] += int(rows.size)
-        self._rows += len(text)
 
-    def report(self, findings: Findings, place: Callable[[int], Place]) -> None:
-        """Add a finding for each kind of cells. place: returns the place of a row."""
+    def report(self, findings: Findings) -> None:
+        """Add a finding for each kind of cells."""
         for code in _CODES:
             if code in self._first:
-                row, cell = self._first[code]
-                findings.add(finding_at(code, place(row), cell=cell), self._counts[code])
+                place, cell = self._first[code]
+                findings.add(finding_at(code, place, cell=cell), self._counts[code])
 
 
 def _changed(text: Text, lengths: Longs, filled: Longs) -> Iterator[tuple[str, Longs]]:

@@ -1,12 +1,12 @@
 """The JSON value in the sidecar of a table: what its file itself cannot store.
 
 The value is the metadata, with `columns` (the type of each, in order) and `rows`. For a single
-file, `file` has its size and checksum (`bytes` and `sha256`), which show whether it was changed.
+file, `file` has its size and CRC-32 (`bytes` and `crc32`), which show whether it was changed.
 """
 
 import json
+import zlib
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any, Final, Self
 
 import numpy as np
@@ -29,17 +29,17 @@ class Fingerprint:
 
     def __init__(self) -> None:
         self._size = 0
-        self._hash = sha256()
+        self._crc = 0
 
     def add(self, data: bytes | memoryview) -> Self:
         """Add bytes."""
         self._size += len(data)
-        self._hash.update(data)
+        self._crc = zlib.crc32(data, self._crc)
         return self
 
     def value(self) -> dict[str, int | str]:
         """Return the JSON value."""
-        return {"bytes": self._size, "sha256": self._hash.hexdigest()}
+        return {"bytes": self._size, "crc32": f"{self._crc:08x}"}
 
 
 def text_of(
@@ -59,16 +59,20 @@ def text_of(
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 
-def value_of(source: Source, findings: Findings) -> dict[str, Any] | None:
+def value_of(
+    source: Source, findings: Findings, file: Fingerprint | None = None
+) -> dict[str, Any] | None:
     """Return the JSON value of the sidecar of a source, None if there is none.
 
-    Return None, too, and add a finding, if the sidecar is damaged or belongs to another file.
+    Return None, too, and add a finding, if the sidecar is damaged or belongs to another file. file:
+    the fingerprint of the file; by default the source has the whole file.
     """
     if source.sidecar is None:
         return None
     try:
         value = _parsed(source.sidecar)
-        if "file" in value and value["file"] != Fingerprint().add(source.view).value():
+        found = Fingerprint().add(source.view) if file is None and "file" in value else file
+        if "file" in value and (found is None or value["file"] != found.value()):
             raise ValueError("the file was changed later, or written by another program")
     except ValueError as error:
         report(source, error, findings)

@@ -4,12 +4,13 @@ CSV and pandas have single numbers only.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.grammars.columns.arrays import side_by_side
 from exset.grammars.tables.columns import Numbers, TableColumn
 
 _UNIT: Final = re.compile(r"(.+):(0|[1-9][0-9]{0,8})", re.DOTALL)
@@ -54,6 +55,15 @@ def join_units(columns: Mapping[str, TableColumn]) -> dict[str, TableColumn]:
     return joined
 
 
+def unit_groups(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return the names of units by the name of the array that they may be joined to."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        if found := _UNIT.fullmatch(name):
+            groups.setdefault(found[1], []).append(name)
+    return groups
+
+
 def is_unit(name: str) -> bool:
     """Return whether a name is that of a unit."""
     return _UNIT.fullmatch(name) is not None
@@ -69,7 +79,9 @@ def _joined(parts: dict[int, Numbers]) -> Numbers | None:
     present = np.any([part.present for part in ordered], axis=0)
     if any((part.present != present).any() for part in ordered):
         dtype = np.result_type(dtype, np.float32)
-    values = np.stack([part.values.astype(dtype) for part in ordered], axis=1)
+    values = side_by_side([part.values.astype(dtype, copy=False) for part in ordered])
+    if values.base is not None and not all(part.present.all() for part in ordered):
+        values = values.copy()
     for unit, part in enumerate(ordered):
         if part.values.dtype.kind in "iu" and not _is_same(values[:, unit], part.values):
             return None

@@ -26,6 +26,12 @@ def delimiter_of(data: bytes) -> bytes:
     return max(DELIMITERS, key=plain.count)
 
 
+def first_row_ends(head: bytes) -> bool:
+    """Return whether the first row of a file ends within its first bytes."""
+    found = _LINE.match(head.removeprefix(BOM).lstrip(b"\r\n"))
+    return found is not None and found[0].endswith((b"\r", b"\n"))
+
+
 def is_number(name: bytes) -> bool:
     """Return whether a name is a number."""
     return _NUMBER.fullmatch(name) is not None

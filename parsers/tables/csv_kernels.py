@@ -5,8 +5,8 @@ from typing import Final
 import numpy as np
 
 from exset.core.kernels import Kernels, entry_kernel, kernel
-from exset.grammars.columns.arrays import Bytes, Flags, Ints, Longs
-from exset.parsers.engine.conversion import decimal, rounded
+from exset.grammars.columns.arrays import Bytes, Flags, Ints, LongRows, Longs
+from exset.parsers.engine.conversion import TENS, decimal, eight_digits, rounded
 from exset.parsers.shared.shortest import put_integer, put_real
 
 KERNELS: Final = Kernels(
@@ -33,22 +33,38 @@ _MAGNITUDE: Final = 0x7FFFFFFF
 
 @entry_kernel
 def read_numbers(
-    buffer: Bytes, starts: Longs, ends: Longs, is_text: Flags, kinds: Bytes, numbers: Longs
+    buffer: Bytes,
+    starts: Longs,
+    ends: Longs,
+    columns: LongRows,
+    kinds: Bytes,
+    numbers: Longs,
+    firsts: Longs,
+    steps: Longs,
 ) -> None:
-    """Fill the kind and the number of each cell, column by column; the cells are in rows.
+    """Fill the kind and the number of each cell: integers, or the bits of reals.
 
-    numbers: integers, or the bits of reals. is_text: whether a column is text. The kernel sets it
-    at the first cell of a column that is not a number, and skips the rest of this column.
+    The cells are in rows. Those of column `i` go to the places `firsts[i]`, `firsts[i] + steps[i]`,
+    and so on. columns: for each column a bit for each kind that it has, the least integer, and the
+    largest integer. A column with a cell that is not a number is text, and the rest of it is
+    skipped.
     """
-    width = len(is_text)
+    width = len(columns)
     rows = len(starts) // width
     for row in range(rows):
         for column in range(width):
-            if not is_text[column]:
-                cell, to = row * width + column, column * rows + row
-                kind, numbers[to] = _number(buffer, starts[cell], ends[cell])
-                is_text[column] = kind == NO_NUMBER
-                kinds[to] = kind
+            seen = columns[column, 0]
+            if seen & (1 << NO_NUMBER):
+                continue
+            cell, to = row * width + column, firsts[column] + row * steps[column]
+            kind, number = _number(buffer, starts[cell], ends[cell])
+            kinds[to], numbers[to] = kind, number
+            columns[column, 0] = seen | 1 << kind
+            if kind == INTEGER:
+                if number < columns[column, 1]:
+                    columns[column, 1] = number
+                if number > columns[column, 2]:
+                    columns[column, 2] = number
 
 
 @kernel
@@ -69,14 +85,29 @@ def _number(buffer: Bytes, begin: int, end: int) -> tuple[int, int]:
         if digits > _DIGITS:
             return LONG_INTEGER, 0
         return INTEGER, -mantissa if negative else mantissa
-    point = at
+    decimals = 0
     if at < end and buffer[at] == _POINT:
         at += 1
+        point = at
+        if digits + end - at <= _DIGITS:  # read most digits in two groups of up to eight
+            while end - at > 16 and 48 <= buffer[at] <= 57:
+                mantissa = mantissa * 10 + (int(buffer[at]) - 48)
+                at += 1
+            if 8 < end - at <= 16:
+                part = eight_digits(buffer, end - 8, end - at - 8)
+                if part >= 0:
+                    mantissa = mantissa * int(TENS[end - at - 8]) + part
+                    at = end - 8
+            if 0 < end - at <= 8:
+                part = eight_digits(buffer, end, end - at)
+                if part >= 0:
+                    mantissa = mantissa * int(TENS[end - at]) + part
+                    at = end
         while at < end and 48 <= buffer[at] <= 57:
             mantissa = mantissa * 10 + (int(buffer[at]) - 48)
             at += 1
-        digits += at - point - 1
-    decimals = max(at - point - 1, 0)
+        decimals = at - point
+        digits += decimals
     if at == end and 0 < digits <= _DIGITS:
         real = rounded(mantissa, -decimals)
     else:

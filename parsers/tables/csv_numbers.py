@@ -1,6 +1,6 @@
 """Columns of numbers in CSV: which cells are numbers, and their values."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -22,6 +22,7 @@ class Shown:
     is_text: bool = False
     is_filled: bool = False
     has_reals: bool = False
+    has_empty: bool = False
     least: int = 0
     most: int = 0
 
@@ -31,6 +32,7 @@ class Shown:
             self.is_text or other.is_text,
             self.is_filled or other.is_filled,
             self.has_reals or other.has_reals,
+            self.has_empty or other.has_empty,
             min(self.least, other.least),
             max(self.most, other.most),
         )
@@ -51,48 +53,62 @@ class Shown:
 class CellsOfColumn:
     """The cells of a column as a kernel read them; kinds: uint8 [n], numbers: int64 [n].
 
-    is_text: whether some cell is no number; then there are no numbers.
+    seen: a bit for each kind of cells. least, most: of the integers that the kernel read.
     """
 
-    is_text: bool
     kinds: Bytes
     numbers: Longs
+    seen: int
+    least: int
+    most: int
     _view: memoryview
     _starts: Longs
     _ends: Longs
 
+    def _has(self, *kinds: int) -> bool:
+        """Return whether a cell has one of some kinds."""
+        return any(self.seen >> kind & 1 for kind in kinds)
+
     @cached_property
     def _integers(self) -> tuple[Longs, list[int]]:
         """The rows of the integers that the kernel did not read, and these integers."""
+        if not self._has(k.LONG_INTEGER):
+            return np.empty(0, np.int64), []
         rows = np.flatnonzero(self.kinds == k.LONG_INTEGER)
         return rows, [_integer(bytes(text)) for text in self._texts(rows)]
 
     def shown(self) -> Shown:
         """Return what the cells look like."""
-        if self.is_text:
+        if self._has(k.NO_NUMBER):
             return Shown(is_text=True, is_filled=True)
         whole = self._integers[1]
         if any(not -_MOST - 1 <= number <= _MOST_UNSIGNED for number in whole):
             return Shown(is_text=True, is_filled=True)
-        has_reals = bool(((self.kinds == k.REAL) | (self.kinds == k.LONG_REAL)).any())
-        least = 0 if has_reals or not self.numbers.size else int(self.numbers.min())
-        is_filled = bool((self.kinds != k.EMPTY).any())
-        return Shown(False, is_filled, has_reals, min([0, least, *whole]), max(whole, default=0))
+        return Shown(
+            is_filled=self._has(k.INTEGER, k.REAL, k.LONG_INTEGER, k.LONG_REAL),
+            has_reals=self._has(k.REAL, k.LONG_REAL),
+            has_empty=self._has(k.EMPTY),
+            least=min([self.least, *whole]),
+            most=max([self.most, *whole]),
+        )
 
     def column(self, dtype: "np.dtype[Any]") -> Numbers:
         """Return the numbers with the dtype of the whole column. Empty cells are absent."""
-        present, numbers = self.kinds != k.EMPTY, self.numbers
+        present = self.kinds != k.EMPTY if self._has(k.EMPTY) else None
+        numbers = self.numbers
         rows, whole = self._integers
         if dtype != np.float64:
             values = numbers.astype(dtype, copy=False)
             values[rows] = np.array(whole, dtype)
             return Numbers.of(values, present)
         reals = numbers.view(np.float64)
-        short = np.flatnonzero(self.kinds == k.INTEGER)
-        reals[short] = numbers[short]
+        if self._has(k.INTEGER):
+            short = np.flatnonzero(self.kinds == k.INTEGER)
+            reals[short] = numbers[short]
         reals[rows] = [float(number) for number in whole]
-        long_reals = np.flatnonzero(self.kinds == k.LONG_REAL)
-        reals[long_reals] = [float(text) for text in self._texts(long_reals)]
+        if self._has(k.LONG_REAL):
+            long_reals = np.flatnonzero(self.kinds == k.LONG_REAL)
+            reals[long_reals] = [float(text) for text in self._texts(long_reals)]
         return Numbers.of(reals, present)
 
     def _texts(self, rows: Longs) -> Iterator[memoryview]:
@@ -102,41 +118,42 @@ class CellsOfColumn:
 
 
 def cells_of(
-    buffer: Bytes, starts: Longs, ends: Longs, is_text: Flags, *, compiled: bool
+    buffer: Bytes,
+    starts: Longs,
+    ends: Longs,
+    is_text: Flags,
+    groups: Sequence[slice] = (),
+    *,
+    compiled: bool,
 ) -> list[CellsOfColumn]:
     """Return the cells of each column.
 
     starts, ends: of the cells, row by row. is_text: bool [columns], those that are text in any
-    case. Empty cells are absent. A column is text if no cell is filled, or some cell is not a
-    number: it has leading zeros, a plus sign, or is an integer beyond 64 bits.
+    case. groups: neighbouring columns that are the columns of one array [n, k] in memory. Empty
+    cells are absent. A column is text if no cell is filled, or some cell is not a number: it has
+    leading zeros, a plus sign, or is an integer beyond 64 bits.
     """
     width = is_text.size
     rows = starts.size // width
+    firsts, steps = np.arange(width, dtype=np.int64) * rows, np.ones(width, np.int64)
+    for group in groups:
+        size = group.stop - group.start
+        firsts[group] = group.start * rows + np.arange(size)
+        steps[group] = size
     buffer, starts, ends = map(np.ascontiguousarray, (buffer, starts, ends))
-    is_text = is_text.copy()
+    columns = np.zeros((width, 3), np.int64)
+    columns[is_text, 0] = 1 << k.NO_NUMBER
     kinds, numbers = np.empty(starts.size, np.uint8), np.empty(starts.size, np.int64)
     run = k.KERNELS.choose(k.read_numbers, compiled)
-    run(buffer, starts, ends, is_text, kinds, numbers)
+    run(buffer, starts, ends, columns, kinds, numbers, firsts, steps)
     found: list[CellsOfColumn] = []
-    for number in range(width):
-        rows_of = slice(number * rows, (number + 1) * rows)
+    for number, (seen, least, most) in enumerate(columns.tolist()):
+        first, step = int(firsts[number]), int(steps[number])
+        places = slice(first, first + rows * step, step)
         spans = starts[number::width], ends[number::width]
-        cells = kinds[rows_of], numbers[rows_of]
-        found.append(CellsOfColumn(bool(is_text[number]), *cells, buffer.data, *spans))
+        values = kinds[places], numbers[places]
+        found.append(CellsOfColumn(*values, seen, least, most, buffer.data, *spans))
     return found
-
-
-def numbers_of(
-    buffer: Bytes, starts: Longs, ends: Longs, is_text: Flags, *, compiled: bool
-) -> list[Numbers | None]:
-    """Return the numbers in each column: int64, uint64 or float64; None for a column of text.
-
-    Arguments are those of `cells_of`.
-    """
-    return [
-        None if (dtype := cells.shown().dtype) is None else cells.column(dtype)
-        for cells in cells_of(buffer, starts, ends, is_text, compiled=compiled)
-    ]
 
 
 def _integer(numeral: bytes) -> int:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from exset.core.errors import Place
+from exset.core.text import safe
 from exset.grammars.columns.arrays import bits
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import Numbers, TableColumn, Text, first_wrong_text
@@ -34,14 +36,14 @@ class ColumnSurvey:
     shown: Shown = field(default_factory=Shown)
     changed: ChangedCells = field(default_factory=ChangedCells)
 
-    def add(self, column: TableColumn) -> None:
-        """Add the next rows."""
+    def add(self, name: str, column: TableColumn) -> None:
+        """Add the next rows of the column with this name."""
         self.has_rows = self.has_rows or bool(column.present.any())
         self.has_absent = self.has_absent or not column.present.all()
         if isinstance(column, Numbers):
             self._add_numbers(column.values)
         elif isinstance(column, Strings):
-            self._add_text(column)
+            self._add_text(name, column)
         self.rows += len(column)
 
     def _add_numbers(self, values: Any) -> None:
@@ -50,7 +52,7 @@ class ColumnSurvey:
             self.least = least if self.least is None else min(least, self.least)
         self.has_odd_nan = self.has_odd_nan or _has_odd_nan(values)
 
-    def _add_text(self, column: Strings) -> None:
+    def _add_text(self, name: str, column: Strings) -> None:
         if not isinstance(column, Text):
             wrong = first_wrong_text(column)
             if self.wrong_text is None and wrong is not None:
@@ -63,7 +65,7 @@ class ColumnSurvey:
         is_text = np.full(1, self.shown.is_text)
         [cells] = cells_of(text.data, starts, ends, is_text, compiled=compiled)
         self.shown = self.shown | cells.shown()
-        self.changed.add(text)
+        self.changed.add(text, lambda row: place_of(name, self.rows + row))
 
 
 def survey(tables: Iterable[Table]) -> tuple[Table, dict[str, ColumnSurvey]]:
@@ -73,9 +75,14 @@ def survey(tables: Iterable[Table]) -> tuple[Table, dict[str, ColumnSurvey]]:
     for table in tables:
         first = table[:0] if first is None else first
         for name, column in table.columns.items():
-            found.setdefault(name, ColumnSurvey()).add(column)
+            found.setdefault(name, ColumnSurvey()).add(name, column)
     assert first is not None, "a streamer yields at least one table"
     return first, found
+
+
+def place_of(name: str, row: int | None = None) -> Place:
+    """Return the place of a column, or of a row of it, in a table."""
+    return Place("table", field=f"columns[{safe(name)!r}]" + ("" if row is None else f"[{row}]"))
 
 
 def _has_odd_nan(values: Any) -> bool:

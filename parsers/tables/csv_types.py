@@ -6,12 +6,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.grammars.columns.arrays import side_by_side
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.column_types import absent, cast
 from exset.grammars.tables.columns import Numbers, TableColumn, Text
 from exset.grammars.tables.sidecar import check_rows, metadata_of
 from exset.grammars.tables.table import Table
 
+_REAL: Final = np.dtype(np.float64)
 _TIE: Final = 1 << 28
 _TAIL: Final = (1 << 29) - 1  # the bits that rounding to binary32 drops
 
@@ -29,7 +31,7 @@ def typed(columns: Mapping[str, TableColumn], rows: int, value: Mapping[str, Any
         wanted = absent(kind, rows)
         if isinstance(wanted, Numbers) and len(wanted.shape) == 1:
             names = [f"{name}:{unit}" for unit in range(wanted.shape[0])]
-            made[name] = _stacked([_typed(each, left, wanted, kind) for each in names])
+            made[name] = _stacked(names, left, wanted, kind)
         else:
             made[name] = _typed(name, left, wanted, kind)
     if left:
@@ -55,10 +57,24 @@ def _typed(name: str, left: dict[str, TableColumn], wanted: TableColumn, kind: s
     return made
 
 
-def _stacked(units: list[Numbers]) -> Numbers:
-    """Return the arrays of columns of single numbers; a row is absent if all its numbers are."""
-    if not units:
+def _stacked(
+    names: list[str], left: dict[str, TableColumn], wanted: Numbers, kind: str
+) -> TableColumn:
+    """Remove the columns of units from `left`; return them as arrays with the type of `wanted`.
+
+    A row is absent if all its numbers are.
+    """
+    if not names:
         raise ValueError("CSV has no empty arrays")
+    given = [left.get(each) for each in names]
+    reals = [each for each in given if isinstance(each, Numbers) and each.values.dtype == _REAL]
+    dtype = wanted.values.dtype
+    if dtype.kind == "f" and len(reals) == len(given):
+        for each in names:
+            del left[each]
+        values = _reals(side_by_side([each.values for each in reals]), dtype)
+        return Numbers.of(values, np.any([each.present for each in reals], axis=0))
+    units = [_typed(each, left, wanted, kind) for each in names]
     values = np.stack([each.values for each in units], axis=1)
     return Numbers.of(values, np.any([each.present for each in units], axis=0))
 
@@ -94,8 +110,8 @@ def _reals(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
     with np.errstate(over="ignore"):
         made = values.astype(dtype)
     if dtype == np.float32:
-        for row in np.flatnonzero(values.view(np.int64) & _TAIL == _TIE):
-            near = made[row]
+        for at in zip(*np.nonzero(values.view(np.int64) & _TAIL == _TIE), strict=True):
+            near = made[at]
             sides = np.nextafter(near, np.array([-np.inf, np.inf], np.float32))
-            made[row] = next((each for each in sides if float(str(each)) == values[row]), near)
+            made[at] = next((each for each in sides if float(str(each)) == values[at]), near)
     return made

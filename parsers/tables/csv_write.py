@@ -1,7 +1,6 @@
 """Write tables as CSV or TSV, from chunks: UTF-8, a row of names, LF after each row."""
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from io import BytesIO
 from typing import BinaryIO, Final
 
@@ -20,7 +19,7 @@ from exset.grammars.tables.unit_columns import is_unit, split_units
 from exset.parsers.tables.csv_cells import Cells, number_cells, text_cells
 from exset.parsers.tables.csv_header import DELIMITERS, is_table
 from exset.parsers.tables.csv_kernels import KERNELS, place_cells
-from exset.parsers.tables.csv_survey import ColumnSurvey, survey
+from exset.parsers.tables.csv_survey import ColumnSurvey, place_of, survey
 
 _HEAD: Final = 4096
 _MARK: Final = b'"'
@@ -91,10 +90,10 @@ def _write(
                     "the text would be read as numbers, as the whole file is in quotation marks"
                 )
                 Losses(lossy, findings).report(name, problem)
-            surveys[name].changed.report(findings, partial(_place, name))
+            surveys[name].changed.report(findings)
     odd = [name for name in kept.names if surveys[name].has_odd_nan]
     findings.add_each(
-        odd, lambda name: csv_findings.finding_at("csv-nan", _place(name), name=safe(name))
+        odd, lambda name: csv_findings.finding_at("csv-nan", place_of(name), name=safe(name))
     )
     head = delimiter.join(names) + b"\n"
     out.write(head)
@@ -194,10 +193,6 @@ def _name(name: str, is_alone: bool) -> bytes:
     if is_like_other or any(byte in raw for byte in _SPECIAL):
         return _MARK + raw.replace(_MARK, 2 * _MARK) + _MARK
     return raw
-
-
-def _place(name: str, row: int | None = None) -> Place:
-    return Place("table", field=f"columns[{safe(name)!r}]" + ("" if row is None else f"[{row}]"))
 
 
 def _rows(cells: list[Cells], rows: int, delimiter: bytes) -> Bytes:

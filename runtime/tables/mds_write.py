@@ -24,7 +24,7 @@ from exset.runtime.tables.losses import report_dropped
 from exset.runtime.tables.mds import SAID
 from exset.runtime.tables.mds_columns import encoded, size_of
 from exset.runtime.tables.mds_index import INDEX, VERSION
-from exset.runtime.tables.shard_plan import Plan
+from exset.runtime.tables.shard_plan import Plan, Sum
 from exset.runtime.tables.shard_plan import size_of as bytes_of
 from exset.runtime.tables.shards import METADATA
 
@@ -169,11 +169,10 @@ def _shards(
 
 
 def _file(name: str, parts: Iterable[bytes | memoryview]) -> dict[str, Any]:
-    file = sidecar.Fingerprint()
+    file = Sum()
     for part in parts:
         file.add(part)
-    value = file.value()
-    return {"basename": name, "bytes": value["bytes"], "hashes": {"sha256": value["sha256"]}}
+    return {"basename": name, "bytes": file.size, "hashes": {"sha256": file.sha256}}
 
 
 def _compressed(compression: str, parts: Iterable[bytes | memoryview]) -> list[bytes | memoryview]:

@@ -70,6 +70,24 @@ class Plan:
             begin = stop
 
 
+class Sum:
+    """The size and the SHA-256 of a shard, which comes in chunks."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._hash = sha256()
+
+    def add(self, data: bytes | memoryview) -> None:
+        """Add bytes."""
+        self.size += len(data)
+        self._hash.update(data)
+
+    @property
+    def sha256(self) -> str:
+        """The checksum in hexadecimal digits."""
+        return self._hash.hexdigest()
+
+
 def checksum(data: bytes | memoryview) -> str:
     """Return the SHA-256 of a shard in hexadecimal digits."""
     return sha256(data).hexdigest()

@@ -20,7 +20,7 @@ from exset.grammars.tables.table import Table
 from exset.io.folders import NewFolder
 from exset.runtime.tables.losses import Held
 from exset.runtime.tables.shard_chunks import archives
-from exset.runtime.tables.shard_plan import Plan, size_of
+from exset.runtime.tables.shard_plan import Plan, Sum, size_of
 from exset.runtime.tables.shards import INDEX, METADATA
 from exset.runtime.tables.webdataset_columns import encoded
 
@@ -105,7 +105,7 @@ def _shard(
     folder: NewFolder, name: str, parts: Iterable[_Run], end_of: Callable[[int], bytes]
 ) -> dict[str, int | str]:
     """Write a shard; return its entry in the index."""
-    samples, file = 0, sidecar.Fingerprint()
+    samples, file = 0, Sum()
     with folder.open(name) as out:
         for _, begin, stop, encode in parts:
             samples += stop - begin
@@ -115,6 +115,4 @@ def _shard(
         last = end_of(out.tell())
         file.add(last)
         out.write(last)
-    value = file.value()
-    sizes = {"filesize": value["bytes"], "sha256": value["sha256"]}
-    return {"url": name, "nsamples": samples, **sizes}
+    return {"url": name, "nsamples": samples, "filesize": file.size, "sha256": file.sha256}

@@ -99,7 +99,7 @@ def test_any_table(source: Format, table: Table, target: Format, lossy: bool) ->
         try:
             exset.save(table, path, format=source.name)
         except FormatError:
-            assume(not source.is_folder)  # shards do not hold all tables
+            assume(not source.is_folder and source.sidecar is None)  # they do not hold all tables
             raise
         whole = converted(path, target, None, lossy=lossy)
         assert converted(path, target, 1, lossy=lossy) == whole

@@ -1,0 +1,148 @@
+"""The cells of CSV: the rows of a file, or of a chunk of it, as spans of its bytes."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Self
+
+import numpy as np
+
+from exset.core.errors import FormatError, Place
+from exset.core.source import Source, Span
+from exset.core.text import counted, invalid_utf8
+from exset.grammars.columns.arrays import Bytes, Flags, Longs, offsets_of
+from exset.grammars.tables.columns import Text
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.stream import ParseStream
+
+_QUOTE: Final = ord('"')
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one or more rows of `width` cells each.
+
+    `source`: bytes that contain them. `starts`, `ends`: int64 [cells], their offsets in `buffer`,
+    the bytes of the source, without quotation marks. `is_quoted`: bool [cells].
+    """
+
+    source: Source
+    starts: Longs
+    ends: Longs
+    is_quoted: Flags
+    width: int
+
+    @classmethod
+    def of(
+        cls, grammar: Grammar, source: Source, stream: ParseStream, width: int | None = None
+    ) -> Self:
+        """Return the cells of parsed rows, of which there is at least one.
+
+        `width`: the number of cells of each row, by default that of the first one. Raises
+        FormatError for a row of another width.
+        """
+        first, first_quoted, cell, cell_quoted, line = (
+            grammar.terminal(name)
+            for name in ("FIRST", "FIRST_QUOTED", "CELL", "CELL_QUOTED", "BREAK")
+        )
+        tokens = stream.kinds.size - int(stream.kinds[-1] == line)  # without the end of the file
+        kinds, ends = stream.kinds[:tokens], stream.ends[:tokens]
+        is_quoted = (kinds == first_quoted) | (kinds == cell_quoted)
+        starts = stream.starts[:tokens] + ((kinds == cell) | (kinds == cell_quoted)) + is_quoted
+        starts -= source.start
+        stops = ends - is_quoted - source.start
+        # A row that begins with a delimiter has an empty cell before it.
+        breaks = np.flatnonzero(kinds == line)
+        after = kinds[breaks + 1]
+        is_open = (after != first) & (after != first_quoted)
+        sizes = np.diff(breaks, append=tokens) - 1 + is_open
+        kept = kinds != line
+        if is_open.any():  # the line break before the row becomes its first cell
+            opening = breaks[is_open]
+            kept[opening] = True
+            starts[opening] = stops[opening] = ends[opening] - source.start
+        width = int(sizes[0]) if width is None else width
+        if (wrong := np.flatnonzero(sizes != width)).size:
+            row = int(wrong[0])
+            after_row = [*breaks[row + 1 : row + 2].tolist(), tokens][0]
+            span = Span(int(ends[breaks[row]]), int(ends[after_row - 1]))
+            raise _wrong_width(source, span, int(sizes[row]), width)
+        return cls(source, starts[kept], stops[kept], is_quoted[kept], width)
+
+    def __len__(self) -> int:
+        return self.starts.size // self.width
+
+    @cached_property
+    def buffer(self) -> Bytes:
+        """The bytes of the source."""
+        return np.frombuffer(self.source.data, np.uint8)
+
+    def after_names(self) -> Self:
+        """Return the rows without the first one, which has the names."""
+        cells = slice(self.width, None)
+        each = (self.starts[cells], self.ends[cells], self.is_quoted[cells])
+        return type(self)(self.source, *each, self.width)
+
+    def check_text(self) -> None:
+        """Raise FormatError for bytes that are not UTF-8."""
+        begin, end = int(self.starts[0]), int(self.ends[-1])
+        if (at := invalid_utf8(self.source.view[begin:end])) is not None:
+            raise not_utf8(self.source, self.source.start + begin + at)
+
+    def has_plain(self) -> Flags:
+        """Return which columns have a filled cell without quotation marks."""
+        is_plain = (self.ends > self.starts) & ~self.is_quoted
+        return np.asarray(is_plain.reshape(-1, self.width).any(axis=0))
+
+    def names(self) -> list[str]:
+        """Return the cells of the first row."""
+        return [name or "" for name in self._text(slice(0, self.width), is_name=True)]
+
+    def text(self, column: int) -> Text:
+        """Return a column as text; an empty cell without quotation marks is absent."""
+        return self._text(slice(column, None, self.width), is_name=False)
+
+    def _text(self, cells: slice, *, is_name: bool) -> Text:
+        starts, ends, is_quoted = self.starts[cells], self.ends[cells], self.is_quoted[cells]
+        present = (ends > starts) | is_quoted | is_name
+        found = Text.from_spans(self.buffer, starts, ends, present)
+        marks = np.flatnonzero(found.data == _QUOTE)
+        if not marks.size or not is_quoted.any():
+            return found
+        # Marks in quoted cells are in pairs, of which the first ones stay.
+        lengths = found.lengths
+        marks = marks[np.repeat(is_quoted, lengths)[marks]]
+        kept = np.ones(found.data.size, np.bool_)
+        kept[marks[1::2]] = False
+        left = offsets_of(kept)[found.offsets]
+        return Text.unchecked(data=found.data[kept], offsets=left, present=found.present)
+
+    def place(self, row: int, column: int) -> Place:
+        """Return the place of a cell."""
+        return Place.in_text(self.source, self.span(self.width * row + column))
+
+    def span(self, cell: int) -> Span:
+        """Return the span of a cell in the file, with its quotation marks."""
+        begin, quoted = self.source.start, int(self.is_quoted[cell])
+        return Span(begin + int(self.starts[cell]) - quoted, begin + int(self.ends[cell]) + quoted)
+
+
+def not_utf8(source: Source, at: int) -> FormatError:
+    """Return the error for a byte that is not UTF-8."""
+    return FormatError(
+        f"the byte 0x{source.data[at - source.start]:02x} is not UTF-8",
+        source=source,
+        span=Span(at, at + 1),
+        hint="convert the file to UTF-8, for example with iconv -f latin1 -t utf-8",
+        code="table-text",
+    )
+
+
+def _wrong_width(source: Source, span: Span, size: int, width: int) -> FormatError:
+    """Return the error for a row that has another number of cells than there are names."""
+    return FormatError(
+        f"the row has {counted(size, 'cell')}, but there are {width} names",
+        source=source,
+        span=span,
+        hint="put a cell with a delimiter or a line break in quotation marks",
+        code="csv-row",
+    )

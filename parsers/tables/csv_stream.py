@@ -1,0 +1,216 @@
+"""Read CSV files in chunks of rows: once to find the types of the columns, once for the rows."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from exset.core.errors import Findings, FormatError
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.core.source import Source
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables import sidecar
+from exset.grammars.tables.column_types import absent
+from exset.grammars.tables.columns import Numbers, TableColumn
+from exset.grammars.tables.sidecar import check_rows
+from exset.grammars.tables.table import Table
+from exset.grammars.tables.unit_columns import join_units, unit_groups
+from exset.io.blocks import Blocks
+from exset.parsers.engine.window import Window
+from exset.parsers.tables.csv import HINT, ROW, grammar_of, parse
+from exset.parsers.tables.csv_columns import Reading
+from exset.parsers.tables.csv_header import BOM, delimiter_of, first_row_ends
+from exset.parsers.tables.csv_kernels import KERNELS
+from exset.parsers.tables.csv_numbers import Shown
+from exset.parsers.tables.csv_rows import Cells
+from exset.parsers.tables.csv_types import typed
+
+_HEAD: Final = 1 << 20
+_BLOCK: Final = 1 << 21
+_TOKENS: Final = 1 << 18
+_NOTES: Final = "csv"
+
+Make = Callable[[Mapping[str, TableColumn], int], Table]
+"""Makes the table of the columns of a chunk with a number of rows; raises ValueError."""
+
+
+def stream(
+    blocks: Blocks,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Iterator[Table]:
+    """Yield the rows of a CSV file in tables; joined, they equal the result of `parse`.
+
+    All rows decide the types of the columns, so that the file is read twice or three times. A pipe,
+    a compressed file, and a file whose chunks would have different types, are read whole. Raises
+    the errors of `parse`; of several errors, the first one.
+    """
+    findings = Findings() if findings is None else findings
+    if blocks.file is None or not first_row_ends(blocks.head(_HEAD)):
+        yield parse(blocks.whole(), limits=limits, findings=findings, engine=engine)
+        return
+    file = _File(blocks, limits, engine)
+    known = blocks.notes.get(_NOTES)
+    if not isinstance(known, _Known):
+        blocks.notes[_NOTES] = known = _Known.of(file)
+    if known.make is None:
+        source = blocks.again(limits, _BLOCK).whole()
+        yield parse(source, limits=limits, findings=findings, engine=engine)
+        return
+    findings.add_all(known.before)
+    reading = known.reading.again()
+    yield from file.tables(reading, known.make)
+    reading.report(findings)
+    findings.add_all(known.after)
+
+
+@dataclass
+class _File:
+    """A file that is read several times."""
+
+    blocks: Blocks
+    limits: Limits
+    engine: Engine
+
+    def chunks(self, watch: Callable[[bytes], object] | None = None) -> Iterator[Cells]:
+        """Yield the rows in chunks; the first row has the names. watch: gets all bytes."""
+        head = self.blocks.head(_HEAD)
+        grammar = grammar_of(delimiter_of(head))
+        begin = len(BOM) if head.startswith(BOM) else 0
+        window = Window(self.blocks.again(self.limits, _BLOCK, watch), b"\n")
+        width: int | None = None
+        for each in grammar.parse(
+            window, self.engine, hint=lambda _: HINT, begin=begin, boundary=ROW, tokens=_TOKENS
+        ):
+            if each.steps.size:
+                cells = Cells.of(grammar, window.source, each, width)
+                cells.check_text()
+                yield cells
+                width = cells.width
+                window.release(int(each.ends[-1]))
+
+    def rows(self) -> Iterator[Cells]:
+        """Yield the rows in chunks, without the names."""
+        is_first = True
+        for cells in self.chunks():
+            yield cells.after_names() if is_first else cells
+            is_first = False
+
+    def tables(self, reading: Reading, make: Make) -> Iterator[Table]:
+        """Yield the rows in tables. reading: what is known from all rows."""
+        for cells in self.rows():
+            numbers = reading.numbers(cells, self.compiled)
+            yield make(reading.columns(cells, numbers), len(cells))
+
+    def has_one_type(self, reading: Reading, make: Make) -> bool:
+        """Return whether `make` gives all chunks the same types."""
+        kinds: set[str] = set()
+        try:
+            kinds.update(str(table.types) for table in self.tables(reading.again(), make))
+        except ValueError as error:
+            if isinstance(error, FormatError):
+                raise
+            return False
+        return len(kinds) < 2
+
+    @property
+    def compiled(self) -> bool:
+        """Whether to use compiled kernels."""
+        return KERNELS.use_compiled(self.blocks.size or 0, self.engine)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What all rows of a file show. `make` is None if only the whole file gives the right types.
+
+    `before`, `after`: the findings about the names, and about the sidecar.
+    """
+
+    reading: Reading
+    make: Make | None
+    before: Findings
+    after: Findings
+
+    @classmethod
+    def of(cls, file: _File) -> "_Known":
+        """Read all rows. Raises the errors of `parse`."""
+        before, after = Findings(), Findings()
+        content = file.blocks.sidecar
+        print_of_file = None if content is None else sidecar.Fingerprint()
+        reading: Reading | None = None
+        for cells in file.chunks(None if print_of_file is None else print_of_file.add):
+            if reading is None:
+                reading = Reading.of(cells, before)
+                cells = cells.after_names()
+            reading.add(cells, file.compiled)
+        assert reading is not None, "the grammar has at least one row"
+        source = Source(file.blocks.name, b"", sidecar=content)
+        value = sidecar.value_of(source, after, print_of_file)
+        if value is not None:
+            try:
+                check_rows(value, reading.rows)
+                if _fits(reading, value) or file.has_one_type(reading, _typed(value)):
+                    return cls(reading, _typed(value), before, after)
+            except ValueError as error:
+                if isinstance(error, FormatError):
+                    raise
+            return cls(reading, None, before, after)
+        if _are_plain(reading) or file.has_one_type(reading, _joined):
+            return cls(reading, _joined, before, after)
+        return cls(reading, None, before, after)
+
+
+def _typed(value: Mapping[str, Any]) -> Make:
+    """Return a function that gives columns the types in the value of a sidecar."""
+    return lambda columns, rows: typed(columns, rows, {**value, "rows": rows})
+
+
+def _joined(columns: Mapping[str, TableColumn], rows: int) -> Table:
+    return Table(join_units(columns), rows, {})
+
+
+def _are_plain(reading: Reading) -> bool:
+    """Return whether the types of joined units do not depend on the rows of a chunk."""
+    known = dict(zip(reading.names, zip(reading.dtypes(), reading.shown, strict=True), strict=True))
+    for names in unit_groups(reading.names).values():
+        group = [known[name] for name in names]
+        dtypes = {dtype for dtype, _ in group}
+        if dtypes != {np.dtype(np.float64)} and (
+            len(dtypes) > 1 or any(shown.has_empty for _, shown in group)
+        ):
+            return False
+    return True
+
+
+def _fits(reading: Reading, value: Mapping[str, Any]) -> bool:
+    """Return whether the types of a sidecar certainly fit all rows."""
+    known = dict(zip(reading.names, zip(reading.dtypes(), reading.shown, strict=True), strict=True))
+    for name, kind in value["columns"].items():
+        wanted = absent(kind, 0)
+        names = [name]
+        if isinstance(wanted, Numbers) and len(wanted.shape) == 1:
+            names = [f"{name}:{unit}" for unit in range(wanted.shape[0])]
+        for each in names:
+            dtype, shown = known.pop(each, (np.dtype(np.void), Shown()))
+            if not _holds(wanted, dtype, shown):
+                return False
+    return not known
+
+
+def _holds(wanted: TableColumn, dtype: "np.dtype[Any] | None", shown: Shown) -> bool:
+    """Return whether a type certainly holds the cells of a column with a dtype."""
+    if isinstance(wanted, Strings):
+        return dtype is None
+    if not isinstance(wanted, Numbers) or dtype is None:
+        return False
+    kind = wanted.values.dtype
+    if kind.kind == "f":
+        return dtype == np.float64
+    if kind.kind in "iu" and dtype == np.int64:
+        limits = np.iinfo(kind)
+        return bool(limits.min <= shown.least and shown.most <= limits.max)
+    return kind == dtype
