@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from exset.cli.output import Exit, progress, report_error
 from exset.cli.reports import SCHEMA, as_finding, findings_row, json_rows, write_row
@@ -11,6 +11,7 @@ from exset.core import progress as bytes_of_files
 from exset.core.errors import Findings, FormatError
 from exset.core.jobs import Execution, run
 from exset.core.outcome import Item
+from exset.core.parts import FilePart, divided, whole
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,16 @@ class FileResult:
 Result = TypeVar("Result", bound=FileResult)
 
 
+class Divider(Protocol[Result]):
+    """Divides work on large files."""
+
+    def counts(self, paths: Sequence[Any], /) -> Sequence[int]:
+        """Return into how many parts each file is divided."""
+
+    def joined(self, path: Any, parts: Sequence[Result], /) -> Result:
+        """Return the result of a file from those of its parts."""
+
+
 def for_each_file(
     work: Callable[[Item], Result],
     items: Sequence[Item],
@@ -35,6 +46,7 @@ def for_each_file(
     visible: bool = True,
     measured: bool = True,
     returns: type[FileResult] = FileResult,
+    divider: "Divider[Result] | None" = None,
 ) -> int:
     """Run `work` on every file and report each result; return the worst exit code.
 
@@ -42,11 +54,18 @@ def for_each_file(
     `Result` argument is None if the file has an error. Without it, `show` writes a result as text.
     After an error in a file, exset continues with the other files. A terminal shows the progress of
     the `action`. If results are `visible`, it does so only if standard output is not a terminal.
-    `measured` and `returns`: as in `run`.
+    `measured` and `returns`: as in `run`. `divider`: divides large files into parts, on which
+    `work` then runs; the items must be paths.
     """
     rows = json_rows()
     worst = Exit.OK
-    outcomes = run(work, items, jobs=jobs, measured=measured, returns=returns)
+    how: dict[str, Any] = {"jobs": jobs, "measured": measured, "returns": returns}
+    if divider is None:
+        outcomes = run(work, items, **how)
+    else:
+        paths: Sequence[Any] = items
+        units = divided(paths, divider.counts(paths), FilePart.of_file)
+        outcomes = whole(run(work, units, **how), items, units, divider.joined)
     for done in progress(outcomes, len(items), action, visible=visible):
         bytes_of_files.end()
         try:

@@ -1,10 +1,8 @@
 """`exset validate`: check files, and the files that they name."""
 
-from functools import partial
-
 import click
 
-from exset import api
+from exset.cli.checking import Check, Checked
 from exset.cli.each_file import FileResult, for_each_file
 from exset.cli.executions import jobs_options
 from exset.cli.format_options import FormatCommand
@@ -64,44 +62,26 @@ def validate(
 
     # The work is that on several files, or on the files that a single file names.
     is_inner = check_files and len(files) == 1
+    check = Check(
+        common.in_worker,
+        base if check_files else None,
+        common.isolated if is_inner else Execution(isolated=common.jobs.workers < 2),
+        decode,
+    )
     code = for_each_file(
-        partial(
-            _check,
-            common=common.in_worker,
-            base=base if check_files else None,
-            jobs=common.isolated if is_inner else Execution(isolated=common.jobs.workers < 2),
-            decode=decode,
-        ),
+        check,
         files,
         row=lambda path, result: {"stopped": None if result is None else result.findings.stopped},
         show=show,
         jobs=Execution() if is_inner else common.jobs,
         action="checking",
         measured=not check_files,
+        returns=Checked,
+        divider=check,
     )
     if is_inner and common.jobs.plan:
         usage_error("--plan needs several files, or one list of HDF5 files")
     return code
-
-
-def _check(
-    path: str, common: CommonOptions, base: str | None, jobs: Execution, decode: bool
-) -> FileResult:
-    """Check a file; with a `base`, which may be empty, also check the files that it names."""
-    findings = api.validate(
-        path,
-        format=common.format,
-        limits=common.limits,
-        check_files=base is not None,
-        base=base or "",
-        access=common.access,
-        jobs=jobs,
-        decode=decode,
-        **common.options,
-    )
-    if findings.count("limit"):
-        return FileResult(findings, Exit.LIMIT)
-    return FileResult(findings, Exit.BAD_FILE if common.is_failure(findings) else Exit.OK)
 
 
 def _explanations(findings: Findings, explained: set[str]) -> list[str]:

@@ -43,6 +43,22 @@ class FilePart(os.PathLike[str]):
         return slice(size * self.rank // self.count, size * (self.rank + 1) // self.count)
 
 
+@dataclass(frozen=True)
+class PartState:
+    """The state of a part of a file that was checked, besides its findings.
+
+    is_certain: whether the file need not be read as a whole. start: the offset of the part. lines:
+    how many line ends it has. expanded: what it counts towards the limit `max_expand`. names: names
+    that count for the whole file.
+    """
+
+    is_certain: bool
+    start: int = 0
+    lines: int = 0
+    expanded: int = 0
+    names: tuple[bytes, ...] = ()
+
+
 class Parts(Sequence[Item]):
     """The units of work of some files, of which large ones have several; made on access."""
 

@@ -41,8 +41,9 @@ class Format:
 
     Code. `reader` with its `read_options`; `writer` with its `options`, None if exset only reads
     the format. `streamer` reads and `incremental_writer` writes a file in chunks. `chunk_writer`
-    also writes a file in chunks, but reads the chunks more than once. `binary`: its files must not
-    go to a terminal. `maps`: its reader maps the file into memory, and does not copy the contents.
+    also writes a file in chunks, but reads the chunks more than once. `parts`: a module with the
+    functions of `PartsOf`, for formats of which several processes can check one file. `binary`: its
+    files must not go to a terminal. `maps`: its reader maps the file, and does not copy it.
     `is_nested`: a format of tables that can store lists of records, so that models of other
     families are written at level "said" (see `exset.to_table`). `takes`: other families whose
     models the writer also accepts. `needs`: an optional library that it imports. `may_crash`: its
@@ -96,6 +97,7 @@ class Format:
     streamer: str | None = None
     incremental_writer: str | None = None
     chunk_writer: str | None = None
+    parts: str | None = None
     companions: str | None = None
     findings: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()

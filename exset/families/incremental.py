@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
+from exset.core.parts import FilePart, PartState
 from exset.core.protocols import Model, OptionValue
 from exset.io.blocks import Blocks
 from exset.io.folders import Folder, NewFolder
@@ -51,6 +52,30 @@ class Streamer(Protocol):
         **options: OptionValue,
     ) -> Iterator[Any]:
         """Yield one or more models; joined, they equal the model that the reader returns."""
+
+
+class PartsOf(Protocol):
+    """Functions that check a large file of a format in parts."""
+
+    def count(self, size: int, /) -> int:
+        """Return into how many parts a file of `size` bytes is divided."""
+
+    def check(
+        self,
+        file: BinaryIO,
+        name: str,
+        part: FilePart,
+        findings: "Findings",
+        limits: Limits,
+        engine: Engine,
+        /,
+    ) -> PartState:
+        """Add the findings of a part, with places in the part; raise nothing but OSError."""
+
+    def joined(
+        self, parts: "Sequence[tuple[PartState, Findings]]", limits: Limits, /
+    ) -> "Findings | None":
+        """Return the findings of the file, or None if it must be read as a whole."""
 
 
 class FolderReader(Protocol):

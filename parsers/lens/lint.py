@@ -90,6 +90,11 @@ class Alternation:
             end = chunk.tokens.before[chunk.tokens.steps == c.EXAMPLE][0] - 1
             self._place = chunk.text.place(end)
 
+    @property
+    def holds(self) -> bool:
+        """Whether the examples so far alternate."""
+        return self._holds
+
     def report(self, findings: Findings) -> None:
         """Add the finding, if the set consists of such pairs."""
         pairs, rest = divmod(self._count, 2)

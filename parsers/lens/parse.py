@@ -57,7 +57,7 @@ def parse(
     compiled if the text is long. Raises FormatError for a text that Lens refuses, or on which Lens
     crashes or hangs, and LimitError.
     """
-    chunks = list(_Reading(source, limits, findings, engine).sets())
+    chunks = list(Reading(source, limits, findings, engine).sets())
     return chunks[0] if len(chunks) == 1 else ExampleSet.joined(chunks)
 
 
@@ -80,10 +80,10 @@ def stream(
     if _LAST_COMMENT.search(head):
         head = blocks.head(size + 1)
     window = Window(blocks, b";")
-    yield from _Reading(Source(blocks.name, head), limits, findings, engine, window).sets()
+    yield from Reading(Source(blocks.name, head), limits, findings, engine, window).sets()
 
 
-class _Reading:
+class Reading:
     """A text that is read in chunks; each chunk but the last ends with an example.
 
     Without a `window` the source is the whole text.
@@ -109,6 +109,11 @@ class _Reading:
         self.events = 0
         self.groups: set[bytes | None] = set()
         self.alternation = Alternation()
+
+    @property
+    def expanded(self) -> int:
+        """How many units the spans have that were read so far."""
+        return 0 if self.done is None else self.limits.max_expand - int(self.done.state[c.LEFT])
 
     def sets(self) -> Iterator[ExampleSet]:
         """Yield the examples of each chunk."""
