@@ -54,4 +54,18 @@ def _svmlight(rows: int) -> Iterator[str]:
         yield f"{row % 2} " + " ".join(f"{unit}:{value:.6f}" for unit, value in features) + "\n"
 
 
-_TEXTS: dict[str, Callable[[int], Iterator[str]]] = {"svmlight": _svmlight}
+def _snns(rows: int) -> Iterator[str]:
+    draw = np.random.default_rng(4)
+    yield "SNNS pattern definition file V3.2\ngenerated at x\n\n"
+    yield f"No. of patterns : {rows}\nNo. of input units : 100\nNo. of output units : 10\n\n"
+    for row, values in enumerate(draw.random((rows, 110)), 1):
+        words = [f"{value:.6f}" for value in values.tolist()]
+        lines = [" ".join(words[at : at + 10]) for at in range(0, 110, 10)]
+        lines.insert(10, f"# Output pattern {row}:")
+        yield "\n".join([f"# Input pattern {row}:", *lines, ""])
+
+
+_TEXTS: dict[str, Callable[[int], Iterator[str]]] = {
+    "svmlight": _svmlight,
+    "snns": _snns,
+}

@@ -4,6 +4,7 @@ from typing import Final
 
 from exset.families.format import Format
 from exset.families.option import LOSSY, Option
+from exset.families.signatures import any_of
 from exset.families.tables import TABLE
 
 _SHARED: Final = (
@@ -41,5 +42,18 @@ FORMATS: Final = (
         is_partial=True,
         findings=("exset.grammars.siblings:svmlight.findings", *_SHARED),
         strategy="exset.testing.siblings:features",
+    ),
+    Format(
+        name="snns",
+        title="SNNS pattern file",
+        family=TABLE,
+        suffixes=(".pat",),
+        signature=any_of("SNNS pattern definition file"),
+        reader="exset.parsers.siblings.snns:parse",
+        writer="exset.parsers.siblings.snns_write:render",
+        options=(LOSSY,),
+        is_partial=True,
+        findings=("exset.grammars.siblings:snns.findings", *_SHARED),
+        strategy="exset.testing.siblings:patterns",
     ),
 )

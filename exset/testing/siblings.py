@@ -1,9 +1,11 @@
 """Hypothesis strategies for tables of patterns and of features."""
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 
-from exset.grammars.tables.columns import Lists, Numbers
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text
 from exset.grammars.tables.table import Table
 
 _REALS = st.floats(allow_nan=False) | st.sampled_from((0.0, -0.0, 1.0, 0.5))
@@ -33,3 +35,35 @@ def features(draw: st.DrawFn, *, max_rows: int = 5) -> Table:
 def _lists(rows: list[list[float]] | list[list[int]], dtype: type) -> Lists:
     lengths = np.array([len(row) for row in rows], np.int64)
     return Lists.of(Numbers.of(np.array([each for row in rows for each in row], dtype)), lengths)
+
+
+_SINGLES = st.floats(width=32, allow_nan=False) | st.sampled_from((0.0, -0.0, 1.0, 0.5))
+_CLASSES = st.sampled_from(("cat", "17", "\xe9", "a.b", "-"))
+
+
+@st.composite
+def patterns(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
+    """Draw a table of patterns: inputs, targets and classes; of one size, or of several."""
+    rows = draw(st.integers(1, max_rows))
+    columns: dict[str, TableColumn] = {}
+    for name, sizes, least in (("inputs", "input_sizes", 1), ("targets", "target_sizes", 0)):
+        units = draw(st.integers(least, 3))
+        dimensions = draw(st.sampled_from((0, 0, 1, 2))) if units else 0
+        if dimensions:
+            most = [[draw(st.integers(1, 3)) for _ in range(dimensions)] for _ in range(rows)]
+            columns[sizes] = Numbers.of(np.array(most, np.int64))
+            lengths = units * np.array(most, np.int64).prod(axis=1)
+            values = np.array([draw(_SINGLES) for _ in range(int(lengths.sum()))], np.float32)
+            columns[name] = Lists.of(Numbers.of(values), lengths)
+        elif units:
+            values = np.array([draw(_SINGLES) for _ in range(rows * units)], np.float32)
+            columns[name] = Numbers.of(values.reshape(rows, units))
+    if draw(st.booleans()):
+        columns["name"] = Text.of(draw(_CLASSES) for _ in range(rows))
+    order = ("inputs", "input_sizes", "targets", "target_sizes", "name")
+    metadata: dict[str, Any] = {}
+    if draw(st.booleans()):
+        metadata = {
+            "snns": {"remap": "Threshold", "parameters": [0.5, draw(_SINGLES.filter(np.isfinite))]}
+        }
+    return Table({name: columns[name] for name in order if name in columns}, rows, metadata)

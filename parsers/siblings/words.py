@@ -1,6 +1,7 @@
 """The tokens of a sibling format: numbers, text and findings."""
 
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +15,14 @@ from exset.grammars.columns.findings import Rules
 from exset.grammars.columns.strings import Strings
 from exset.parsers.custom.doubles import KERNELS, doubles
 from exset.parsers.engine import conversion
+from exset.parsers.engine.driver import TOKENS
 from exset.parsers.engine.errors import Hint, shown
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.numbers import float32s, float64, int64s
 from exset.parsers.engine.tokens import Tokens
+
+_BYTES_A_TOKEN: Final = 4
+"""An estimate: the room for tokens grows where there are more."""
 
 
 class Words(Tokens):
@@ -37,7 +42,8 @@ class Words(Tokens):
         hint: Hint,
     ) -> "Words":
         """Parse a text, and return its tokens. Raises FormatError."""
-        [stream] = grammar.parse(source, engine, hint=hint)
+        room = len(source.content) // _BYTES_A_TOKEN + TOKENS
+        [stream] = grammar.parse(source, engine, hint=hint, tokens=room)
         compiled = KERNELS.use_compiled(len(source.data), engine)
         words = cls(grammar, source, stream, compiled=compiled, findings=findings)
         words.rules = rules

@@ -79,6 +79,7 @@ CELLS: Final[dict[str, dict[str, str]]] = {
     "file_list": _LIST,
     "lst": _LIST,
     "svmlight": {**_NO, "lens": f"{_DENSE} table-dropped", "flat": "table-dropped"},
+    "snns": {**_NO, "lens": f"{_DENSE} table-dropped", "flat": "table-dropped"},
     "imagefolder": {
         **_DROPPED,
         "lens": "no table-holds",
@@ -119,6 +120,7 @@ WHY: Final[dict[str, str]] = {
     "file_list": _PATHS,
     "lst": f"A number for each row. {_PATHS}",
     "svmlight": "Numbers by index, with one target or several labels for each row.",
+    "snns": "A vector of inputs, one of targets and a class for each row; no NaN.",
     "imagefolder": "Files, by class, or with metadata; paths begin with the class.",
     "webdataset": "No lists of records; Lens sets as meant.",
     "tfrecord": "No lists of records, and no dates; Lens sets as meant.",
