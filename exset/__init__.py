@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from exset.api import save as save
     from exset.api import stats as stats
     from exset.api import validate as validate
+    from exset.codecs.custom.layout import Layout as Layout
+    from exset.codecs.custom.layout import compile_layout as compile_layout
     from exset.comparing import diff as diff
     from exset.converting import convert as convert
     from exset.core.errors import Finding as Finding
@@ -74,6 +76,7 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "exset.api": "detect dumps load loads save stats validate",
+    "exset.codecs.custom.layout": "Layout compile_layout",
     "exset.comparing": "diff",
     "exset.converting": "convert",
     "exset.core.errors": "Finding Findings FormatError FormatWarning LimitError Severity",

@@ -126,7 +126,7 @@ def _origin_of(node: ir.Node) -> Origin:
             return Origin("alignment", node.path)
 
 
-def _first_field(expression: ir.Expression) -> str | None:
+def _first_field(expression: ir.Expression | None) -> str | None:
     return next((number.path for number in ir.fields_in(expression)), None)
 
 
@@ -150,10 +150,10 @@ def _fused(row: _Row, second: _Row, third: _Row, fourth: _Row) -> int:
     if row[0] == op.TAKE:
         if second[0] == op.EACH and second[2] == row[3]:
             return op.TAKE_EACH
-        if second[0] == op.BULK:
+        if second[0] == op.BULK and second[4] != op.REST:
             return op.TAKE_BULK
     if row[0] == op.BLOCK:
-        if second[0] == op.BULK:
+        if second[0] == op.BULK and second[4] != op.REST:
             return op.BLOCK_BULK
         if _is_flag(second) and _is_unless(third, second):
             return op.BLOCK_FORK

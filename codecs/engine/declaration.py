@@ -64,17 +64,15 @@ class Tree:
 
     def _record(self, con: cs.Struct, path: str, outer: Scope | None) -> ir.Record:
         """Convert the members of a Struct; each can use the names of members before it."""
-        _check_hook(con, path)
+        check_hook(con, path)
         scope: Scope = {} if outer is None else {"_": outer}
         members: list[tuple[str | None, ir.Node]] = []
         for member in con.subcons:
             name, inner, at = None, member, path
-            if type(member) is cs.Renamed:
+            if type(member) is cs.Renamed and member.name is not None:
                 name, inner = _checked_name(member, path), member.subcon
                 at = f"{path}.{name}" if path else name
-            node = self._node(inner, at, scope)
-            if name is None and not _needs_no_name(node):
-                refuse(path, f"{type(inner).__name__} needs a name")
+            node = self._member(inner, name, at, scope)
             members.append((name, node))
             while isinstance(node, ir.Alignment):
                 node = node.inner
@@ -84,8 +82,15 @@ class Tree:
         self._scopes[record] = scope
         return record
 
+    def _member(self, con: cs.Construct, name: str | None, path: str, scope: Scope) -> ir.Node:
+        """Convert a member of a Struct. path: its own, or without a name that of the Struct."""
+        node = self._node(con, path, scope)
+        if name is None and not _needs_no_name(node):
+            refuse(path, f"{type(con).__name__} needs a name")
+        return node
+
     def _node(self, con: cs.Construct, path: str, scope: Scope) -> ir.Node:
-        _check_hook(con, path)
+        check_hook(con, path)
         kind = type(con)
         if kind is cs.Struct:
             return self._record(con, path, scope)
@@ -189,10 +194,11 @@ def _checked_name(member: cs.Renamed, path: str) -> str:
     name = member.name
     if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
         refuse(path, f"{name!r} cannot be the name of a field")
-    _check_hook(member, path)
+    check_hook(member, path)
     return name
 
 
-def _check_hook(con: cs.Construct, path: str) -> None:
+def check_hook(con: cs.Construct, path: str) -> None:
+    """Raise TypeError for an object that calls a function after it is parsed."""
     if con.parsed is not None:
         refuse(path, "a declaration cannot have hooks")

@@ -37,7 +37,8 @@ class Feeds:
 class Execution:
     """A run of a program on data (to read) or on feeds (to write), and its streams.
 
-    most: the largest allowed length of a string, in bytes. Memory grows with the values that were
+    most: the largest allowed length of a string, in bytes. rest: the number of records of the array
+    that has no count; -1 for all that are whole. Memory grows with the values that were
     read, never with a count in the file. After the run, ints: the registers of whole numbers.
     counts: int64, the count of numbers in each stream; both streams of a pair have the same count.
     end: the last offset.
@@ -50,6 +51,7 @@ class Execution:
         most: int,
         compiled: bool,
         feeds: Feeds | None = None,
+        rest: int = -1,
     ) -> None:
         self._program = program
         self._data = data
@@ -57,6 +59,7 @@ class Execution:
         self._compiled = compiled and max(map(max, program.code)) <= _UINT32
         self._writing = feeds is not None
         self._feeds = feeds or Feeds()
+        self._rest = rest
         self._total = len(data) if feeds is None else feeds.total
         self._firsts = np.array(program.pairs, np.int64)
         self.end = 0
@@ -83,6 +86,13 @@ class Execution:
         return None if why == DONE else at
 
     @property
+    def whole(self) -> int:
+        """The number of whole records in the array without a count, if the run stopped in it."""
+        rest = self._program.rest
+        assert rest is not None
+        return int(self[rest.stream][-1]) - int(self.ints[rest.left])
+
+    @property
     def fill(self) -> Longs:
         """The number of used values in the column of each stream."""
         fill: Longs = self.counts.copy()
@@ -96,6 +106,8 @@ class Execution:
             self._most = UNLIMITED if is_large else _INT32
         streams = self._program.streams
         self.ints = np.array(self._program.ints, np.int64)
+        if self._program.rest is not None:
+            self.ints[self._program.rest.given] = self._rest
         self._reals = np.array(self._program.reals, np.float64)
         self._totals, self._state = np.zeros(streams, np.int64), np.zeros(4, np.int64)
         room = np.full(streams, min(_ROOM, 16 + self._total // 16), np.int64)

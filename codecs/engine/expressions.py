@@ -18,8 +18,11 @@ _BINARY: Final = _WHOLE | {"+", "-", "*", "==", "!=", "<", "<=", ">", ">="}
 _UNARY: Final = frozenset(("not", "-"))
 
 
-Scope: TypeAlias = dict[str, "Leaf | Scope"]
-"""The names that an expression can use: fields, Structs, and `_` for the outer Struct."""
+Scope: TypeAlias = dict[str, "Leaf | Operation | int | Scope"]
+"""The names that an expression can use.
+
+They are fields, computed values, constants, Structs, and `_` for the outer Struct.
+"""
 
 
 def read_expression(value: object, scope: Scope, path: str) -> Expression:
@@ -28,7 +31,7 @@ def read_expression(value: object, scope: Scope, path: str) -> Expression:
         return value
     if isinstance(value, Path):
         field = _look_up(value, scope)
-        if not isinstance(field, Number):
+        if not isinstance(field, Number | Operation | int):
             refuse(path, f"{value} is not a number that is always present here")
         return field
     if isinstance(value, UniExpr):

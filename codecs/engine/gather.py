@@ -1,7 +1,6 @@
 """Gather columns from the bytes of a file, or scatter them to a file, at the interpreter's offsets.
 
-Kernels move numbers of four bytes, and raw bytes. NumPy moves all other data, and all data if
-kernels are not compiled. Every NaN becomes the quiet NaN.
+Kernels move the data, or NumPy if the kernels are not compiled. Every NaN becomes the quiet NaN.
 """
 
 from dataclasses import dataclass
@@ -44,6 +43,11 @@ class Mover:
             gather = KERNELS.compiled(kernels.gather_words)
             gather(data, starts, shift, _is_big(leaf), leaf.is_real, out)
             return out.view(leaf.native)
+        if self.compiled:
+            raw = np.empty(starts.size * leaf.dtype.itemsize, np.uint8)
+            gather_any = KERNELS.compiled(kernels.gather_numbers)
+            gather_any(data, starts, shift, leaf.dtype.itemsize, _swaps(leaf), raw)
+            return _numbers(raw, leaf)
         return _gathered(data, leaf, starts + np.int64(shift))
 
     def rows(self, data: Bytes, leaf: Leaf, starts: Offsets, lengths: Offsets) -> Numbers:
@@ -53,6 +57,12 @@ class Mover:
             gather = KERNELS.compiled(kernels.gather_rows)
             gather(data, starts, lengths, _is_big(leaf), leaf.is_real, out)
             return out.view(leaf.native)
+        if self.compiled:
+            size = leaf.dtype.itemsize
+            raw = np.empty(int(lengths.sum(dtype=np.int64)) * size, np.uint8)
+            gather_any = KERNELS.compiled(kernels.gather_number_rows)
+            gather_any(data, starts, lengths, size, _swaps(leaf), raw)
+            return _numbers(raw, leaf)
         return _gathered(data, leaf, _places(starts, lengths, leaf.dtype.itemsize))
 
     def strings(self, data: Bytes, starts: Offsets, lengths: Offsets) -> Strings:
@@ -73,6 +83,9 @@ class Mover:
         if self.compiled and _is_word(leaf):
             scatter = KERNELS.compiled(kernels.scatter_words)
             scatter(_words(column), starts, shift, _is_big(leaf), leaf.is_real, out)
+        elif self.compiled:
+            scatter_any = KERNELS.compiled(kernels.scatter_numbers)
+            scatter_any(_raw(column), starts, shift, leaf.dtype.itemsize, _swaps(leaf), out)
         else:
             _scatter(out, leaf, column, starts + np.int64(shift))
 
@@ -83,6 +96,9 @@ class Mover:
         if self.compiled and _is_word(leaf):
             scatter = KERNELS.compiled(kernels.scatter_rows)
             scatter(_words(column), starts, lengths, _is_big(leaf), leaf.is_real, out)
+        elif self.compiled:
+            scatter_any = KERNELS.compiled(kernels.scatter_number_rows)
+            scatter_any(_raw(column), starts, lengths, leaf.dtype.itemsize, _swaps(leaf), out)
         else:
             _scatter(out, leaf, column, _places(starts, lengths, leaf.dtype.itemsize))
 
@@ -123,6 +139,22 @@ def _is_word(leaf: Leaf) -> bool:
 
 def _is_big(leaf: Leaf) -> bool:
     return leaf.dtype.str[0] == ">"
+
+
+def _swaps(leaf: Leaf) -> bool:
+    return not leaf.dtype.isnative
+
+
+def _raw(column: Numbers) -> Bytes:
+    """Return numbers as bytes, to scatter them."""
+    return frozen(np.ascontiguousarray(quiet_nans(column)).view(np.uint8))
+
+
+def _numbers(raw: Bytes, leaf: Leaf) -> Numbers:
+    """Return the numbers that were gathered as bytes."""
+    if leaf.dtype.kind == "b":
+        return cast(Numbers, raw != 0)
+    return quiet_nans(raw.view(leaf.native))
 
 
 def _words(column: Numbers) -> NDArray[np.uint32]:

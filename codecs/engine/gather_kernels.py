@@ -1,4 +1,4 @@
-"""The kernels of `gather`, for numbers of four bytes, and for raw bytes.
+"""The kernels of `gather`, for numbers of any size, and for raw bytes.
 
 They work on slices. So the compiler can see that indices are in bounds, and only then does it
 vectorise the loops. With `real`, every NaN becomes the quiet NaN.
@@ -104,6 +104,107 @@ def scatter_rows(
         row, raw = values[k : k + n], out[at : at + 4 * n]
         for j in range(n):
             store_word(row[j], raw, 4 * j, big, real)
+        k += n
+
+
+@kernel
+def _move(source: Bytes, target: Bytes, size: int, swap: bool) -> None:
+    """Copy a number of one, two or eight bytes, and swap its bytes if asked."""
+    if size == 1:
+        target[0] = source[0]
+    elif size == 2:
+        first, second = source[0], source[1]
+        target[0] = second if swap else first
+        target[1] = first if swap else second
+    else:
+        value = (
+            (np.uint64(source[0]) << np.uint64(56))
+            | (np.uint64(source[1]) << np.uint64(48))
+            | (np.uint64(source[2]) << np.uint64(40))
+            | (np.uint64(source[3]) << np.uint64(32))
+            | (np.uint64(source[4]) << np.uint64(24))
+            | (np.uint64(source[5]) << np.uint64(16))
+            | (np.uint64(source[6]) << np.uint64(8))
+            | np.uint64(source[7])
+        )
+        if not swap:
+            value = (
+                (value << np.uint64(56))
+                | ((value & np.uint64(0xFF00)) << np.uint64(40))
+                | ((value & np.uint64(0xFF0000)) << np.uint64(24))
+                | ((value & np.uint64(0xFF000000)) << np.uint64(8))
+                | ((value >> np.uint64(8)) & np.uint64(0xFF000000))
+                | ((value >> np.uint64(24)) & np.uint64(0xFF0000))
+                | ((value >> np.uint64(40)) & np.uint64(0xFF00))
+                | (value >> np.uint64(56))
+            )
+        target[0] = np.uint8(value)
+        target[1] = np.uint8(value >> np.uint64(8))
+        target[2] = np.uint8(value >> np.uint64(16))
+        target[3] = np.uint8(value >> np.uint64(24))
+        target[4] = np.uint8(value >> np.uint64(32))
+        target[5] = np.uint8(value >> np.uint64(40))
+        target[6] = np.uint8(value >> np.uint64(48))
+        target[7] = np.uint8(value >> np.uint64(56))
+
+
+@entry_kernel
+def gather_numbers(
+    data: Bytes, starts: Offsets, shift: int, size: int, swap: bool, out: Bytes
+) -> None:
+    """Gather numbers of one, two or eight bytes at `starts` + `shift`, as bytes."""
+    if size == 1:
+        for i in range(len(starts)):
+            out[i] = data[np.int64(starts[i]) + shift]
+    elif size == 2:
+        for i in range(len(starts)):
+            at = np.int64(starts[i]) + shift
+            _move(data[at : at + 2], out[2 * i : 2 * i + 2], 2, swap)
+    else:
+        for i in range(len(starts)):
+            at = np.int64(starts[i]) + shift
+            _move(data[at : at + 8], out[8 * i : 8 * i + 8], 8, swap)
+
+
+@entry_kernel
+def scatter_numbers(
+    values: Bytes, starts: Offsets, shift: int, size: int, swap: bool, out: Bytes
+) -> None:
+    """Scatter numbers of one, two or eight bytes: the inverse of `gather_numbers`."""
+    for i in range(len(starts)):
+        at = np.int64(starts[i]) + shift
+        _move(values[size * i : size * i + size], out[at : at + size], size, swap)
+
+
+@entry_kernel
+def gather_number_rows(
+    data: Bytes, starts: Offsets, lengths: Offsets, size: int, swap: bool, out: Bytes
+) -> None:
+    """Gather rows of numbers of one, two or eight bytes, as bytes."""
+    k = np.int64(0)
+    for i in range(len(starts)):
+        at, n = np.int64(starts[i]), np.int64(lengths[i]) * size
+        raw, row = data[at : at + n], out[k : k + n]
+        if swap:
+            for j in range(0, n, size):
+                _move(raw[j : j + size], row[j : j + size], size, swap)
+        else:
+            for j in range(n):
+                row[j] = raw[j]
+        k += n
+
+
+@entry_kernel
+def scatter_number_rows(
+    values: Bytes, starts: Offsets, lengths: Offsets, size: int, swap: bool, out: Bytes
+) -> None:
+    """Scatter rows of numbers: the inverse of `gather_number_rows`."""
+    k = np.int64(0)
+    for i in range(len(starts)):
+        at, n = np.int64(starts[i]), np.int64(lengths[i]) * size
+        row, raw = values[k : k + n], out[at : at + n]
+        for j in range(0, n, size):
+            _move(row[j : j + size], raw[j : j + size], size, swap)
         k += n
 
 

@@ -223,12 +223,12 @@ def run(
             if ints[a] == 0:
                 pc = b
                 continue
-        elif opcode == op.EACH:  # counts to stream a; count b; least c or 0; end; counter; lenient
+        elif opcode == op.EACH:  # counts to stream a; count b; least c or 0; end; counter; form
             n = ints[b]
             if n < 0:
-                if row[6] == 0:
+                if row[6] == op.STRICT:
                     return op.FAILED, pc, position
-                n = 0
+                n = size - position if row[6] == op.REST else 0
             if not writing:
                 if c > 0 and (n > size - position or n * c > size - position):
                     return op.FAILED, pc, position
@@ -238,9 +238,11 @@ def run(
                 pc = row[4]
                 continue
             ints[row[5]] = n
-        elif opcode == op.BULK:  # offsets to stream a, counts next; count b; c bytes each; lenient
+        elif opcode == op.BULK:  # offsets to stream a, counts next; count b; c bytes each; form
             n = ints[b]
-            if n < 0 and row[4] == 1:
+            if row[4] == op.REST:
+                n = limits[a + 1] - totals[a] if writing else (size - position) // c
+            elif n < 0 and row[4] == op.LENIENT:
                 n = 0
             if not _bulk(row, n, position, size, writing, limits, totals, gaps, stops, ends, out):
                 out[k] = position
@@ -248,8 +250,12 @@ def run(
                 totals[a] += n
                 return op.FAILED, pc, position
             position += n * c
-        elif opcode == op.BLOB:  # offsets to stream a, lengths next; size b; feed c of lengths
+        elif opcode == op.BLOB:  # offsets to stream a, lengths next; size b; feed c; form
             length = ints[b]
+            if row[4] == op.REST:
+                length = size - position
+                if writing and k - bases[a] < limits[a]:
+                    length = feed[feeds[c] + k - bases[a]]
             if length < 0 or (not writing and length > size - position):
                 return op.FAILED, pc, position
             ends[a] = k + 1
@@ -288,6 +294,16 @@ def run(
             if not writing:
                 out[k] = position
                 ends[a] = k + 1
+        elif opcode == op.OWNER:  # to stream a the index of the record that began last; stream b
+            if not writing:
+                out[k] = ends[b] - bases[b] - 1 if c > 0 else 0
+                ends[a] = k + 1
+        elif opcode == op.LAST:  # at the end of the data, correct the count in stream a; counter b
+            if not writing and position >= size:
+                counted = ends[a] - 1
+                out[counted] -= ints[b]
+                pc = c
+                continue
         elif opcode == op.UNTIL:  # counts to stream a; condition b; counter c; body
             ints[c] += 1
             if ints[b] == 0:

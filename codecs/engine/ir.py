@@ -37,9 +37,9 @@ class String(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Blob(_Node):
-    """Raw bytes, `count` of them."""
+    """Raw bytes, `count` of them; None: all bytes that are left."""
 
-    count: "Expression"
+    count: "Expression | None"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +80,12 @@ class Record(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Rows(_Node):
-    """An array of `count` elements: numbers, strings or records."""
+    """An array of `count` elements: numbers, strings, blobs or records.
 
-    count: "Expression"
+    With None, the array has as many elements as are whole; it is the last field of the layout.
+    """
+
+    count: "Expression | None"
     element: "Node"
 
 
@@ -131,7 +134,7 @@ Node: TypeAlias = (
 Expression: TypeAlias = int | float | Number | Match | Operation
 
 
-def operands_in(expression: Expression) -> Iterator[Number | Match]:
+def operands_in(expression: Expression | None) -> Iterator[Number | Match]:
     """Yield the fields and the comparisons with bytes in an expression, from left to right."""
     if isinstance(expression, Number | Match):
         yield expression
@@ -140,7 +143,7 @@ def operands_in(expression: Expression) -> Iterator[Number | Match]:
             yield from operands_in(operand)
 
 
-def fields_in(expression: Expression) -> Iterator[Number]:
+def fields_in(expression: Expression | None) -> Iterator[Number]:
     """Yield the number fields in an expression, from left to right."""
     return (each for each in operands_in(expression) if isinstance(each, Number))
 
@@ -154,11 +157,11 @@ def expressions_in(node: Node) -> Iterator[Expression]:
         case Alignment():
             yield from expressions_in(node.inner)
         case Blob() | Gap():
-            yield node.count
+            yield from () if node.count is None else (node.count,)
         case Test():
             yield node.condition
         case Rows():
-            yield node.count
+            yield from () if node.count is None else (node.count,)
             yield from expressions_in(node.element)
         case Repeat():
             yield node.condition

@@ -37,12 +37,15 @@ class Layout:
     declaration: a Construct object, or its name, "module:name". With a name, the program is cached
     on disk, and only lowering and the reference driver import Construct. The module must import no
     part of exset except the engine, because the cache knows no other dependencies. Raises TypeError
-    for an unsupported declaration; with a name, on first use.
+    for an unsupported declaration; with a name, on first use. tree: the checked declaration, in
+    place of a declaration.
     """
 
-    def __init__(self, declaration: "Construct | str") -> None:
+    def __init__(self, declaration: "Construct | str | None", tree: "Tree | None" = None) -> None:
         self._declaration = declaration
         self.name = declaration if isinstance(declaration, str) else None
+        if tree is not None:
+            self.tree = tree
         if self.name is None:
             _ = self.tree
 
@@ -77,7 +80,7 @@ class Layout:
                 return Program.from_bytes(stored)
         from exset.codecs.engine.lowering import lower
 
-        program = lower(self.tree)
+        program = lower(self.tree, owners=self._declaration is None)
         if self.cache_name:
             disk_cache.store(self.cache_name, program.to_bytes())
         return program

@@ -13,7 +13,7 @@ from exset.codecs.engine import opcodes as op
 from exset.codecs.engine.assembly import Assembler, fuse
 from exset.codecs.engine.declaration import Tree
 from exset.codecs.engine.expressions import is_real
-from exset.codecs.engine.program import Leaf, Program, Row
+from exset.codecs.engine.program import Leaf, Program, Rest, Row
 
 V = TypeVar("V")
 
@@ -40,13 +40,16 @@ _CHECKS: Final = {"<": op.CHECK_LESS, "<=": op.CHECK_LESS_EQUAL}
 _TRUTHS: Final = frozenset((*_COMPARISONS, *_SWAPPED, "!=", "not"))  # operators that give 0 or 1
 
 
-def lower(tree: Tree) -> Program:
-    """Lower a declaration to a program."""
-    return _Lowering(tree).program
+def lower(tree: Tree, *, owners: bool = False) -> Program:
+    """Lower a declaration to a program.
+
+    owners: record to which record each field belongs that may be absent.
+    """
+    return _Lowering(tree, owners).program
 
 
 class _Lowering(Assembler):
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, owners: bool) -> None:
         expressions = [*ir.expressions_in(tree.root)]
         super().__init__(number.path for each in expressions for number in ir.fields_in(each))
         self.matches: dict[str, list[ir.Match]] = defaultdict(list)
@@ -55,6 +58,9 @@ class _Lowering(Assembler):
                 if isinstance(operand, ir.Match):
                     self.matches[operand.field.path].append(operand)
         self.matched: dict[ir.Match, int] = {}
+        self.has_owners = owners
+        self.record: int | None = None  # the stream with the offsets of the records that are read
+        self.owner: int | None = None  # the stream of their indices, inside a branch
         self.node(tree.root)
         self.emit(op.END)
         fuse(self.program.code)
@@ -70,6 +76,7 @@ class _Lowering(Assembler):
                     self.node(member)
             case ir.Number():
                 self.block.append(node)
+                self.owned(node.path)
             case ir.String() | ir.Blob():
                 self.text(node)
             case ir.Gap():
@@ -107,12 +114,14 @@ class _Lowering(Assembler):
                 self.emit(op.CHECK, self.condition(condition), origin=node)
 
     def text(self, node: ir.String | ir.Blob) -> None:
-        count = self.count(node.count) if isinstance(node, ir.Blob) else 0
+        count = self.count(node.count or 0) if isinstance(node, ir.Blob) else 0
         self.flush()
         stream, feed = self.pair(), self.feed(node.path)
+        self.owned(node.path)
         if isinstance(node, ir.Blob):
             self.program.leaves[node.path] = Leaf("blob", stream)
-            self.emit(op.BLOB, stream, count, feed, origin=node)
+            form = op.REST if node.count is None else op.STRICT
+            self.emit(op.BLOB, stream, count, feed, form, origin=node)
         else:
             self.program.leaves[node.path] = Leaf("string", stream)
             self.emit(op.STRING, stream, feed, origin=node)
@@ -137,24 +146,43 @@ class _Lowering(Assembler):
         self.emit(op.CONSTANT, self.stream(), begin, len(raw), origin=node)
 
     def array(self, node: ir.Rows) -> None:
-        bare = _unclamped(node.count)
-        count = self.count(node.count if bare is None else bare)
+        if node.count is None and not isinstance(node.element, ir.Number):
+            self.rest(node)
+            return
+        bare = None if node.count is None else _unclamped(node.count)
+        count = self.count((node.count or 0) if bare is None else bare)
+        form = op.LENIENT if bare is not None else op.REST if node.count is None else op.STRICT
         self.flush()
+        self.owned(node.path)
         if isinstance(node.element, ir.Number):
             stream, size = self.pair(), ir.least_size(node.element)
             self.program.leaves[node.path] = Leaf(node.element.stored.str, stream)
             self.program.rows[node.path] = Row(stream + 1, stream, size, True, False)
-            self.emit(op.BULK, stream, count, size, bare is not None, origin=node)
+            self.emit(op.BULK, stream, count, size, form, origin=node)
             return
-        stream, counter, lenient = self.stream(), self.register(), bare is not None
+        assert node.count is not None
+        stream, counter = self.stream(), self.register()
         least = ir.least_size(node.element) if [*ir.fields_in(node.count)] else 0
-        begin = self.emit(op.EACH, stream, count, least, 0, counter, lenient, origin=node)
+        begin = self.emit(op.EACH, stream, count, least, 0, counter, form, origin=node)
         body = self.element(node, stream)
         self.emit(op.NEXT, counter, body, self.here() + 1)
         self.patch(begin, 4)
 
+    def rest(self, node: ir.Rows) -> None:
+        """Lower an array without a count: it ends with the data, or before a record that fails."""
+        self.flush()
+        stream, counter, given = self.stream(), self.register(), self.register(-1)
+        begin = self.emit(op.EACH, stream, given, 0, 0, counter, op.REST, origin=node)
+        last = self.emit(op.LAST, stream, counter, 0)
+        self.element(node, stream)
+        self.emit(op.NEXT, counter, last, self.here() + 1)
+        self.patch(begin, 4)
+        self.patch(last, 3)
+        self.program.rest = Rest(node.path, begin, self.here(), stream, given, counter)
+
     def repeat(self, node: ir.Repeat) -> None:
         self.flush()
+        self.owned(node.path)
         stream, counter = self.stream(), self.register()
         self.emit(op.SET, counter, 0)
         body = self.element(node, stream)
@@ -164,28 +192,49 @@ class _Lowering(Assembler):
     def element(self, node: ir.Rows | ir.Repeat, counts: int) -> int:
         """Lower the element of an array; return the index of its first instruction."""
         body, first = self.here(), _first(node.element)
+        needs_owners = self.has_owners and isinstance(node.element, ir.Record)
         begin: int | str
-        if isinstance(first, ir.Number | ir.String):
+        if isinstance(first, ir.Number | ir.String) and not needs_owners:
             begin = first.path
         else:
             begin = self.stream()
             self.emit(op.PLACE, begin)
+        outer = self.record, self.owner
+        if needs_owners and isinstance(begin, int):
+            self.record, self.owner = begin, None
         least, is_record = ir.least_size(node.element), isinstance(node.element, ir.Record)
         self.program.rows[node.path] = Row(counts, begin, least, False, is_record)
         self.node(node.element)
         self.flush()
+        self.record, self.owner = outer
         return body
 
     def branch(self, node: ir.Branch) -> None:
         skip = self.emit(op.UNLESS, self.condition(node.condition), 0)
-        self.node(node.then)
+        self.alternative(node.then)
         if isinstance(node.otherwise, ir.Nothing):
             self.patch(skip, 2)
             return
         leave = self.emit(op.GO, 0)
         self.patch(skip, 2)
-        self.node(node.otherwise)
+        self.alternative(node.otherwise)
         self.patch(leave, 1)
+
+    def alternative(self, node: ir.Node) -> None:
+        """Lower one of the two nodes of a branch."""
+        outer = self.owner
+        if self.has_owners:
+            self.owner = self.stream()
+            known = self.record is not None
+            self.emit(op.OWNER, self.owner, self.record or 0, known)
+        self.node(node)
+        self.flush()
+        self.owner = outer
+
+    def owned(self, path: str) -> None:
+        """Note that a field, or an array, belongs to the records of the current branch."""
+        if self.owner is not None:
+            self.program.owners[path] = self.owner
 
     # Expressions. Each method returns the register of the value, of whole numbers or of reals.
 

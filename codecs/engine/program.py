@@ -74,6 +74,21 @@ class Origin(NamedTuple):
     text: str = ""
 
 
+class Rest(NamedTuple):
+    """An array of all records that are left: its path, its count's stream and registers.
+
+    begin, end: its first instruction, and the one after its last. given: the register of the number
+    of records, -1 for all that are whole. left: the register of the number of records that follow.
+    """
+
+    path: str
+    begin: int
+    end: int
+    stream: int
+    given: int
+    left: int
+
+
 class Program:
     """A lowered layout.
 
@@ -81,6 +96,8 @@ class Program:
     streams: the number of streams. pairs: the first stream of each pair. leaves, rows: the fields
     and the arrays by path, in file order. origins: the origins of instructions that may fail, by
     index. feeds: the paths of columns whose numbers, or lengths of strings, are needed to write.
+    owners: for fields and arrays that may be absent, the stream with the index of the record of
+    each. rest: the array of all records that are left, if there is one.
     """
 
     def __init__(self) -> None:
@@ -94,6 +111,8 @@ class Program:
         self.rows: dict[str, Row] = {}
         self.origins: dict[int, Origin] = {}
         self.feeds: list[str] = []
+        self.owners: dict[str, int] = {}
+        self.rest: Rest | None = None
 
     def constant(self, begin: int, size: int) -> bytes:
         """Return `size` of the constant bytes, from `begin` on."""
@@ -122,5 +141,6 @@ class Program:
         vars(program).update(found)
         program.leaves = {path: Leaf(*each) for path, each in found["leaves"].items()}
         program.rows = {path: Row(*each) for path, each in found["rows"].items()}
+        program.rest = Rest(*found["rest"]) if found["rest"] else None
         program.origins = {int(at): Origin(*each) for at, each in found["origins"].items()}
         return program

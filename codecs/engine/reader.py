@@ -4,7 +4,7 @@ The interpreter finds the offsets of values. Columns are gathered from the file 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.gather import KERNELS, Mover
 from exset.codecs.engine.gather_kernels import Offsets
 from exset.codecs.engine.layout import Layout
+from exset.core.errors import FormatError, LimitError
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
@@ -85,14 +86,23 @@ class Gatherer:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LazyFields(Fields):
-    """Fields whose columns are gathered from the file on access."""
+    """Fields whose columns are gathered from the file on access.
+
+    stopped: the error of the record at which an array without a count ends, if the data go on.
+    """
 
     run: Gatherer
+    stopped: FormatError | None = None
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
         """Return the offsets and the lengths of the strings of a column, without a copy."""
         stream, streams = self.layout.leaves[path].stream, self.run.streams
         return streams[stream].astype(np.int64), streams[stream + 1].astype(np.int64)
+
+    def owners(self, path: str) -> Longs | None:
+        """Return the record of each field, or of each array, if it may be absent, else None."""
+        stream = self.layout.program.owners.get(path)
+        return None if stream is None else self.run.streams[stream].astype(np.int64)
 
     def counts(self, path: str) -> Ints | Longs:
         """Return the number of elements of each instance of an array."""
@@ -140,16 +150,29 @@ def read(
     return reference_reader.read(layout, source, limits)
 
 
-def interpret(layout: Layout, source: Source, limits: Limits, *, compiled: bool) -> Fields:
+def interpret(
+    layout: Layout, source: Source, limits: Limits, *, compiled: bool, rest: int = -1
+) -> LazyFields:
     """Read as `reference_reader.read` does, with the interpreter; gather columns on access.
 
+    rest: the number of records to read of an array without a count; -1 for all that are whole.
     Raises TooLarge if an expression needs more than 64 bits.
     """
-    execution = Execution(layout.program, source.view, limits.max_name, compiled)
+    program = layout.program
+    execution = Execution(program, source.view, limits.max_name, compiled, rest=rest)
     failed = execution.run()
     run = Gatherer(layout, source, execution, Mover(compiled))
     columns, starts, bounds = Lazy(run.column), Lazy(run.starts), Lazy(run.bounds)
     fields = LazyFields(layout, columns, starts, bounds, execution.end, run)
-    if failed is not None:
+    if failed is None:
+        return fields
+    try:
         Diagnosis(fields, source, limits, execution).raise_for(failed)
-    return fields
+    except LimitError:
+        raise
+    except FormatError as error:
+        last = program.rest
+        if last is None or rest >= 0 or not last.begin < failed < last.end:
+            raise
+        whole = interpret(layout, source, limits, compiled=compiled, rest=execution.whole)
+        return replace(whole, stopped=error)

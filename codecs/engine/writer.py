@@ -41,14 +41,17 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
     return reference_writer.write(layout, fields)
 
 
-def interpret(layout: Layout, fields: Mapping[str, Values], *, compiled: bool) -> bytes:
+def interpret(
+    layout: Layout, fields: Mapping[str, Values], *, compiled: bool, rest: int = 0
+) -> bytes:
     """Write as `reference_writer.write` does, with the interpreter.
 
-    Raises TooLarge if an expression needs more than 64 bits.
+    rest: the number of records of an array without a count. Raises TooLarge if an expression needs
+    more than 64 bits.
     """
     check_columns(layout, fields)
     program = layout.program
-    execution = Execution(program, b"", 0, compiled, _feeds(program, fields))
+    execution = Execution(program, b"", 0, compiled, _feeds(program, fields), rest)
     failed, fill = execution.run(), execution.fill
     if failed is not None:
         _fail(program, fields, execution, failed)

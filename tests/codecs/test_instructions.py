@@ -14,6 +14,8 @@ from construct import (
     Container,
     Flag,
     Float32b,
+    GreedyRange,
+    If,
     IfThenElse,
     Int16ub,
     Int32sb,
@@ -24,6 +26,7 @@ from construct import (
     this,
 )
 
+from exset.codecs.custom.layout import compile_layout
 from exset.codecs.engine import Layout, Values, execution, opcodes, read, write
 from exset.codecs.engine.declaration import NulString
 from exset.core.source import Source
@@ -115,6 +118,10 @@ def test_every_instruction_runs() -> None:
         *("n" / Byte, Check((this.n < 2**70) & ~(this.n == 5))),
     )
     operations |= traced(Layout(others), b"\0\0\0\0\1\1")
+    own = compile_layout(Struct("all" / GreedyRange(Struct("n" / Byte, "x" / If(this.n, Byte)))))
+    trace = own.shape.engine.program.code = Trace(own.shape.engine.program.code)
+    assert own.read(b"\0\1\2").rows("all") == 2
+    operations |= trace.operations
     names = [name for name, value in vars(opcodes).items() if type(value) is int and name.isupper()]
     names = names[names.index("BLOCK") : names.index("END") + 1]
     assert [name for name in names if getattr(opcodes, name) not in operations] == []

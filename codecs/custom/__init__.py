@@ -1,0 +1,1 @@
+"""Layouts of your own, run by the binary engine."""

@@ -1,0 +1,167 @@
+"""The columns of a file that a layout describes: a table for each array of records."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from exset.codecs.custom.shape import ROOT, Shape
+from exset.codecs.engine.fields import Values
+from exset.grammars.columns.arrays import Flags, Longs
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn
+from exset.grammars.tables.table import Table
+
+PARENT = "parent"
+"""The column with the row of the table above."""
+
+
+class Found(Protocol):
+    """The flat columns of a file, from any driver."""
+
+    def __getitem__(self, path: str) -> Values:
+        """Return the values of a field."""
+
+    def counts(self, path: str) -> np.ndarray[tuple[int], np.dtype[np.integer]]:
+        """Return the number of elements of each instance of an array."""
+
+    def owners(self, path: str) -> Longs | None:
+        """Return the record of each value that may be absent, else None."""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns(Mapping[str, Table]):
+    """The tables of a file: `columns["root"]`, and a table for each array of records by its path.
+
+    A field is a column of single values, which are absent where the layout leaves them out. An
+    array is a column of lists. `parent` is the row of the table above. `end` is the offset after
+    the last byte that was read.
+    """
+
+    shape: Shape
+    end: int
+    found: Found
+    texts: Mapping[str, Strings]
+
+    def __getitem__(self, name: str) -> Table:
+        """Return a table by its name. Raises KeyError."""
+        if name not in self._tables:
+            self._tables[name] = self._table(name)
+        return self._tables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.shape.tables)
+
+    def __len__(self) -> int:
+        return len(self.shape.tables)
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{name}: {self.rows(name)}" for name in self)
+        return f"Columns({rows} rows)"
+
+    def rows(self, name: str) -> int:
+        """Return the number of rows of a table."""
+        return 1 if name == ROOT else int(self.found.counts(name).sum())
+
+    @cached_property
+    def _tables(self) -> dict[str, Table]:
+        return {}
+
+    def _table(self, name: str) -> Table:
+        rows = self.rows(name)
+        columns = {
+            column: self._column(path, rows) for column, path in self.shape.tables[name].items()
+        }
+        if name != ROOT:
+            columns[PARENT] = Numbers.of(self._parents(name))
+        return Table(columns, rows, {})
+
+    def _parents(self, name: str) -> Longs:
+        counts, owners = self.found.counts(name), self.found.owners(name)
+        if owners is None:
+            owners = np.arange(len(counts))
+        return np.repeat(owners, counts)
+
+    def _column(self, path: str, rows: int) -> TableColumn:
+        values = self.texts[path] if path in self.texts else self.found[path]
+        column: TableColumn = values if isinstance(values, Strings) else Numbers.of(values)
+        owners = self.found.owners(path)
+        if self.shape.is_list(path):
+            counts = self.found.counts(path).astype(np.int64)
+            if owners is None:
+                return Lists.of(column, counts)
+            lengths, present = np.zeros(rows, np.int64), np.zeros(rows, np.bool_)
+            lengths[owners], present[owners] = counts, True
+            return Lists.of(column, lengths, present)
+        return column if owners is None or len(owners) == rows else _spread(column, owners, rows)
+
+
+def _spread(column: TableColumn, owners: Longs, rows: int) -> TableColumn:
+    """Return a column of `rows` rows with values in the rows `owners`; the others are absent."""
+    present = np.zeros(rows, np.bool_)
+    present[owners] = True
+    if isinstance(column, Numbers):
+        values = np.zeros(rows, column.values.dtype)
+        values[owners] = column.values
+        return Numbers.of(values, present)
+    assert isinstance(column, Strings)
+    offsets = np.zeros(rows + 1, np.int64)
+    offsets[owners + 1] = column.lengths
+    return type(column).unchecked(data=column.data, offsets=np.cumsum(offsets), present=present)
+
+
+def flattened(shape: Shape, tables: Mapping[str, Table]) -> "Flat":
+    """Return the flat columns of tables: the inverse of `Columns`. Raises ValueError."""
+    flat = Flat({}, {}, {})
+    for name, columns in shape.tables.items():
+        if name not in tables:
+            raise ValueError(f"write: there is no table {name!r}")
+        table = tables[name]
+        if name == ROOT and table.rows != 1:
+            raise ValueError(f"{ROOT}: expected 1 row, not {table.rows}")
+        for column, path in columns.items():
+            if column not in table.columns:
+                raise ValueError(f"write: the table {name!r} has no column {column!r}")
+            values = table.columns[column]
+            flat.present[path] = values.present
+            if shape.is_list(path):
+                if not isinstance(values, Lists):
+                    raise ValueError(f"{path}: expected a column of lists")
+                flat.lengths[path] = values.lengths
+                values = values.items
+            flat.values[path] = _dense(values, path)
+    for name in shape.records:
+        flat.lengths[name] = _counts(name, tables[name], tables[shape.above[name]].rows)
+    return flat
+
+
+@dataclass(frozen=True)
+class Flat:
+    """Flat columns: the values that are present, by path.
+
+    present: for each row of its table, whether a field is present. lengths: for each row, the
+    length of a list, or the number of the records below.
+    """
+
+    values: dict[str, Numbers | Strings]
+    present: dict[str, Flags]
+    lengths: dict[str, Longs]
+
+
+def _dense(column: TableColumn, path: str) -> Numbers | Strings:
+    if not isinstance(column, Numbers | Strings):
+        raise ValueError(f"{path}: expected numbers, text or bytes")
+    return column if column.present.all() else column.take(np.flatnonzero(column.present))
+
+
+def _counts(name: str, table: Table, above: int) -> Longs:
+    """Return how many records each record of the table above has. Raises ValueError."""
+    parents = table.columns.get(PARENT)
+    if not isinstance(parents, Numbers) or parents.values.dtype.kind not in "iu":
+        raise ValueError(f"write: the table {name!r} needs the column {PARENT!r}, of integers")
+    rows = parents.values.astype(np.int64)
+    if len(rows) and (rows[0] < 0 or rows[-1] >= above or (rows[1:] < rows[:-1]).any()):
+        raise ValueError(f"{name}: {PARENT} must rise, and be below {above}")
+    return np.bincount(rows, minlength=above)

@@ -1,0 +1,104 @@
+"""Compile a Construct declaration of your own to a program that reads files to columns."""
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from exset.codecs.custom.columns import Columns
+from exset.codecs.custom.reading import read
+from exset.codecs.custom.shape import Shape
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.core.source import Source
+from exset.grammars.tables.table import Table
+from exset.io import files
+
+if TYPE_CHECKING:
+    from construct import Construct
+
+
+class Layout:
+    """A Construct declaration of your own, which exset runs as a program.
+
+    declaration: the Construct object. Raises TypeError for what the engine cannot run; the message
+    names the field, and says what to write instead.
+    """
+
+    def __init__(self, declaration: "Construct") -> None:
+        self.shape = Shape.of(declaration)
+
+    def __repr__(self) -> str:
+        return f"Layout({', '.join(self.shape.tables)})"
+
+    @cached_property
+    def labels(self) -> Mapping[str, Mapping[int, str]]:
+        """The names of numbers, of each field that is an Enum or a FlagsEnum."""
+        return MappingProxyType(self.shape.tree.labels)
+
+    def read(
+        self,
+        data: bytes,
+        *,
+        name: str = "<data>",
+        limits: Limits = DEFAULT,
+        engine: Engine = "auto",
+    ) -> Columns:
+        """Return the columns of a file; bytes after its end are ignored, see `Columns.end`.
+
+        `name` is for messages. `engine`: "reference" lets Construct read. Raises FormatError.
+        """
+        return read(self.shape, Source(name, data), limits, engine)
+
+    def load(
+        self, path: str | os.PathLike[str], *, limits: Limits = DEFAULT, engine: Engine = "auto"
+    ) -> Columns:
+        """Return the columns of a file, which may be compressed. Raises FormatError, OSError."""
+        return read(self.shape, files.read(path, limits=limits), limits, engine)
+
+    def write(self, columns: Mapping[str, Table], *, engine: Engine = "auto") -> bytes:
+        """Return the file with the given tables: the inverse of `read`.
+
+        Counts that Construct computes are computed here, too. Raises FormatError for a value that
+        the layout forbids, and ValueError for tables that are not those of the layout.
+        """
+        from exset.codecs.custom.writing import write
+
+        return write(self.shape, columns, engine)
+
+    def stream(
+        self, path: str | os.PathLike[str], *, limits: Limits = DEFAULT, engine: Engine = "auto"
+    ) -> Iterator[Columns]:
+        """Yield the columns of a large file in chunks, each with some of its records.
+
+        The layout must end in an array of records; each chunk has the fields before it, too. Other
+        layouts are read as a whole. Raises FormatError, OSError.
+        """
+        from exset.codecs.custom.streaming import stream
+
+        return stream(self.shape, path, limits, engine)
+
+    def explain(self) -> str:
+        """Return, as text, the tables that `read` gives, and their columns."""
+        lines = []
+        for name, columns in self.shape.tables.items():
+            above = self.shape.above.get(name)
+            lines.append(name if above is None else f"{name}, in {above}")
+            for column, path in columns.items():
+                leaf = self.shape.engine.leaves[path]
+                is_text = path in self.shape.tree.encodings and self.shape.tree.encodings[path].name
+                kind = str(leaf.native) if leaf.is_number else "text" if is_text else "bytes"
+                many = "several" if self.shape.is_list(path) else "one"
+                many += " or none" if path in self.shape.program.owners else ""
+                lines.append(f"    {column}: {kind}, {many}")
+        return "\n".join(lines)
+
+
+def compile_layout(declaration: "Construct") -> Layout:
+    """Compile a Construct declaration to a program that reads and writes columns.
+
+    Raises TypeError for what the engine cannot run: the message names the field, and says what to
+    write instead. docs/engine.md has a table of both.
+    """
+    return Layout(declaration)

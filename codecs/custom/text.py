@@ -1,0 +1,74 @@
+"""The texts of a layout: bytes in any encoding of Python, to UTF-8 and back."""
+
+import codecs
+from typing import NamedTuple
+
+import numpy as np
+
+from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.columns import Text, first_wrong_text
+
+_NOT_ASCII = 0x80
+
+
+class Encoding(NamedTuple):
+    """How the bytes of a field represent its value.
+
+    name: the encoding of a text; "" for bytes. strip: the size of a unit of zeros, which are
+    removed from the end; 0 removes nothing.
+    """
+
+    name: str
+    strip: int
+
+    def decode(self, raw: Strings) -> "tuple[Strings, int | None]":
+        """Return the values of a column, and the first row that is not in the encoding, if any."""
+        if self.strip:
+            raw = _stripped(raw, self.strip)
+        if not self.name:
+            return raw, None
+        name = codecs.lookup(self.name).name
+        if name == "ascii":
+            wrong = np.flatnonzero(raw.data >= _NOT_ASCII)
+            found = int(np.searchsorted(raw.offsets, wrong[0], "right")) - 1 if len(wrong) else None
+        elif name == "utf-8":
+            found = first_wrong_text(raw)
+        else:
+            return self._recoded(raw)
+        return raw if found is not None else Text.unchecked(**vars(raw)), found
+
+    def _recoded(self, raw: Strings) -> "tuple[Strings, int | None]":
+        values: list[bytes | None] = []
+        for row, value in enumerate(raw):
+            try:
+                values.append(None if value is None else value.decode(self.name).encode())
+            except UnicodeError:
+                return raw, row
+        return Text.unchecked(**vars(Strings.of(values))), None
+
+    def encode(self, values: Strings) -> Strings:
+        """Return the bytes of a column of texts. Raises ValueError."""
+        if not self.name or codecs.lookup(self.name).name == "utf-8":
+            return values
+        return Strings.of(
+            None if each is None else each.decode().encode(self.name)
+            for each in Strings.__iter__(values)
+        )
+
+
+def _stripped(raw: Strings, unit: int) -> Strings:
+    """Remove the units of zeros at the end of each row, as Construct's NullStripped does."""
+    begins, ends = raw.offsets[:-1], raw.offsets[1:].copy()
+    tails = (ends - begins) % unit
+    for tail in range(1, unit):  # an incomplete unit of zeros goes first
+        rows = np.flatnonzero(tails == tail)
+        zero = np.ones(len(rows), np.bool_)
+        for back in range(1, tail + 1):
+            zero &= raw.data[ends[rows] - back] == 0
+        ends[rows[zero]] -= tail
+    stripped = np.concatenate([[0], np.flatnonzero(raw.data) + 1])
+    last = stripped[np.searchsorted(stripped, ends, "right") - 1]  # after the last byte but zero
+    kept: Longs = np.maximum(last, begins)
+    excess = (ends - kept) // unit * unit
+    return Strings.from_spans(raw.data, begins, ends - excess, raw.present)
