@@ -41,14 +41,15 @@ class ShardType(click.ParamType[Shard]):
             self.fail(str(error), param, ctx)
 
 
+jobs_option = option(
+    "-j",
+    "--jobs",
+    type=Whole(0),
+    default=1,
+    help="Use up to N processes; 0: one for each core.",
+)
 jobs_options = options(
-    option(
-        "-j",
-        "--jobs",
-        type=Whole(0),
-        default=1,
-        help="Use up to N processes; 0: one for each core.",
-    ),
+    jobs_option,
     option("--journal", metavar="FILE", default="", help="Save the result of each file here."),
     option("--resume", is_flag=True, help="Skip what the journal has already."),
     secondary_option(
@@ -80,7 +81,7 @@ def taken_execution(values: dict[str, Any]) -> Execution:
     if (gathered := ctx.meta.get(_GATHERED)) is not None:
         journals, header = gathered
         return Execution(gathered=journals, work=_work(header.command, header.arguments))
-    how = replace(_workers(ctx, jobs, scheduler), plan=plan)
+    how = replace(_workers(ctx, jobs, scheduler or ""), plan=plan or "")
     if not journal:
         if resume or shard:
             usage_error("--resume and --shard need --journal FILE")

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from exset.cli.commands import Group
-from exset.cli.executions import jobs_options
+from exset.cli.executions import jobs_option, jobs_options
 from exset.cli.inputs import (
     CommonOptions,
     access_options,
     base_option,
     common_options,
     reading_options,
+    roots_option,
 )
-from exset.cli.models import model_output, written
+from exset.cli.models import model_output, refuse_json_in_data, written
 from exset.cli.options import Whole, option, secondary_option
 from exset.cli.output import progress, require_option, usage_error
 from exset.cli.paths import files_argument, one_file
@@ -267,6 +268,40 @@ def balance(
         )
     ]
     report.status = [*report.status, *lines]
+    return report
+
+
+@lists.command()
+@one_file
+@click.argument("folder", metavar="FOLDER")
+@option("--files", type=Whole(1), required=True, help="Number of new files.")
+@base_option
+@roots_option
+@model_output(FORMAT)
+@reading_options
+@jobs_option
+def repack(
+    file: str, folder: str, files: int, base: str, output: str, common: CommonOptions
+) -> Report:
+    """Copy the samples of a list into new HDF5 files with as many samples each.
+
+    \b
+      exset list repack all.sample_list even/ --files 64 -o even.sample_list
+
+    The files have the samples in the order of the list. A sample keeps its fields and its path; if
+    a file has this path already, it gets a number, as in run/0_2. FOLDER must be new or empty.
+    """
+    from exset.grammars.lbann.sample_list import SampleList
+    from exset.runtime.lbann.list_repack import repacked
+
+    refuse_json_in_data(output)
+    samples = common.load_model(file, SampleList)
+    with with_source_name(file):
+        even = repacked(samples, folder, files, common.findings, base=base, **common.probing)
+    counts = even.included
+    report = _written(even, output, common.findings)
+    each = f"{int(counts.min()):,} to {int(counts.max()):,} samples in each file"
+    report.status = [*report.status, each]
     return report
 
 

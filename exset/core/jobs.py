@@ -94,6 +94,7 @@ def run(
     executor: "Executor | None" = None,
     isolated: bool = False,
     measured: bool = True,
+    limited: bool = True,
     returns: object = None,
     identity: str = "",
 ) -> Generator[Outcome[Item, Value], None, None]:
@@ -106,7 +107,8 @@ def run(
 
     `executor`: short for `jobs=Execution(executor=...)`. `isolated`: never run the work in this
     process, as it may end the process that runs it. `measured`: whether a small file is little
-    work; if not, all processes start at once. `returns`: the type of the values in a journal;
+    work; if not, all processes start at once. `limited`: whether isolated work of one process has a
+    time limit for each file. `returns`: the type of the values in a journal;
     without it, the work has no journal. `identity`: what the work depends on besides the command.
 
     FormatError and OSError become outcomes; so do a lack of memory and a process that died, as
@@ -119,7 +121,7 @@ def run(
 
         raise write_plan(how.plan, items)
     if returns is None or not (how.gathered or how.record):
-        yield from _run(work, items, how, isolated, measured)
+        yield from _run(work, items, how, isolated, measured, limited)
         return
     from exset.core.journal import work_id
     from exset.core.recorded import Summing, gathered, recorded
@@ -129,8 +131,11 @@ def run(
         yield from gathered(items, how.gathered, of_all, returns)
         return
     record = replace(how.record, header=how.record.header.with_work(identity))
-    start = partial(_run, Summing(work), how=how, isolated=isolated, measured=measured)
-    yield from recorded(items, record, returns, lambda left: start(left))
+
+    def start(left: Sequence[Item]) -> Generator[Outcome[Item, tuple[Value, dict[str, str]]]]:
+        return _run(Summing(work), left, how, isolated, measured, limited)
+
+    yield from recorded(items, record, returns, start)
 
 
 def _run(
@@ -139,11 +144,12 @@ def _run(
     how: Execution,
     isolated: bool,
     measured: bool,
+    limited: bool,
 ) -> Generator[Outcome[Item, Value], None, None]:
     pace = Pace(len(items), min(how.workers, max(len(items), 1)))
     rest: Sequence[Item] = items
     if how.executor is None and (measured or pace.workers < 2):
-        first = _First(work, items, pace, isolated, is_limited=how.workers < 2)
+        first = _First(work, items, pace, isolated, is_limited=limited and how.workers < 2)
         with closing(first.outcomes()) as outcomes:
             yield from outcomes
         rest = items[first.done :]

@@ -144,6 +144,15 @@ class NewFolder:
             else:
                 file.writelines(data)
 
+    def path_of(self, name: str) -> str:
+        """Return the path at which another process may create a file, by its relative name.
+
+        The folder is being written: the path is not that of the complete file. Raises FormatError
+        for a name that leads out of the folder.
+        """
+        assert self._path is not None, "nothing is written"
+        return os.path.join(self._path, _checked(self.name, name))
+
     def make(self, name: str) -> None:
         """Create a folder in the folder, which may stay empty. Raises FormatError, OSError."""
         checked = _checked(self.name, name)

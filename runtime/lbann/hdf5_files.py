@@ -71,12 +71,21 @@ def run_on_files(
     jobs: Jobs = 1,
     returns: object = None,
     identity: str = "",
+    limited: bool = True,
 ) -> Generator[Outcome[Item, Value], None, None]:
     """Run `work` on HDF5 files as `exset.core.jobs.run` does, and yield the outcomes in order.
 
     With several processes, or in isolation, none is this one, as the HDF5 library may crash.
-    returns, identity: as in `run`.
+    returns, identity, limited: as in `run`.
     """
     how = execution(jobs)
     isolated = how.workers > 1 or (how.isolated and is_allowed())
-    yield from run(work, items, jobs=how, isolated=isolated, returns=returns, identity=identity)
+    yield from run(
+        work,
+        items,
+        jobs=how,
+        isolated=isolated,
+        limited=limited,
+        returns=returns,
+        identity=identity,
+    )
