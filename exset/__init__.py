@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from exset.grammars.tables.table import Table as Table
     from exset.parsers.custom.grammar import Grammar as Grammar
     from exset.parsers.custom.grammar import compile_grammar as compile_grammar
+    from exset.plotting import plot as plot
     from exset.runtime.aeon.cache_dataset import CacheDataset as CacheDataset
     from exset.runtime.aeon.manifest_dataset import ManifestDataset as ManifestDataset
     from exset.runtime.aeon.provision.loader import DataLoader as DataLoader
@@ -92,6 +93,7 @@ _MODULES = {
     "exset.grammars.lens.examples": "ExampleSet SetHeader",
     "exset.grammars.tables.table": "Table",
     "exset.parsers.custom.grammar": "Grammar compile_grammar",
+    "exset.plotting": "plot",
     "exset.runtime.aeon.cache_dataset": "CacheDataset",
     "exset.runtime.aeon.manifest_dataset": "ManifestDataset",
     "exset.runtime.aeon.provision.loader": "DataLoader",

@@ -55,6 +55,11 @@ MAY_BE_THERE = {
     "exset.runtime.tables.feather": ("pyarrow",),
     "exset.runtime.tables.parquet": ("pyarrow",),
     "exset.io.remote": ("aiohttp", "fsspec"),
+    "exset.plotting": ("matplotlib",),
+    **{
+        f"exset.runtime.pictures.{name}": ("matplotlib",)
+        for name in ("canvas", "charts", "drawing", "grids", "heat", "heat_maps")
+    },
 }
 """Optional libraries, imported on use; exset works without them."""
 

@@ -88,7 +88,9 @@ def test_the_build_finds_every_package() -> None:
     assert not found - packages - {"exset.codecs"}
 
 
-SHARED = {"columns", "custom", "engine", "hdf5", "reports", "shared", "tables", "training"}
+SHARED = {
+    *("columns", "custom", "engine", "hdf5", "pictures", "reports", "shared", "tables", "training"),
+}
 
 
 def room(name: str) -> str:

@@ -1,22 +1,36 @@
-"""`exset plot`: draw a picture of examples."""
+"""`exset plot`: draw a picture of a file."""
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import click
 
 from exset.cli.commands import Command
-from exset.cli.inputs import CommonOptions, reading_options
-from exset.cli.options import Whole, option, secondary_option
-from exset.cli.output import data_errors
+from exset.cli.inputs import CommonOptions, access_options, base_option, reading_options
+from exset.cli.options import Whole, option, options, secondary_option
+from exset.cli.output import data_errors, usage_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, json_option
 from exset.cli.units import chosen_units, layout_of
 from exset.core.errors import with_source_name
 from exset.core.text import safe
-from exset.families.lens import LENS
 
-if TYPE_CHECKING:
-    pass
+PICTURES = ("units", "timeline", "grid", "similarity", "dendrogram", "pca")
+"""The pictures of numbers."""
+OTHERS = ("classes", "images", "files", "fields", "batches")
+
+_PIXELS = 2_000
+
+batch_options = options(
+    secondary_option("-n", "width", type=Whole(1), help="With batches: classes in a batch."),
+    secondary_option("-m", "samples", type=Whole(1), help="With batches: samples of a class."),
+    secondary_option(
+        "--sampler", metavar="NAME", default="planned", help="With batches: use this sampler."
+    ),
+    secondary_option(
+        "--seed", metavar="N", type=int, default=1234, help="With batches: the seed (1234)."
+    ),
+)
+"""Add the options of a picture of batches."""
 
 
 @click.command(cls=Command)
@@ -29,13 +43,20 @@ if TYPE_CHECKING:
     help="Write to this file: .png, .svg, .pdf.",
 )
 @option(
+    "--picture",
+    type=click.Choice([*PICTURES, *OTHERS]),
+    metavar="NAME",
+    help=f"Draw {', '.join(PICTURES)}; {', '.join(OTHERS[:-1])} or {OTHERS[-1]}.",
+)
+@option(
     "-e",
     "--examples",
     "chosen",
     metavar="WHICH",
     multiple=True,
-    help="Draw these examples: an index from 0, a slice START:STOP:STEP, or a pattern of names.",
+    help="Draw these units: an index from 0, a slice START:STOP:STEP, or a pattern of names.",
 )
+@option("--grid", metavar="HxW", help="Draw each pattern as a picture of H x W units.")
 @option(
     "--inputs",
     metavar="GROUP=SIZE",
@@ -48,41 +69,99 @@ if TYPE_CHECKING:
     multiple=True,
     help="Give the names and sizes of the target groups, in order.",
 )
-@secondary_option("--ticks", type=Whole(1), help="Draw one row per tick: N ticks per unit of time.")
-@json_option("examples", "counts", "findings", file="file", output="output")
+@option("--column", metavar="NAME", help="Take classes, images or numbers from this column.")
+@secondary_option(
+    "--side",
+    type=click.Choice(["inputs", "targets"]),
+    help="Take patterns from inputs (default) or targets.",
+)
+@secondary_option("--ticks", type=Whole(1), help="Draw N ticks for each unit of time.")
+@secondary_option(
+    "--pixels", type=Whole(200, 20_000), default=_PIXELS, help="Make no side longer than N (2000)."
+)
+@batch_options
+@json_option("picture", "note", "counts", "findings", file="file", output="output")
+@base_option
+@access_options
 @reading_options
 def plot(
     file: str,
     output: str,
+    picture: str | None,
     chosen: tuple[str, ...],
+    grid: str | None,
     inputs: tuple[str, ...],
     targets: tuple[str, ...],
+    column: str | None,
+    side: str | None,
     ticks: int | None,
+    pixels: int,
+    width: int | None,
+    samples: int | None,
+    sampler: str,
+    seed: int,
+    base: str,
     common: CommonOptions,
 ) -> Report:
-    """Draw examples as heat maps, one row per event.
+    """Draw a file as a picture.
 
     \b
       exset plot train.ex -o train.png
       exset plot train.ex -o some.pdf -e 0:5 -e "ba*"
-      exset plot train.ex -o c.svg --inputs onset=20 --inputs vowel=6 --targets 12
+      exset plot digits.ex -o digits.png --grid 8x8
+      exset plot train.ex -o tree.svg --picture dendrogram --side targets
+      exset plot pictures.tsv -o sheet.png --picture images
+      exset plot speakers.csv -o plan.png --picture batches -n 8 -m 4
 
-    Group sizes default to the highest unit used. With --inputs or --targets, exset draws only the
-    groups named there; a single number is the number of all units. A picture has a limited height:
-    it may show only the first examples. Plots need matplotlib: pip install 'exset[plot]'.
+    The default is a heat map (units) of an example set or table, the classes of a manifest, the
+    images of a cache or a loader configuration, and the files of a sample list. Group sizes default
+    to the highest unit used. A picture may show only the first units. Plots need matplotlib: pip
+    install 'exset[plot]'.
     """
-    from exset.grammars.lens.examples import ExampleSet
-    from exset.runtime.lens import plot as pictures
-    from exset.runtime.lens.plot_rows import picture_rows
+    from exset.plotting import BATCHES, BatchOptions, of_batches, of_model, title_of
+    from exset.runtime.pictures import drawing
+    from exset.runtime.pictures.options import PictureOptions
 
-    pictures.suffix(output)
-    examples = common.load_model(file, ExampleSet)
-    which = chosen_units(examples, chosen)
-    layouts = layout_of("inputs", inputs), layout_of("targets", targets)
+    drawing.suffix(output)
+    how = PictureOptions(
+        name=file,
+        inputs=layout_of("inputs", inputs),
+        targets=layout_of("targets", targets),
+        side=side,
+        ticks=ticks,
+        grid=_size(grid),
+        column=column,
+        base=base,
+        access=common.access,
+        **common.reading,
+    )
+    if picture == BATCHES:
+        if width is None or samples is None:
+            usage_error("--picture batches needs -n and -m")
+        with data_errors():
+            made = of_batches(file, how, BatchOptions(width, samples, sampler, seed))
+    else:
+        loaded = common.load(file)
+        for finding in loaded.findings:
+            common.findings.add(finding)
+        how = replace(how, which=chosen_units(loaded.model, chosen))
+        with data_errors(ImportError), with_source_name(file):
+            made = of_model(loaded.model, picture or ("grid" if grid else None), how)
     with data_errors(ImportError):
-        with with_source_name(file, LENS.noun):
-            shown = picture_rows(examples, which, *layouts, ticks=ticks, **common.reading)
-        pictures.write(shown, output, "" if file == "-" else file)
-    drawn = f"{shown.cut} (--examples selects)" if shown.cut else LENS.counted(len(shown.names))
-    status = [f"{safe(output)}: {drawn}"]
-    return Report({"examples": len(shown.names)}, common.findings, status=status, shown=1)
+        drawing.write(made, output, title_of(file), pixels)
+    note = made.note and f", {made.note}"
+    if note and not chosen and picture != BATCHES:
+        note += " (--examples selects)"
+    values = {"picture": made.heading, "note": made.note or None}
+    status = [f"{safe(output)}: {safe(made.heading)}{safe(note)}"]
+    return Report(values, common.findings, status=status, shown=1)
+
+
+def _size(grid: str | None) -> tuple[int, int] | None:
+    """Return the height and width in a text such as `8x8`. Raises UsageError."""
+    if grid is None:
+        return None
+    height, cross, width = grid.lower().partition("x")
+    if not (cross and height.isdecimal() and width.isdecimal() and int(height) and int(width)):
+        usage_error(f"--grid {grid} is not of the form HEIGHTxWIDTH, such as 8x8")
+    return int(height), int(width)

@@ -121,7 +121,8 @@ def _provide(
     findings: Findings,
 ) -> Report:
     """Write batches and pictures of them, and report the arrays."""
-    from exset.runtime.aeon.provision.sheet import Sheet, as_png, sheet
+    from exset.runtime.aeon.provision.sheet import Sheet, as_png
+    from exset.runtime.pictures.tiles import sheet
 
     drawing = Sheet.of(config)
     tiles, count, outputs = [], 0, {}

@@ -28,6 +28,10 @@ MANIFEST: Final = Family(
     labels="exset.runtime.aeon.manifest_classes:labels",
     dataset="exset.runtime.aeon.manifest_dataset:ManifestDataset",
     differences="exset.runtime.aeon.differences:manifests",
+    pictures=(
+        ("classes", "exset.runtime.aeon.pictures:classes"),
+        ("images", "exset.runtime.aeon.pictures:manifest_images"),
+    ),
     to_table="exset.runtime.aeon.table:to_table",
     from_table="exset.runtime.aeon.table_import:from_table",
     table_options=(_COLUMNS, CONTENTS, BASE, ROOT),
@@ -52,6 +56,7 @@ BLOCKS: Final = Family(
     summary="exset.runtime.aeon.block_report:report",
     dataset="exset.runtime.aeon.cache_dataset:CacheDataset",
     folder="exset.runtime.aeon.cache:Cache",
+    pictures=(("images", "exset.runtime.aeon.pictures:block_images"),),
     to_table="exset.runtime.aeon.block_table:to_table",
     table_options=(
         _COLUMNS,
@@ -75,6 +80,7 @@ CONFIG: Final = Family(
     files="exset.runtime.aeon.config_files:check_files",
     dataset="exset.runtime.aeon.provision.dataset:LoaderDataset",
     differences="exset.runtime.aeon.differences:configs",
+    pictures=(("images", "exset.runtime.aeon.pictures:loader_images"),),
 )
 
 _WRITE_DIALECT: Final = "Write a manifest or a loader configuration for the given version of aeon."

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from exset.runtime.pictures.kinds import Picture
+    from exset.runtime.pictures.options import PictureOptions
     from exset.runtime.reports.differences import Comparison, Differences
     from exset.runtime.training.dataset import Dataset
 
@@ -61,6 +63,9 @@ class Family:
     `differences`: a `Comparison` of two models. `dataset`: makes a `Dataset`. `folder`: opens a
     folder, for `dataset`, by its path and limits.
 
+    `pictures`: pairs of a name and of a function of a model and of `PictureOptions`, which returns
+    a `Picture`; the first pair is the default.
+
     `to_table`, `from_table`: convert a model to a table and back; see `ToTable` and `FromTable`.
     `table_options`, `model_options`: the options of these two functions for `convert`. Both get the
     options `root`, `follow_links`, `allow_plugins` and `no_locking` together as one argument,
@@ -86,6 +91,7 @@ class Family:
     dataset: str | None = None
     folder: str | None = None
     differences: str | None = None
+    pictures: tuple[tuple[str, str], ...] = ()
     to_table: str | None = None
     from_table: str | None = None
     table_options: tuple[Option, ...] = ()
@@ -205,6 +211,20 @@ class Family:
         """Return the differences of two models, as `exset.diff` does."""
         target = self.differences or "exset.runtime.reports.differences:by_equality"
         return cast("Comparison", load(target))(one, other, tolerance, keep)
+
+    def picture(self, model: Model, name: str | None, options: "PictureOptions") -> "Picture":
+        """Return a picture of a model; `name`: by default the first of `pictures`.
+
+        Raises ValueError for an unknown picture, and for a model with nothing to draw.
+        """
+        functions = dict(self.pictures)
+        name = next(iter(functions), "") if name is None else name
+        if name not in functions:
+            there = ", ".join(functions) or "none"
+            noun = with_article(self.noun)
+            raise ValueError(f"{noun} has no picture {name!r}; there are {there}")
+        draw = cast("Callable[[Model, PictureOptions], Picture]", load(functions[name]))
+        return draw(model, options)
 
     def counted(self, count: int) -> str:
         """Return a number of units as text, such as `2 examples`."""

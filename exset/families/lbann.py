@@ -23,6 +23,11 @@ SAMPLE_LISTS: Final = Family(
     shuffle="exset.runtime.lbann.list_order:shuffled",
     dataset="exset.runtime.lbann.sample_reader:SampleReader",
     differences="exset.runtime.lbann.differences:sample_lists",
+    pictures=(
+        ("files", "exset.runtime.lbann.pictures:samples_of_files"),
+        ("classes", "exset.runtime.lbann.pictures:classes"),
+        ("fields", "exset.runtime.lbann.pictures:fields"),
+    ),
     to_table="exset.runtime.lbann.table:to_table",
     from_table="exset.runtime.lbann.table_import:from_table",
     table_options=(

@@ -26,6 +26,14 @@ LENS: Final = Family(
     summary="exset.runtime.lens.report:report",
     dataset="exset.runtime.lens.dataset:ExampleDataset",
     differences="exset.runtime.lens.differences:differences",
+    pictures=(
+        ("units", "exset.runtime.lens.pictures:units"),
+        ("timeline", "exset.runtime.lens.pictures:timeline"),
+        ("grid", "exset.runtime.lens.pictures:grid"),
+        ("similarity", "exset.runtime.lens.pictures:similarity"),
+        ("dendrogram", "exset.runtime.lens.pictures:dendrogram"),
+        ("pca", "exset.runtime.lens.pictures:components"),
+    ),
     to_table="exset.runtime.lens.table:to_table",
     from_table="exset.runtime.lens.from_table:from_table",
     table_options=(

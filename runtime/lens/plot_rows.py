@@ -6,21 +6,18 @@ import numpy as np
 
 from exset.core.errors import Findings, LimitError, Place
 from exset.core.limits import DEFAULT, Limits
-from exset.core.text import safe
 from exset.grammars.columns.arrays import Longs, row_indices
 from exset.grammars.lens.examples import ExampleSet
 from exset.runtime.lens.arrays import ExampleArrays, arrays_of, ticks_until
 from exset.runtime.lens.layout_inference import layouts_of
 from exset.runtime.lens.network_layout import MODEL, LayoutLike
+from exset.runtime.pictures.kinds import shortened
 
 ROWS = 200
 """The most rows of a picture."""
 
 CELLS = 10_000_000
 """The most cells of a picture: with very many units it has fewer rows."""
-
-_NAME = 32
-"""The most characters of a name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +39,20 @@ class PictureRows:
 
         An example with one event has no event indices; later ticks of an event have no label.
         """
+        return self._labels(with_names=False)
+
+    @property
+    def full_labels(self) -> list[str]:
+        """The label of each row, with the name of the example in each."""
+        return self._labels(with_names=True)
+
+    def _labels(self, with_names: bool) -> list[str]:
         arrays = self.arrays
         rows = [each.tolist() for each in (arrays.example, arrays.event, arrays.tick)]
         several = {example for example, event, _ in zip(*rows, strict=True) if event}
         labels = []
         for example, event, tick in zip(*rows, strict=True):
-            name = "" if event else self.names[example]
+            name = "" if event and not with_names else self.names[example]
             number = str(event) if example in several else ""
             labels.append("" if tick else f"{name}  {number}".strip())
         return labels
@@ -65,6 +70,7 @@ def picture_rows(
     targets: LayoutLike | None = None,
     *,
     ticks: int | None = None,
+    most: int = ROWS,
     findings: Findings | None = None,
     limits: Limits = DEFAULT,
 ) -> PictureRows:
@@ -72,7 +78,8 @@ def picture_rows(
 
     `inputs`, `targets`: as in `to_arrays`; layouts are inferred from the whole set, so that
     pictures of different examples are alike. `ticks`: make a row for each tick, as `by_tick` does.
-    Raises FormatError, LimitError, IndexError, and ValueError if there is nothing to draw.
+    `most`: the most rows. Raises FormatError, LimitError, IndexError, and ValueError if there is
+    nothing to draw.
     """
     findings = Findings() if findings is None else findings
     layouts = layouts_of(examples, (inputs, targets), findings)
@@ -86,7 +93,7 @@ def picture_rows(
         message = f"{units:,} units are too many for a picture"
         hint = "name some of the groups: <--inputs GROUP=SIZE or inputs={GROUP: SIZE}>"
         raise LimitError(message, place=Place(MODEL), hint=hint)
-    room = min(ROWS, CELLS // units)
+    room = min(most, CELLS // units)
     rows = row_indices(starts[:room], counts[:room])[:room]
     arrays = arrays_of(np, examples, layouts, findings, limits, rows)
     arrays = replace(arrays, example=np.repeat(np.arange(which[:room].size), counts[:room])[:room])
@@ -117,9 +124,3 @@ def _by_tick(arrays: ExampleArrays, ticks: int, room: int) -> ExampleArrays:
         before = np.cumsum(ticks_until(np, arrays.max_time, ticks)).searchsorted(room)
         arrays = arrays.take(slice(int(before) + 1))
     return arrays.by_tick(ticks)
-
-
-def shortened(text: str, most: int = _NAME) -> str:
-    """Return a text that is safe to show, cut to at most `most` characters."""
-    text = safe(text[: most + 1])
-    return text if len(text) <= most else text[: most - 1] + "…"

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from exset import DataLoader, Findings, LoaderConfig
-from exset.runtime.aeon.provision.sheet import Sheet, as_png, sheet
+from exset.runtime.aeon.provision.sheet import Sheet, as_png
+from exset.runtime.pictures.tiles import sheet
 from tests.aeon.configs import AUDIO, config
 from tests.cli.command_line import run
 

@@ -12,6 +12,7 @@ from exset.grammars.aeon.config.outputs import element_outputs
 from exset.grammars.aeon.config.settings import Settings
 from exset.runtime.aeon.provision.decode import Pixels
 from exset.runtime.aeon.provision.opencv import opencv
+from exset.runtime.pictures.tiles import BACKGROUND, GAP, sheet
 
 Array = NDArray[Any]
 Batch = Mapping[str, Array]
@@ -20,10 +21,8 @@ _COLOURS: Final = ((60, 220, 60), (60, 160, 255), (255, 120, 60), (220, 60, 220)
 """Blue, green and red of the boxes and masks of each class."""
 _CAPTION: Final = 12
 """The height in pixels of the line of text below a picture."""
-_GAP: Final = 2
 _SMALLEST: Final = 128
 """The least length in pixels of the longer side; smaller pictures are enlarged to it."""
-_BACKGROUND: Final = 40
 _CORNERS: Final = 4
 _INSIDE: Final = np.array([0, 0, 1, 1])
 """What to add to a box: its last column and row are inside it."""
@@ -129,19 +128,6 @@ class Sheet:
             yield " ".join(map(str, array.reshape(-1).tolist()))
 
 
-def sheet(tiles: Sequence[Pixels], columns: int = 0) -> Pixels:
-    """Return tiles in rows, all as large as the largest tile; by default in a square."""
-    columns = columns or max(1, round(len(tiles) ** 0.5))
-    height, width = (max((each.shape[axis] for each in tiles), default=1) for axis in (0, 1))
-    rows = -(-len(tiles) // columns)
-    step = height + _GAP, width + _GAP
-    found = np.full((rows * step[0], columns * step[1], 3), _BACKGROUND, np.uint8)
-    for number, tile in enumerate(tiles):
-        y, x = (number // columns) * step[0], (number % columns) * step[1]
-        found[y : y + tile.shape[0], x : x + tile.shape[1]] = tile
-    return found
-
-
 def as_png(pixels: Pixels) -> bytes:
     """Return a picture as a PNG file."""
     cv2 = opencv()
@@ -185,8 +171,8 @@ def _with_caption(picture: Pixels, text: str) -> Pixels:
     cv2 = opencv()
     font, scale = cv2.FONT_HERSHEY_PLAIN, 0.8
     (width, _), _ = cv2.getTextSize(text, font, scale, 1)
-    size = picture.shape[0] + _CAPTION, max(picture.shape[1], width + _GAP)
-    found = np.full((*size, 3), _BACKGROUND, np.uint8)
+    size = picture.shape[0] + _CAPTION, max(picture.shape[1], width + GAP)
+    found = np.full((*size, 3), BACKGROUND, np.uint8)
     found[: picture.shape[0], : picture.shape[1]] = picture
-    cv2.putText(found, text, (1, size[0] - _GAP), font, scale, (255, 255, 255), 1)
+    cv2.putText(found, text, (1, size[0] - GAP), font, scale, (255, 255, 255), 1)
     return found

@@ -1,0 +1,1 @@
+"""Pictures of models: what to draw, and the drawing by matplotlib."""
