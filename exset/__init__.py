@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from exset.api import loads as loads
     from exset.api import save as save
     from exset.api import stats as stats
-    from exset.api import validate as validate
+    from exset.checking import validate as validate
     from exset.codecs.custom.layout import Layout as Layout
     from exset.codecs.custom.layout import compile_layout as compile_layout
     from exset.comparing import diff as diff
@@ -76,7 +76,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
-    "exset.api": "detect dumps load loads save stats validate",
+    "exset.api": "detect dumps load loads save stats",
+    "exset.checking": "validate",
     "exset.codecs.custom.layout": "Layout compile_layout",
     "exset.comparing": "diff",
     "exset.converting": "convert",

@@ -1,4 +1,4 @@
-"""Load, save and check: load, loads, save, dumps, validate, stats, detect.
+"""Load and save: load, loads, save, dumps, stats, detect.
 
 A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, a URL, and may
 end in `.gz` or another compression suffix: see `exset.io.files`. Bytes that are not of the format
@@ -11,16 +11,14 @@ from typing import TypeVar, cast, overload
 from exset import bridge, formats, samples, streaming
 from exset.core.callers import public
 from exset.core.errors import Findings, FormatError, Place, collect_findings, warn, with_source_name
-from exset.core.jobs import Jobs
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
-from exset.core.protocols import CheckOptions, Level, Model, OptionValue, Summary
+from exset.core.protocols import Level, Model, OptionValue, Summary
 from exset.core.source import Source
 from exset.core.text import with_article
 from exset.families.family import Family
 from exset.families.format import Format
 from exset.io import files, folders, sidecar, together
-from exset.io.access import DEFAULT_ACCESS, Access
 from exset.io.files import FilePath
 from exset.io.folders import Folder, NewFolder
 
@@ -194,54 +192,6 @@ def dumps(
     """
     fmt = formats.default_of(formats.family_of(model)) if format is None else formats.get(format)
     return _written(model, fmt, name, level, findings, options)[0]
-
-
-@public
-def validate(
-    path: FilePath,
-    *,
-    format: str | None = None,
-    limits: Limits = DEFAULT,
-    engine: Engine = "auto",
-    check_files: bool = False,
-    base: FilePath = "",
-    access: Access = DEFAULT_ACCESS,
-    jobs: Jobs = 1,
-    decode: bool = False,
-    **options: OptionValue,
-) -> Findings:
-    """Read a file and return its findings, in order of their places.
-
-    After an error in a text, exset looks for more errors, one in each record: an example, a line,
-    or an entry of a schema in column 1. It stops after 20 errors (`Findings.stopped`). In a file
-    above 16 MiB that is read in chunks, it stops after the first error.
-
-    `check_files`: also check the files that this file names, with `jobs` processes, or as an
-    `exset.jobs.Execution` describes. Relative names are relative to the folder `base`, by default
-    the current one; `access` limits which files are opened, and how. `decode`: with `check_files`,
-    also decode the pictures and videos of a configuration of aeon's loader. `options` are those of
-    `load`. Raises OSError for a file that cannot be opened, and ImportError if `decode` needs
-    OpenCV and it is not installed. It never raises FormatError.
-    """
-    findings, name, engine = Findings(), os.fsdecode(path), formats.engine(engine)
-    try:
-        with streaming.opened(path, format=format, limits=limits, roots=access.roots) as file:
-            family = file.format.family
-            file_check = family.file_check if check_files else None
-            how = CheckOptions(name, os.fsdecode(base), access, jobs, limits, decode)
-            if file_check is None:
-                models = file.models(findings, engine=engine, **options)
-            else:
-                models = iter([file.model(findings, engine=engine, **options)])
-            for model in models:
-                if family.model_check is not None:
-                    family.model_check(model, findings)
-                if file_check is not None:
-                    file_check(model, findings, how)
-    except FormatError as error:
-        findings.add_all(error.findings)
-    findings.sort()
-    return findings
 
 
 @public

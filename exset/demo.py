@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from exset import api, converting, formats, samples
+from exset import api, checking, converting, formats, samples
 from exset.core.errors import FormatError, Place, Severity
 from exset.io import files
 
@@ -53,7 +53,7 @@ def steps(folder: str) -> Iterator[Step]:
     for name, other in pairs.items():
         path, target = os.path.join(folder, name), os.path.join(folder, other)
         files.write(path, samples.read(name).data)
-        if api.validate(path).worst is Severity.ERROR:
+        if checking.validate(path).worst is Severity.ERROR:
             raise FormatError("a bundled sample is not valid", place=Place(path), code="demo")
         count = converting.convert(path, target)
         if api.load(target) != api.load(path):

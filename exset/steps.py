@@ -59,10 +59,10 @@ class Steps:
         of_reader = {
             name: value for name, value in options.items() if not named(target.options, name)
         }
-        model = _parsed(of_model, options)
+        model = parsed(of_model, options)
         return cls(
             cast(dict[str, OptionValue], _of(source.read_options, {**of_reader, **reading})),
-            _with_access(_parsed(of_table, given)),
+            _with_access(parsed(of_table, given)),
             _unwritten(of_model, model) if dry_run else model,
             cast(dict[str, OptionValue], _of(target.options, options)),
         )
@@ -123,7 +123,7 @@ def _of(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, 
     }
 
 
-def _parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, object]:
+def parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, object]:
     """Return the options that are set and declared, with texts converted to values."""
     found = _of(declared, given)
     for option in declared:

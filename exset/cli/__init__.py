@@ -42,6 +42,7 @@ SECTIONS = {
     "exset itself": {
         "itself": "demo formats doctor completion",
         "help:show_help": "help",
+        "manual": "man",
     },
 }
 """The sections of the help, and the commands of each module: see `MainGroup`."""

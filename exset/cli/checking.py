@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Final, cast
+from typing import Any, Final, cast
 
-from exset import api
+from exset import checking
 from exset.cli.each_file import FileResult
 from exset.cli.inputs import CommonOptions
 from exset.cli.output import Exit
@@ -32,19 +32,21 @@ class Checked(FileResult):
 class Check:
     """Checks a file or a part of one; with a `base`, also the files that it names.
 
-    base: may be empty; None: do not check these files. jobs: how to do that.
+    base: may be empty; None: do not check these files. jobs: how to do that. options: those of
+    readers and checks.
     """
 
     common: CommonOptions
     base: str | None = None
     jobs: Execution = field(default_factory=Execution)
     decode: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, item: str | FilePart) -> Checked:
         """Check a file, or a part of it. Raises OSError."""
         if isinstance(item, FilePart):
             return self._part(item)
-        findings = api.validate(
+        findings = checking.validate(
             item,
             format=self.common.format,
             limits=self.common.limits,
@@ -53,13 +55,13 @@ class Check:
             access=self.common.access,
             jobs=self.jobs,
             decode=self.decode,
-            **self.common.options,
+            **self.options,
         )
         return self._checked(findings)
 
     def counts(self, paths: Sequence[str]) -> list[int]:
         """Return into how many parts each file is divided."""
-        if self.base is not None or self.common.options:
+        if self.base is not None or self.options:
             return [1] * len(paths)
         return [self._count(path) for path in paths]
 

@@ -78,16 +78,21 @@ class Group(click.Group):
         _write_options(self, ctx, formatter)
 
 
-def _write_options(
-    command: click.Command, ctx: click.Context, formatter: click.HelpFormatter
-) -> None:
+def option_sections(command: click.Command, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+    """Return each section of the options, with the names and the help of each option."""
     sections: dict[str, list[tuple[str, str]]] = {}
     for param in command.get_params(ctx):
         if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
             sections.setdefault(getattr(param, "section", Option.section), []).append(record)
-    for heading in sorted(sections, key=SecondaryOption.section.__eq__):
+    return {each: sections[each] for each in sorted(sections, key=SecondaryOption.section.__eq__)}
+
+
+def _write_options(
+    command: click.Command, ctx: click.Context, formatter: click.HelpFormatter
+) -> None:
+    for heading, records in option_sections(command, ctx).items():
         with formatter.section(heading):
-            formatter.write_dl(sections[heading])
+            formatter.write_dl(records)
 
 
 def _styled(text: str, **style: Any) -> str:

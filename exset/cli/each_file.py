@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from exset.cli.output import Exit, progress, report_error
@@ -47,6 +47,8 @@ def for_each_file(
     measured: bool = True,
     returns: type[FileResult] = FileResult,
     divider: "Divider[Result] | None" = None,
+    change: Callable[[Item, Result], Result] | None = None,
+    failed: Callable[[Item, FormatError | OSError], object] | None = None,
 ) -> int:
     """Run `work` on every file and report each result; return the worst exit code.
 
@@ -55,7 +57,8 @@ def for_each_file(
     After an error in a file, exset continues with the other files. A terminal shows the progress of
     the `action`. If results are `visible`, it does so only if standard output is not a terminal.
     `measured` and `returns`: as in `run`. `divider`: divides large files into parts, on which
-    `work` then runs; the items must be paths.
+    `work` then runs; the items must be paths. `change`: changes each result before it is reported.
+    `failed` is called for each file with an error, after the error was written.
     """
     rows = json_rows()
     worst = Exit.OK
@@ -68,6 +71,8 @@ def for_each_file(
         outcomes = whole(run(work, units, **how), items, units, divider.joined)
     for done in progress(outcomes, len(items), action, visible=visible):
         bytes_of_files.end()
+        if change is not None and done.value is not None:
+            done = replace(done, value=change(done.item, done.value))
         try:
             if rows is not None:
                 path: str | os.PathLike[str] = done.item
@@ -84,5 +89,7 @@ def for_each_file(
             raise
         except (FormatError, OSError) as error_of_file:
             code = report_error(error_of_file)
+            if failed is not None:
+                failed(done.item, error_of_file)
         worst = max(worst, code)
     return worst

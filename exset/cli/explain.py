@@ -11,8 +11,13 @@ from exset.explain import codes as all_codes
 from exset.explain import explain as explanation_of
 
 
+def _completions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Return the codes that begin with a text."""
+    return [code for code in all_codes() if code.startswith(incomplete)]
+
+
 @click.command(cls=Command)
-@click.argument("codes", metavar="[CODE]...", nargs=-1)
+@click.argument("codes", metavar="[CODE]...", nargs=-1, shell_complete=_completions)
 @json_option("code", "family", "severity", "says", "means", "matters", "fix")
 def explain(codes: tuple[str, ...]) -> None:
     """Explain codes of findings: meaning, reason and fix.

@@ -16,11 +16,12 @@ from exset.families.option import Option
 _META = "exset.cli.format_options."
 
 
-Step: TypeAlias = Literal["read", "write", "table"]
-"""What options are for: readers, writers, or tables between families."""
+Step: TypeAlias = Literal["read", "check", "write", "table"]
+"""What options are for: readers, checks, writers, or tables between families."""
 
 _SECTIONS: Final[dict[Step, str]] = {
     "read": SecondaryOption.section,
+    "check": "Options of formats",
     "write": "Options of formats",
     "table": "Options of tables",
 }
@@ -121,7 +122,9 @@ def _by_name(among: Iterable[Format], step: Step) -> list[list[Option]]:
         if each.name not in taken
     ]
     same_name: dict[str, list[Option]] = {}
-    for option in {"read": readers, "write": writers, "table": tables}[step]:
+    checks = [each for family in families for each in family.check_options]
+    by_step = {"read": readers, "check": checks, "write": writers, "table": tables}
+    for option in by_step[step]:
         same_name.setdefault(option.name, []).append(option)
     return list(same_name.values())
 
@@ -133,6 +136,9 @@ def _decorator(step: Step) -> Decorator:
 
 read_options = _decorator("read")
 """Add the options of all readers; `values("read")` returns those that the user set."""
+
+check_options = _decorator("check")
+"""Add the options of all checks; `values("check")` returns those that the user set."""
 
 write_options = _decorator("write")
 """Add the options of all writers; `values("write")` returns those that the user set."""

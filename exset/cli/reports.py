@@ -142,6 +142,11 @@ def json_option(*keys: str, **parameters: str) -> Decorator:
     )
 
 
+def use_json(ctx: click.Context) -> None:
+    """Do as if `json_option()` were given."""
+    ctx.meta[_META] = JsonRows(ctx, (), {})
+
+
 @dataclass(frozen=True)
 class JsonRows:
     """Writes JSON objects that all have the same members, declared as in `json_option`."""

@@ -2,8 +2,10 @@
 
 import click
 
+from exset.cli import format_options
+from exset.cli.check_output import check_output, output_options
 from exset.cli.checking import Check, Checked
-from exset.cli.each_file import FileResult, for_each_file
+from exset.cli.each_file import for_each_file
 from exset.cli.executions import jobs_options
 from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import (
@@ -13,10 +15,8 @@ from exset.cli.inputs import (
     reading_options,
 )
 from exset.cli.options import option
-from exset.cli.output import Exit, data_errors, require_option, usage_error
+from exset.cli.output import data_errors, require_option, usage_error
 from exset.cli.paths import some_files
-from exset.cli.reports import json_option, tally_text, verdict
-from exset.core.errors import Findings
 from exset.core.jobs import Execution
 
 
@@ -24,13 +24,21 @@ from exset.core.jobs import Execution
 @some_files
 @option("--files", "check_files", is_flag=True, help="Check the files that each FILE names, too.")
 @option("--decode", is_flag=True, help="With --files, decode pictures and videos, too.")
-@json_option()
+@output_options
 @base_option
 @access_options
+@format_options.check_options
 @reading_options
 @jobs_options
 def validate(
-    files: tuple[str, ...], check_files: bool, decode: bool, base: str, common: CommonOptions
+    files: tuple[str, ...],
+    check_files: bool,
+    decode: bool,
+    form: str,
+    baseline: str | None,
+    update_baseline: bool,
+    base: str,
+    common: CommonOptions,
 ) -> int:
     """Check files: errors and likely mistakes.
 
@@ -38,6 +46,7 @@ def validate(
       exset validate train.ex test.ex
       exset validate --files --root /data all.sample_list
       exset validate --json @files.txt > report.jsonl
+      exset validate --output-format github --baseline old.json '*.ex'
 
     With -v, exset explains each kind of finding. With -q, it prints nothing about files without
     findings. Large Lens files and manifests are read in chunks, up to the first error.
@@ -50,16 +59,7 @@ def validate(
 
         with data_errors(ImportError):
             opencv()
-    explained: set[str] = set()
-
-    def show(path: str, result: FileResult) -> None:
-        findings, failed = result.findings, result.exit is not Exit.OK
-        name = "<stdin>" if path == "-" else path
-        details = _explanations(findings, explained) if common.verbosity > 0 else ()
-        quiet = common.verbosity < 0
-        for line in verdict(name, findings, failed, tally_text(findings), quiet, details):
-            click.echo(line)
-
+    output = check_output(common, form, baseline, update_baseline)
     # The work is that on several files, or on the files that a single file names.
     is_inner = check_files and len(files) == 1
     check = Check(
@@ -67,30 +67,22 @@ def validate(
         base if check_files else None,
         common.isolated if is_inner else Execution(isolated=common.jobs.workers < 2),
         decode,
+        {**common.options, **format_options.values("check")},
     )
     code = for_each_file(
         check,
         files,
         row=lambda path, result: {"stopped": None if result is None else result.findings.stopped},
-        show=show,
+        show=output.show,
+        change=output.new,
+        failed=output.fail,
         jobs=Execution() if is_inner else common.jobs,
         action="checking",
         measured=not check_files,
         returns=Checked,
         divider=check,
     )
+    output.finish()
     if is_inner and common.jobs.plan:
         usage_error("--plan needs several files, or one list of HDF5 files")
     return code
-
-
-def _explanations(findings: Findings, explained: set[str]) -> list[str]:
-    """Explain each code that is not in `explained`; skip unknown codes of other packages."""
-    from exset.explain import codes, explain
-
-    lines: list[str] = []
-    for code in dict.fromkeys(finding.code for finding in findings):
-        if code in codes() and code not in explained:
-            explained.add(code)
-            lines += explain(code).lines()
-    return lines

@@ -98,8 +98,14 @@ class CheckOptions:
 class ModelCheck(Protocol):
     """A function that checks a model for mistakes that readers accept."""
 
-    def __call__(self, model: Model, findings: "Findings", /) -> None:
-        """Add a finding for each error and each likely mistake."""
+    def __call__(
+        self, model: Model, findings: "Findings", /, *, first: int, **options: object
+    ) -> None:
+        """Add a finding for each error and each likely mistake.
+
+        `first`: the index of the first unit of the model in its file, for places. `options`: those
+        of `check_options` in the record of the family that are set.
+        """
 
 
 class FileCheck(Protocol):

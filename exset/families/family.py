@@ -53,7 +53,8 @@ class Family:
     summarises a model, or for a family with `units` a `ChunkReporter`.
 
     Optional functions. `check`: a `ModelCheck`, which `validate` calls with each model; it finds
-    mistakes that readers accept. `files`: a `FileCheck`, which checks the files that a model names.
+    mistakes that readers accept. `check_options`: its options; a check that has options runs only
+    if one of them is set. `files`: a `FileCheck`, which checks the files that a model names.
     `fields`: pairs of a name and a function of a model, which returns the value of each unit, as
     `values_of` does. `column`: returns these values for a model and the name of a field that is not
     in `fields`; ValueError for an unknown field. `renames`: pairs of a kind of names and a function
@@ -82,6 +83,7 @@ class Family:
     unit: str
     summary: str
     check: str | None = None
+    check_options: tuple[Option, ...] = ()
     files: str | None = None
     fields: tuple[tuple[str, str], ...] = ()
     column: str | None = None

@@ -24,6 +24,16 @@ LENS: Final = Family(
     kind="exset.grammars.lens.examples:ExampleSet",
     unit="example",
     summary="exset.runtime.lens.report:report",
+    check="exset.runtime.lens.network_check:check",
+    check_options=tuple(
+        Option(
+            side,
+            f"Check that the {side} fit a network with these groups, as 20 or A=9,B=2.",
+            metavar="LAYOUT",
+            parse="exset.runtime.lens.network_layout:layout_of_text",
+        )
+        for side in ("inputs", "targets")
+    ),
     dataset="exset.runtime.lens.dataset:ExampleDataset",
     differences="exset.runtime.lens.differences:differences",
     pictures=(

@@ -1,4 +1,4 @@
-"""Reports of checks in the formats of other tools: JUnit, TAP, SARIF, JSON and Markdown.
+"""Reports of checks for other tools: GitHub, JSON, JUnit, Markdown, SARIF and TAP.
 
 A check makes a `Run` of `Row`s; `written` gives the report. Reports do not depend on the kind of
 check.
@@ -13,6 +13,7 @@ from exset.reports.rows import Row, Run, Severity, Status
 __all__ = ["FORMS", "Row", "Run", "Severity", "Status", "written"]
 
 FORMS: Final[Mapping[str, str]] = {
+    "github": "exset.reports.github",
     "json": "exset.reports.as_json",
     "junit": "exset.reports.junit",
     "markdown": "exset.reports.markdown",

@@ -21,6 +21,8 @@ def report(run: Run) -> str:
             "messages": list(row.messages),
             "path": row.path or None,
             "line": row.line,
+            "column": row.column,
+            "byte": row.byte,
             "seconds": round(row.seconds, 6),
         }
         for row in run.rows

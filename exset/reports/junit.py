@@ -29,8 +29,11 @@ def report(run: Run) -> str:
         )
         if row.status != "passed":
             tag = {"failed": "failure", "error": "error", "skipped": "skipped"}[row.status]
-            child = ElementTree.SubElement(case, tag, {"message": _text(row.message)})
-            child.text = _text("\n".join([row.about, *row.messages])) or None
+            first = row.message.partition("\n")[0]
+            child = ElementTree.SubElement(case, tag, {"message": _text(first)})
+            child.text = _text("\n".join(filter(None, [row.about, *row.messages]))) or None
+        elif row.messages:
+            ElementTree.SubElement(case, "system-out").text = _text("\n".join(row.messages))
     ElementTree.indent(suites)
     text = ElementTree.tostring(suites, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'

@@ -15,7 +15,9 @@ class Row:
     """One check.
 
     `name`: unique in a run. `groups`: what it belongs to; `rule`: the code of the rule, and `about`
-    the rule in words. `path` and `line`: the file that was checked.
+    the rule in words. `path`, `line` and `column`: the place in the file that was checked, counted
+    from 1; `byte`: the offset in a binary file. `fingerprint`: the same for the same mistake,
+    wherever it moves in the file.
     """
 
     name: str
@@ -27,6 +29,9 @@ class Row:
     messages: Sequence[str] = ()
     path: str = ""
     line: int | None = None
+    column: int | None = None
+    byte: int | None = None
+    fingerprint: str = ""
     seconds: float = 0.0
 
     @property

@@ -1,6 +1,7 @@
 """A run as SARIF 2.1.0, which code hosts show next to the files."""
 
 import json
+import os
 from urllib.parse import quote
 
 from exset.reports.rows import Row, Run
@@ -23,7 +24,13 @@ def report(run: Run) -> str:
     document = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results}],
+        "runs": [
+            {
+                "tool": {"driver": driver},
+                "columnKind": "unicodeCodePoints",
+                "results": results,
+            }
+        ],
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
@@ -35,9 +42,12 @@ def _result(row: Row, number: int) -> dict[str, object]:
         "level": row.severity,
         "message": {"text": row.message or row.about or row.name},
     }
+    if row.fingerprint:
+        found["partialFingerprints"] = {"exset/v1": row.fingerprint}
     if row.path:
-        place: dict[str, object] = {"artifactLocation": {"uri": quote(row.path)}}
-        if row.line is not None:
-            place["region"] = {"startLine": row.line}
+        place: dict[str, object] = {"artifactLocation": {"uri": quote(os.fsencode(row.path))}}
+        region = {"startLine": row.line, "startColumn": row.column, "byteOffset": row.byte}
+        if given := {name: value for name, value in region.items() if value is not None}:
+            place["region"] = given
         found["locations"] = [{"physicalLocation": place}]
     return found

@@ -219,10 +219,10 @@ class Directives:
         self._findings.add(finding_at(code, directive.place, **words))
 
 
-def check(schema: Schema, findings: Findings) -> None:
+def check(schema: Schema, findings: Findings, *, first: int = 0) -> None:
     """Add a finding for each directive whose value cannot work, whatever another schema says.
 
-    LBANN finds such a value only when it reads a sample.
+    LBANN finds such a value only when it reads a sample. A schema is one unit: `first` is 0.
     """
     for path, node, metadata in _described(schema, (), schema.root, {}):
         directives = Directives(path_text(path) or "the root", metadata, None, findings)

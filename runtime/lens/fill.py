@@ -201,7 +201,7 @@ def filling_of(
         uses = replace(uses, base=base + to_device(xp, begin)[group], room=room)
         missing = room < 0
         if bool(missing.any()):
-            _report_missing(examples, side, uses.take(xp.flatnonzero(missing)), findings, rows)
+            report_missing(examples, side, uses.take(xp.flatnonzero(missing)), findings, rows)
             uses = uses.take(xp.flatnonzero(~missing))
 
     def outside(uses: Uses, at: int, units: str) -> FormatError:
@@ -211,7 +211,7 @@ def filling_of(
         room = layout.units if group < 0 else int(size[group])
         whole = "network" if group < 0 else f"group {printable(examples.groups.text(group) or '')}"
         message = f"{units} the {room} {side} of the {whole}"
-        place = Place(MODEL, field=_path(examples, side, row, number))
+        place = Place(MODEL, field=range_path(examples, side, row, number))
         return FormatError(message, place=place, code="lens-unit-outside")
 
     dense = dense_runs(xp, columns, uses, outside)
@@ -223,29 +223,41 @@ def filling_of(
     return Filling(columns, dense, sparse, uses.several)
 
 
-def _path(examples: ExampleSet, side: Side, row: int, number: int) -> str:
-    """Return the path of a range of an event, such as `examples[3].events[0].inputs[2]`."""
+def range_path(examples: ExampleSet, side: Side, row: int, number: int, first: int = 0) -> str:
+    """Return the path of a range of an event, such as `examples[3].events[0].inputs[2]`.
+
+    `first`: the index of the first example.
+    """
     example = int(np.searchsorted(examples.event_offsets, row, "right")) - 1
     event = row - int(examples.event_offsets[example])
     place = number - int(examples.lists[getattr(examples.events, side)[row]])
-    return f"examples[{example}].events[{event}].{side}[{place}]"
+    return f"examples[{first + example}].events[{event}].{side}[{place}]"
 
 
-def _report_missing(
-    examples: ExampleSet, side: Side, uses: Uses, findings: Findings, rows: Longs | None
+def report_missing(
+    examples: ExampleSet,
+    side: Side,
+    uses: Uses,
+    findings: Findings,
+    rows: Longs | None,
+    first: int = 0,
 ) -> None:
+    """Add a warning for each group that the layout lacks; `uses`: the ranges of these groups.
+
+    `rows`: the events of the uses; None: all events. `first`: as in `range_path`.
+    """
     row, number = to_host(uses.row), to_host(uses.range)
     row = row if rows is None else rows[row]
-    groups, first, times = np.unique(
+    groups, firsts, times = np.unique(
         examples.ranges.group[number], return_index=True, return_counts=True
     )
     for group, at, count in sorted(
-        zip(groups, first, times, strict=True), key=lambda each: each[1]
+        zip(groups, firsts, times, strict=True), key=lambda each: each[1]
     ):
         message = (
             f"group {printable(examples.groups.text(int(group)) or '')} is not in the layout of "
             f"{side}: its ranges are ignored, as Lens does if the network has no such group"
         )
-        place = Place(MODEL, field=_path(examples, side, int(row[at]), int(number[at])))
+        place = Place(MODEL, field=range_path(examples, side, int(row[at]), int(number[at]), first))
         finding = Finding("lens-group-missing", Severity.WARNING, message, place)
         findings.add(finding, times=int(count))

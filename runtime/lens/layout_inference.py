@@ -54,7 +54,7 @@ class UsedUnits:
         """Add a chunk of the set."""
         names = [examples.groups.text(number) or "" for number in range(len(examples.groups))]
         self._order.update(dict.fromkeys(names))
-        reach = _reach(examples)
+        reach = needed_units(examples)
         for side, known in self._sides.items():
             used = used_ranges(examples, side)
             if examples.ranges.units.values.size:
@@ -105,7 +105,7 @@ def used_ranges(examples: ExampleSet, side: Side) -> Flags:
     return np.repeat(lists[:-1], np.diff(examples.lists))
 
 
-def _reach(examples: ExampleSet) -> Longs:
+def needed_units(examples: ExampleSet) -> Longs:
     """Return the number of units that each range needs; 0 for `*` or no units: int64 [ranges]."""
     ranges = examples.ranges
     length, units = ranges.values.lengths, ranges.units

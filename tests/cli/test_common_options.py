@@ -14,7 +14,7 @@ from tests.cli.test_help import COMMANDS
 
 COMMON = {"--strict", "--untrusted", "--limit", "-q", "--quiet", "-v", "--verbose"}
 READ_NOTHING = {
-    *("formats", "demo", "doctor", "explain", "completion", "help"),
+    *("formats", "demo", "doctor", "explain", "completion", "help", "man"),
     *("config schema", "gather", "manifest build"),
     *("conformance export", "conformance list", "conformance run"),
     "conformance meaning",  # answers as a reader under test, which has no options

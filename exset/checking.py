@@ -1,0 +1,80 @@
+"""`validate`: check a file, and the files that it names."""
+
+import os
+from collections.abc import Mapping
+from typing import cast
+
+from exset import formats, streaming
+from exset.core.callers import public
+from exset.core.errors import Findings, FormatError, with_source_name
+from exset.core.jobs import Jobs
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.core.protocols import CheckOptions, OptionValue
+from exset.families.option import Option
+from exset.io.access import DEFAULT_ACCESS, Access
+from exset.io.files import FilePath
+from exset.steps import parsed
+
+
+@public
+def validate(
+    path: FilePath,
+    *,
+    format: str | None = None,
+    limits: Limits = DEFAULT,
+    engine: Engine = "auto",
+    check_files: bool = False,
+    base: FilePath = "",
+    access: Access = DEFAULT_ACCESS,
+    jobs: Jobs = 1,
+    decode: bool = False,
+    **options: object,
+) -> Findings:
+    """Read a file and return its findings, in order of their places.
+
+    After an error in a text, exset looks for more errors, one in each record: an example, a line,
+    or an entry of a schema in column 1. It stops after 20 errors (`Findings.stopped`). In a file
+    above 16 MiB that is read in chunks, it stops after the first error.
+
+    `check_files`: also check the files that this file names, with `jobs` processes, or as an
+    `exset.jobs.Execution` describes. Relative names are relative to the folder `base`, by default
+    the current one; `access` limits which files are opened, and how. `decode`: with `check_files`,
+    also decode the pictures and videos of a configuration of aeon's loader.
+
+    `options` are those of `load`, and of the check of the family: `inputs` and `targets`, the
+    layout of the network that an example set must fit, such as `{"onset": 20, "vowel": 6}` or `13`.
+
+    Raises OSError for a file that cannot be opened, and ImportError if `decode` needs OpenCV and it
+    is not installed. It never raises FormatError.
+    """
+    findings, name, engine = Findings(), os.fsdecode(path), formats.engine(engine)
+    try:
+        with streaming.opened(path, format=format, limits=limits, roots=access.roots) as file:
+            family = file.format.family
+            checking = parsed(family.check_options, options)
+            reading = _without(family.check_options, options)
+            file_check = family.file_check if check_files else None
+            how = CheckOptions(name, os.fsdecode(base), access, jobs, limits, decode)
+            if file_check is None:
+                models = file.models(findings, engine=engine, **reading)
+            else:
+                models = iter([file.model(findings, engine=engine, **reading)])
+            first = 0
+            for model in models:
+                if family.model_check is not None and (checking or not family.check_options):
+                    with with_source_name(name, family.noun, findings=findings) as named:
+                        family.model_check(model, named, first=first, **checking)
+                first += len(model)
+                if file_check is not None:
+                    file_check(model, findings, how)
+    except FormatError as error:
+        findings.add_all(error.findings)
+    findings.sort()
+    return findings
+
+
+def _without(declared: tuple[Option, ...], options: Mapping[str, object]) -> dict[str, OptionValue]:
+    """Return the options that are not declared."""
+    names = {option.name for option in declared}
+    return {key: cast(OptionValue, options[key]) for key in options if key not in names}

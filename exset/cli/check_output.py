@@ -1,0 +1,132 @@
+"""The output of `exset validate`: text, JSON lines, or a report for another tool."""
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import click
+
+from exset.baseline import Baseline
+from exset.cli.each_file import FileResult, Result
+from exset.cli.inputs import CommonOptions
+from exset.cli.options import option, options
+from exset.cli.output import Exit, data_error, require_option, usage_error
+from exset.cli.reports import as_finding, json_option, json_rows, tally_text, use_json, verdict
+from exset.core.errors import Findings, FormatError
+from exset.core.text import counted, safe
+from exset.reports import written
+from exset.reports.checks import CheckedFile, files_run, findings_run
+
+_FORMS: Final = ("text", "json", "github", "sarif", "junit")
+
+
+@dataclass
+class CheckOutput:
+    """What `exset validate` writes; `form`: one of `_FORMS`."""
+
+    common: CommonOptions
+    form: str
+    baseline: Baseline | None = None
+    update: bool = False
+    _files: list[CheckedFile] = field(default_factory=list)
+    _explained: set[str] = field(default_factory=set)
+
+    def new(self, path: str, result: Result) -> Result:
+        """Return a result without the findings of the baseline."""
+        if self.baseline is None:
+            return result
+        found = self.baseline.new(path, result.findings)
+        if self.update:
+            found = Findings()
+        code = Exit.BAD_FILE if self.common.is_failure(found) else Exit.OK
+        if found.count("limit"):
+            code = Exit.LIMIT
+        return replace(result, findings=found, exit=code)
+
+    def show(self, path: str, result: FileResult) -> None:
+        """Write the result of a file, or keep it for the report."""
+        findings, failed = result.findings, result.exit is not Exit.OK
+        if self.form != "text":
+            self._files.append(CheckedFile(path, findings, failed))
+            return
+        name = "<stdin>" if path == "-" else path
+        details = self._explanations(findings) if self.common.verbosity > 0 else ()
+        quiet = self.common.verbosity < 0
+        for line in verdict(name, findings, failed, tally_text(findings), quiet, details):
+            click.echo(line)
+
+    def fail(self, path: str, error: FormatError | OSError) -> None:
+        """Keep the error of a file that cannot be checked, for the report."""
+        self._files.append(CheckedFile(path, Findings(), True, as_finding(error)))
+
+    def finish(self) -> None:
+        """Write the report, and the baseline if it is to be updated."""
+        if self.form in ("github", "sarif"):
+            click.echo(written(findings_run(self._files), self.form), nl=False)
+        elif self.form == "junit":
+            click.echo(written(files_run(self._files), self.form), nl=False)
+        if self.baseline is None:
+            return
+        if self.update:
+            known = self.baseline.save()
+            if self.common.verbosity >= 0:
+                click.echo(f"{safe(self.baseline.path)}: {counted(known, 'finding')}", err=True)
+        elif self.baseline.gone and self.common.verbosity >= 0:
+            name = safe(self.baseline.path)
+            gone = f"findings that no longer occur: {self.baseline.gone:,}"
+            click.echo(f"{name}: {gone}; remove them with --update-baseline", err=True)
+
+    def _explanations(self, findings: Findings) -> list[str]:
+        """Explain each code for the first time; skip unknown codes of other packages."""
+        from exset.explain import codes, explain
+
+        lines: list[str] = []
+        for code in dict.fromkeys(finding.code for finding in findings):
+            if code in codes() and code not in self._explained:
+                self._explained.add(code)
+                lines += explain(code).lines()
+        return lines
+
+
+def _chosen(ctx: click.Context, param: click.Parameter, form: str | None) -> str:
+    """Return the form of the output; `--json` is short for `json`."""
+    if form == "json":
+        use_json(ctx)
+    elif form is not None and json_rows() is not None:
+        usage_error("--json and --output-format cannot be combined")
+    return form or "text"
+
+
+output_options = options(
+    json_option(),
+    option(
+        "--output-format",
+        "form",
+        type=click.Choice(_FORMS),
+        callback=_chosen,
+        help="Write text, JSON lines, or a report for a CI system.",
+    ),
+    option(
+        "--baseline",
+        metavar="FILE",
+        help="Report only findings that this file does not have.",
+    ),
+    option("--update-baseline", is_flag=True, help="Write the current findings to --baseline."),
+)
+"""Add the options for the output of a check."""
+
+
+def check_output(
+    common: CommonOptions, form: str, baseline: str | None, update: bool
+) -> CheckOutput:
+    """Return the output for the values of `output_options`; reads the baseline."""
+    if baseline is None:
+        if update:
+            require_option("--baseline", "update_baseline")
+        return CheckOutput(common, form)
+    try:
+        known = Baseline.read(baseline)
+    except FileNotFoundError:
+        if not update:
+            data_error(f"{safe(baseline)} does not exist: write it with --update-baseline")
+        known = Baseline(baseline)
+    return CheckOutput(common, form, known, update)
