@@ -85,8 +85,8 @@ def found_lines(result: Result, draws: int) -> Iterator[str]:
 
 
 def formats_binary(format: str) -> bool:
-    """Return whether a format is binary."""
-    return exset.formats.get(format).binary
+    """Return whether a format is binary; requests are text."""
+    return format not in meanings.REQUESTS and exset.formats.get(format).binary
 
 
 def keep(case: Case, folder: str) -> str:

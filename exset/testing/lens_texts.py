@@ -16,7 +16,7 @@ _REALS = st.sampled_from(
 _VALUES = st.sampled_from(
     [
         *("1", "0", "0.5", "-1", "-", ".25", "2.", "1e2", "-0", "0.1", "1.2345678", "16777217"),
-        *("1e", "3e-", "1-2", "1.5.5", "1e39", "-.5"),
+        *("1e", "3e-", "1-2", "1.5.5", "1e39", "-.5", "+1"),
     ]
 )
 _FIELDS = st.sampled_from(["max:", "actI:", "actT:", "defI:", "min:", "defT:", "grace:"])
@@ -88,7 +88,21 @@ def _example(draw: st.DrawFn) -> list[str]:
         words += draw(_data())
     if draw(st.integers(0, 3)) == 3:
         words += draw(_event_list(count))
+    if draw(st.integers(0, 7)) == 7:
+        words += draw(_unusual_order(count))
     return [*words, ";"]
+
+
+@st.composite
+def _unusual_order(draw: st.DrawFn, count: int) -> list[str]:
+    """Draw data after a list that goes back to event 0, or an active value before or after data."""
+    last = f"[{count - 1}]"
+    if count > 1 and draw(st.integers(0, 2)) == 2:
+        return [last, *draw(_data()), "[0]", *draw(_data()), *draw(_data())]
+    side = draw(st.sampled_from(["I", "T"]))
+    data = [f"{side.lower()}:", *draw(_units())]
+    field = f"{last[:-1]} act{side}: {draw(_REALS)}]"
+    return [field, *data] if draw(st.booleans()) else [last, *data, field]
 
 
 @st.composite

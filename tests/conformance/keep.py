@@ -2,8 +2,10 @@
 
     python -m tests.conformance.keep
 
+It also writes the JSON schema of the meaning of configurations, which follows from their tables.
 Run it after a change of the tables, and read the difference: a meaning that changes is a change of
-exset. Cases that are drawn stay as they are, unless `--draw` draws all of them again.
+exset. Cases that are drawn stay as they are; those of the formats in `--draw manifest block` are
+drawn again.
 """
 
 import json
@@ -16,8 +18,10 @@ from exset.core.errors import FormatError
 from exset.testing.conformance import meanings
 from exset.testing.conformance.cases import HOME, Case, declared, tables
 from exset.testing.conformance.nodes import Document
+from tests.conformance.config_schema import config_schema
 
 DRAWN = {"ex": 30, "bex": 20, "sample_list": 12, "manifest": 12}
+DRAWN |= {"schema": 12, "schema_pair": 8, "loader_config": 12, "block": 8}
 """The number of drawn cases of each format."""
 
 SEED = 19
@@ -41,19 +45,15 @@ def declared_row(case: Case) -> Document:
 
 
 def drawn_rows(format: str, count: int) -> Iterator[tuple[str, Document]]:
-    from exset.testing.conformance.generated import files
+    from exset.testing.conformance.generated import case_of, files
 
     seen = set[str]()
     for data in files(format, 25 * count, SEED):
-        try:
-            document = meanings.meaning(data, format)
-        except FormatError:
+        case = case_of(data, format)
+        if case.verdict != "valid" or case.meaning is None or len(data) > 600:
             continue
-        if (
-            len(data) > 400
-            or (key := json.dumps(document)) in seen
-            or len(key) < (900 if "ex" in format else 200)
-        ):
+        document, key = case.meaning, json.dumps(case.meaning)
+        if key in seen or len(key) < (900 if "ex" in format else 200):
             continue
         seen.add(key)
         row = _row(format, f"drawn-{len(seen):02}", document)
@@ -80,13 +80,14 @@ def kept_rows() -> Iterator[tuple[str, Document]]:
 
 
 def main() -> None:
-    draw = "--draw" in sys.argv
-    drawn = (
-        [each for pair in DRAWN.items() for each in drawn_rows(*pair)] if draw else [*kept_rows()]
-    )
+    again = sys.argv[2:] if sys.argv[1:2] == ["--draw"] else []
+    drawn = [pair for pair in kept_rows() if pair[1]["format"] not in again]
+    drawn += [pair for format in again for pair in drawn_rows(format, DRAWN[format])]
     rows_of: dict[str, list[Document]] = {}
     for table, row in [*declared_rows(), *drawn]:
         rows_of.setdefault(table, []).append(row)
+    with open(os.path.join(HOME, "aeon-config.schema.json"), "w") as file:
+        file.write(json.dumps(config_schema(), indent=2) + "\n")
     for table, rows in rows_of.items():
         with open(os.path.join(HOME, f"{table}.jsonl"), "w") as file:
             file.writelines(json.dumps(row) + "\n" for row in rows)

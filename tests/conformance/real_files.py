@@ -292,3 +292,94 @@ SAME_MANIFEST: Final = dict(
     """.strip().splitlines()
 )
 """The name of a manifest in the table of aeon's verdicts, and of a case."""
+
+SAME_PAIR: Final = dict(
+    line.split()
+    for line in """
+    m02_unknown_field pair-field-unknown
+    m03_empty_experiment pair-no-field
+    m04_data_schema_narrow pair-data-may-be-narrow
+    m06_inherit_child_wins pair-child-wins
+    m07_experiment_overrides_leaf pair-experiment-group-wins
+    m08_experiment_root_metadata pair-experiment-root
+    m09_unknown_directive pair-unknown-directive
+    m10_data_schema_root_metadata pair-inherit-from-root
+    m12_bias_without_scale pair-bias-alone
+    m14_integer_scale pair-scale-integer
+    m19_coerce_float32 pair-coerce-float32
+    p01_pack_no_ordering pair-pack-alone
+    p07_pack_float_ordering pair-ordering-real
+    p08_pack_negative_ordering pair-ordering-negative
+    p10_pack_name_of_field pair-pack-name-of-field
+    p13_pack_number_name pair-pack-number
+    y02_duplicate_key schema-key-twice
+    y03_flow_style schema-flow
+    y04_value_leaf pair-value-ignored
+    y05_slash_key pair-name-with-slash
+    y07_exponent schema-float-exponent
+    y08_exponent_dot schema-float-exponent
+    y09_metadata_scalar schema-metadata-scalar
+    y11_bool_hwc schema-directive-hwc
+    """.strip().splitlines()
+)
+"""The name of a pair of schemas in the table of LBANN's verdicts, and of a case."""
+
+SAME_CONFIG: Final = dict(
+    line.split()
+    for line in """
+    02_seed_text_example config-old-name
+    04_unknown_far config-unknown
+    05_no_manifest config-no-manifest
+    06_no_batch config-no-batch-size
+    07_no_etl config-no-etl
+    08_etl_object config-etl-object
+    09_etl_empty config-etl-empty
+    11_etl_bad_type config-etl-type-unknown
+    12_batch_string config-batch-text
+    13_batch_float config-batch-real
+    15_batch_negative config-batch-negative
+    16_subset_over config-subset-above
+    17_subset_zero config-subset-zero
+    19_mode_lower config-mode-lower-case
+    20_count_no_n config-count-missing
+    21_count_neg config-count-negative
+    22_count_ok config-mode-count
+    23_infinite config-mode-infinite
+    24_bool_int config-bool-number
+    25_seed_negative config-seed-negative
+    26_single_thread config-single-thread
+    27_cpu_list config-new-members
+    28_batch_major config-new-members
+    29_node config-new-members
+    35_img_output_bad config-image-type
+    36_img_unknown config-image-unknown
+    37_img_bgr config-image-red-first
+    38_img_hwc config-image-channels-last
+    39_img_float_named config-image-name
+    41_label_float config-label-float
+    42_charmap config-char-map
+    43_charmap_emit config-char-map-length
+    44_charmap_dup config-char-map-twice
+    46_charmap_unknown config-char-map-unknown-code
+    48_bbox config-boundingbox
+    49_blob config-blob
+    50_blob_no_count config-blob-no-count
+    51_video config-video
+    52_pixelmask config-pixelmask
+    53_localization config-localization
+    54_localization_rcnn config-rcnn
+    55_localization_ssd config-ssd
+    56_audio config-audio
+    57_multicrop config-etl-type-multicrop
+    60_aug_object config-augmentation-object
+    61_aug_no_type config-augmentation-no-type
+    62_aug_unknown config-augmentation-unknown
+    63_aug_scale_bad config-augmentation-above
+    66_aug_other_type config-augmentation-other-type
+    67_aug_one_number config-augmentation-one-number
+    70_null_value config-cache-null
+    71_empty config-empty-object
+    72_null config-null
+    """.strip().splitlines()
+)
+"""The name of a configuration in the table of aeon's verdicts, and of a case."""

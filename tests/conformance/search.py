@@ -1,6 +1,6 @@
 """Find every planted fault by drawn files alone, and print the number of files that it takes.
 
-python -m tests.conformance.search [FAULT...]
+python -m tests.conformance.search [FORMAT [FAULT...]]
 """
 
 import sys
@@ -9,24 +9,32 @@ import time
 from exset.testing.conformance import FunctionReader
 from exset.testing.conformance.generated import search
 from tests.conformance.faults import FAULTS
+from tests.conformance.more_faults import MORE_FAULTS, READERS
 from tests.conformance.right_reader import RightReader
+
+_ALL = {"ex": FAULTS, **MORE_FAULTS}
+_READERS = {"ex": RightReader, **READERS}
 
 
 def main() -> int:
-    names = sys.argv[1:] or list(FAULTS)
+    format, *chosen = sys.argv[1:] or [""]
+    pairs = [
+        (each, fault)
+        for each, faults in _ALL.items()
+        for fault in chosen or faults
+        if format in ("", each)
+    ]
     missed = 0
-    for name in names:
+    for each, fault in pairs:
         begin = time.perf_counter()
-        found = search(FunctionReader(RightReader(name)), "ex", 2000)
+        found = search(FunctionReader(_READERS[each](fault)), each, 2000)
         seconds = time.perf_counter() - begin
-        if found is None:
-            missed += 1
-            print(f"{name}: not found, {seconds:.1f} s")
-            continue
-        print(
-            f"{name}: file {found.draws}, {found.result.case.data!r}, {seconds:.1f} s", flush=True
-        )
-    print(f"{len(names) - missed} of {len(names)} faults found within 2,000 files")
+        missed += found is None
+        shown = "not found"
+        if found is not None:
+            shown = f"file {found.draws}, {found.result.case.data[:90]!r}"
+        print(f"{each} {fault}: {shown}, {seconds:.1f} s", flush=True)
+    print(f"{len(pairs) - missed} of {len(pairs)} faults found within 2,000 files")
     return missed
 
 

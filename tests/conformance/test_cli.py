@@ -12,6 +12,7 @@ import pytest
 
 from exset.testing import conformance
 from exset.testing.conformance import meanings
+from exset.testing.conformance.written import data_of
 from tests.cli.command_line import run
 
 ROOT = Path(__file__).parent.parent.parent
@@ -122,11 +123,15 @@ def test_the_schema_of_the_page() -> None:
     records = b"a.jpg\t7\t0.5\tAAEC/w==\nb.jpg\tx\t1\t\n"
     manifest = b"@FILE\tASCII_INT\tASCII_FLOAT\tBINARY\n" + records
     request = b'{"sampler": "planned", "labels": [0, 0, 1, 1], "n": 2, "m": 1, "shuffle": false}'
-    for (format, text), block in zip(
-        (("sample_list", lines), ("manifest", manifest), ("sampler", request)),
-        blocks[2:],
-        strict=True,
-    ):
+    schema = b"a: {metadata: {scale: 2.0, dims: [3, 4], pack: samples}}"
+    pair = b'{"data": "a: {metadata: {scale: 2.0}}", "experiment": "a:"}'
+    image = b'{"type": "image", "height": 4, "width": 6, "channels": 1}'
+    config = b'{"manifest_filename": "a.tsv", "batch_size": 2.7, "etl": [%s]}' % image
+    cache = data_of({"block": "header:2 'two robins' | x:ffffffff trailer end"}, {})
+    texts = [("sample_list", lines), ("schema", schema), ("schema_pair", pair)]
+    texts += [("manifest", manifest), ("loader_config", config), ("block", cache)]
+    texts.append(("sampler", request))
+    for (format, text), block in zip(texts, blocks[2:], strict=True):
         assert meanings.parsed(block.encode(), format) == meanings.meaning(text, format)
 
 

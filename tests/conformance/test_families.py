@@ -19,7 +19,11 @@ from tests.conformance import real_files
 
 FORMATS = {
     "sample_list": ("lbann-list", 120),
+    "schema": ("schema", 90),
+    "schema_pair": ("schema-pairs", 45),
     "manifest": ("aeon-manifest", 120),
+    "loader_config": ("aeon-config", 130),
+    "block": ("cpio", 50),
     "sampler": ("samplers", 60),
 }
 

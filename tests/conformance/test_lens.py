@@ -53,7 +53,7 @@ def test_drawn_files_find_the_fault(fault: str) -> None:
     """`python -m tests.conformance.search` tries all faults."""
     found = search(conformance.FunctionReader(RightReader(fault)), "ex", 2000)
     assert found is not None and found.draws <= 2000 and found.result.messages
-    assert len(found.result.case.data) <= 10  # it is the smallest file
+    assert len(found.result.case.data) <= 15  # it is small
 
 
 def test_drawn_files_find_no_fault_in_a_right_reader() -> None:

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final, Literal, TypeAlias, cast
 
 from exset.testing.conformance.nodes import Document
-from exset.testing.conformance.notation import bytes_of
+from exset.testing.conformance.written import data_of
 
 VERSION: Final = 1
 """The version of the cases: the same version exports the same bytes everywhere."""
@@ -139,7 +139,7 @@ def declared(name: str) -> Iterator[Case]:
                 name=f"{prefix}-{row}",
                 format=extra.get("format", table["format"]),
                 verdict=verdict,
-                data=_data(written, table),
+                data=data_of(written, table),
                 rule=rule,
                 section=table["section"],
                 features=tuple(sorted({*table["features"], *extra.get("features", ())})),
@@ -148,13 +148,3 @@ def declared(name: str) -> Iterator[Case]:
                 systems=extra.get("systems", {}),
                 options={**table.get("options", {}), **extra.get("options", {})},
             )
-
-
-def _data(written: object, table: Mapping[str, object]) -> bytes:
-    """Return the bytes of a case, which is text, `{hex = ...}`, or in a notation for bytes."""
-    if isinstance(written, dict):
-        return bytes.fromhex(written["hex"])
-    text = cast(str, written)
-    if "names" in table:
-        return bytes_of(text, cast(dict[str, str], table["names"]))
-    return text.encode("utf-8")

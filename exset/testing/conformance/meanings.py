@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import MappingProxyType, ModuleType
-from typing import Final, Protocol, cast
+from typing import Final, Protocol, cast, runtime_checkable
 
 from exset import formats
 from exset.core.errors import Findings
@@ -14,21 +14,25 @@ from exset.core.protocols import Model, OptionValue
 from exset.core.source import Source
 from exset.testing.conformance.cases import HOME
 from exset.testing.conformance.nodes import BadMeaning, Document, Node
-from exset.testing.conformance.samplers import meaning_of
 
 FAMILIES: Final = {
     "lens": "exset.testing.conformance.lens",
     "lbann-list": "exset.testing.conformance.lbann",
+    "schema": "exset.testing.conformance.schemas",
+    "schema-pairs": "exset.testing.conformance.schema_pairs",
     "aeon-manifest": "exset.testing.conformance.aeon",
+    "aeon-config": "exset.testing.conformance.configs",
+    "cpio": "exset.testing.conformance.blocks",
     "samplers": "exset.testing.conformance.samplers",
 }
 """The module of each family that has a meaning: see `FamilyMeaning`."""
 
-REQUEST: Final = "sampler"
-"""The name of the cases that are requests to a sampler, and no files of a format."""
+REQUESTS: Final = {"sampler": "samplers", "schema_pair": "schema-pairs"}
+"""The names of the cases that are requests as JSON, and no files of a format: their families."""
 
 _DEFAULTS: Final[Mapping[str, Mapping[str, OptionValue]]] = {
     "manifest": {"dialect": "head"},
+    "loader_config": {"dialect": "head"},
     "sample_list": {"ids": "text"},
 }
 """The options of readers for cases that say nothing else."""
@@ -56,6 +60,14 @@ class FamilyMeaning(Protocol):
         """Return the differences of two canonical meanings in words."""
 
 
+@runtime_checkable
+class RequestMeaning(Protocol):
+    """The function of a family whose cases are requests."""
+
+    def meaning_of(self, data: bytes) -> Document:
+        """Return the meaning of a request; raise FormatError for an invalid one."""
+
+
 def family_of(format: str) -> FamilyMeaning:
     """Return the functions of a format's family; ValueError if it has no meaning."""
     name = family_name(format)
@@ -69,7 +81,7 @@ def family_of(format: str) -> FamilyMeaning:
 
 def family_name(format: str) -> str:
     """Return the name of a format's family."""
-    return "samplers" if format == REQUEST else formats.get(format).family.name
+    return REQUESTS[format] if format in REQUESTS else formats.get(format).family.name
 
 
 def meaning(
@@ -77,16 +89,18 @@ def meaning(
     format: str,
     engine: Engine = "auto",
     options: Mapping[str, OptionValue] = MappingProxyType({}),
+    findings: Findings | None = None,
 ) -> Document:
     """Return the meaning of a file's contents.
 
-    `options`: those of the reader, such as `dialect`. Raises FormatError for an invalid file, and
-    ValueError for a format without a meaning.
+    `options`: those of the reader, such as `dialect`. `findings` collects what the reader finds.
+    Raises FormatError for an invalid file, and ValueError for a format without a meaning.
     """
     family = family_of(format)
-    if format == REQUEST:
-        return meaning_of(data)
-    return family.meaning(read(data, format, Findings(), engine, options))
+    if isinstance(family, RequestMeaning):
+        return family.meaning_of(data)
+    collected = Findings() if findings is None else findings
+    return family.meaning(read(data, format, collected, engine, options))
 
 
 def read(

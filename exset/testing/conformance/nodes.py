@@ -18,6 +18,7 @@ Document: TypeAlias = dict[str, Json]
 """An object of JSON."""
 
 _QUIET_NAN: Final = 0x7FC00000
+_QUIET_DOUBLE: Final = 0x7FF8 << 48
 
 
 class BadMeaning(ValueError):
@@ -67,6 +68,24 @@ class Node:
         """Whether the value is null or missing."""
         return self.value is None
 
+    def members(self) -> "dict[str, Node]":
+        """Return the members of an object; none if it is missing."""
+        if self.missing:
+            return {}
+        if not isinstance(self.value, dict):
+            raise self.error("an object")
+        return {str(name): self.get(name) for name in self.value}
+
+    def json(self) -> Json:
+        """Return the value itself."""
+        return cast(Json, self.value)
+
+    def boolean(self) -> bool:
+        """Return true or false."""
+        if not isinstance(self.value, bool):
+            raise self.error("true or false")
+        return self.value
+
     def integer(self) -> int:
         """Return an integer."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | np.integer):
@@ -99,24 +118,51 @@ class Node:
 
     def real(self) -> Json:
         """Return a number of single precision in canonical form: see `real`."""
-        value = self.value
-        if isinstance(value, dict):
-            self.known("decimal", "bits")
-            bits = self.get("bits")
-            if bits.missing:
-                return self.get("decimal").real()
+        if (bits := self._bits("eight")) is not None:
             try:
-                return real(np.uint32(int(bits.text(), 16)).view(np.float32))
-            except (ValueError, OverflowError):
+                return real(np.uint32(bits).view(np.float32))
+            except OverflowError:
                 raise self.error("eight hexadecimal digits as bits") from None
-        if isinstance(value, str):
+        if isinstance(self.value, dict):
+            return self.get("decimal").real()
+        if isinstance(self.value, str):
             try:
-                return real(float32s([value.encode("ascii")])[0])
+                return real(float32s([self.value.encode("ascii")])[0])
             except ValueError:
                 raise self.error("a number") from None
+        return real(self._number())
+
+    def double(self) -> Json:
+        """Return a number of double precision in canonical form: see `double`."""
+        if (bits := self._bits("16")) is not None:
+            try:
+                return double(np.uint64(bits).view(np.float64))
+            except OverflowError:
+                raise self.error("16 hexadecimal digits as bits") from None
+        if isinstance(self.value, dict):
+            return self.get("decimal").double()
+        if isinstance(self.value, str):
+            try:
+                return double(float(self.value))
+            except ValueError:
+                raise self.error("a number") from None
+        return double(self._number())
+
+    def _bits(self, digits: str) -> int | None:
+        """Return the bits of a number; None if it is written otherwise."""
+        if not isinstance(self.value, dict):
+            return None
+        bits = self.known("decimal", "bits").get("bits")
+        try:
+            return None if bits.missing else int(bits.text(), 16)
+        except ValueError:
+            raise self.error(f"{digits} hexadecimal digits as bits") from None
+
+    def _number(self) -> "int | float | np.floating | np.integer":
+        value = self.value
         if isinstance(value, bool) or not isinstance(value, int | float | np.floating | np.integer):
             raise self.error("a number")
-        return real(value)
+        return value
 
 
 def real(value: "int | float | np.floating | np.integer") -> Document:
@@ -134,6 +180,17 @@ def real(value: "int | float | np.floating | np.integer") -> Document:
     return {"decimal": str(Decimal(float(single))), "bits": f"{int(single.view(np.uint32)):08x}"}
 
 
+def double(value: "int | float | np.floating | np.integer") -> Document:
+    """Return a number of double precision as its exact decimal and its bits; all NaNs are one."""
+    try:
+        number = np.float64(value)
+    except OverflowError:  # a whole number that no float holds
+        number = np.float64(math.copysign(math.inf, cast(int, value)))
+    if np.isnan(number):
+        return {"decimal": "NaN", "bits": f"{_QUIET_DOUBLE:016x}"}
+    return {"decimal": str(Decimal(float(number))), "bits": f"{int(number.view(np.uint64)):016x}"}
+
+
 def string(value: bytes) -> Json:
     """Return a byte string as text if it is UTF-8, else as `{"base64": ...}`."""
     try:
@@ -148,7 +205,8 @@ def shown(value: Json) -> str:
         return "none"
     if isinstance(value, dict) and "bits" in value:
         decimal = str(value["decimal"])
-        return "NaN" if decimal == "NaN" else f"{float(decimal):.9g}"
+        digits = 9 if len(str(value["bits"])) == 8 else 17
+        return "NaN" if decimal == "NaN" else f"{float(decimal):.{digits}g}"
     if isinstance(value, dict) and "base64" in value:
         return repr(b64decode(str(value["base64"])))[1:]
     if isinstance(value, list):

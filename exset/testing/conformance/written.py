@@ -1,0 +1,44 @@
+"""The contents of files as the tables of declared cases write them.
+
+A text represents its bytes in UTF-8, or for those of the notations of `notation.py`. Tables of TOML
+say the rest: `{hex = ...}`, the changes of a configuration, a pair of schemas, or a cache block.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import cast
+
+from exset.testing.conformance.cpio_notation import block_of
+from exset.testing.conformance.notation import bytes_of
+
+
+def data_of(written: object, table: Mapping[str, object]) -> bytes:
+    """Return the bytes of a case. Raises ValueError for an unknown notation."""
+    if isinstance(written, str):
+        if "names" in table:
+            return bytes_of(written, cast(dict[str, str], table["names"]))
+        return written.encode("utf-8")
+    declared = cast(Mapping[str, object], written)
+    if "hex" in declared:
+        return bytes.fromhex(str(declared["hex"]))
+    if "config" in declared:
+        return _config(declared, cast(Mapping[str, object], table["base"]))
+    if "experiment" in declared:
+        return (json.dumps(declared) + "\n").encode("ascii")
+    if "block" in declared:
+        return block_of(declared)
+    raise ValueError(f"unknown notation {', '.join(declared)}")
+
+
+def _config(declared: Mapping[str, object], base: Mapping[str, object]) -> bytes:
+    """Return the configuration `base` with changed members, and without some others.
+
+    `etl` and `augmentation` are the members of a single object.
+    """
+    members = {**base, **cast(Mapping[str, object], declared["config"])}
+    for name in ("etl", "augmentation"):
+        if name in declared:
+            members[name] = [declared[name]]
+    dropped = cast(list[str], declared.get("without", []))
+    kept = {name: value for name, value in members.items() if name not in dropped}
+    return (json.dumps(kept) + "\n").encode("ascii")
