@@ -76,7 +76,7 @@ def test_reports(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "json").read_text())
     assert found["summary"] == score and found["counts"]["error"] == 0
     assert len(found["rows"]) == sum(found["counts"].values())
-    suites = ElementTree.fromstring((tmp_path / "junit").read_text())
+    [suites] = ElementTree.fromstring((tmp_path / "junit").read_text())
     assert suites.get("failures") == str(found["counts"]["failed"])
     assert len(suites.findall(".//failure")) == found["counts"]["failed"]
     assert len(suites.findall(".//skipped")) == found["counts"]["skipped"] > 2
