@@ -19,14 +19,14 @@ _ONES: Final = 0xFFFFFFFF
 def crc32c(data: NDArray[np.uint8], before: int = 0) -> int:
     """Return the checksum of bytes. before: the checksum of all earlier bytes, if there are any."""
     run = KERNELS.choose(update, KERNELS.use_compiled(data.size))
-    return int(run(np.ascontiguousarray(data), _tables(), before ^ _ONES)) ^ _ONES
+    return int(run(np.ascontiguousarray(data), crc_tables(), before ^ _ONES)) ^ _ONES
 
 
 def crc32c_each(data: Bytes, starts: Longs, lengths: Longs) -> NDArray[np.uint32]:
     """Return the checksum of each span of bytes, which must be in the data: uint32 [n]."""
     out = np.empty(starts.size, np.int64)
     run = KERNELS.choose(update_each, KERNELS.use_compiled(int(lengths.sum())))
-    run(np.ascontiguousarray(data), starts.copy(), lengths.copy(), _tables(), out)
+    run(np.ascontiguousarray(data), starts.copy(), lengths.copy(), crc_tables(), out)
     return (out ^ _ONES).astype(np.uint32)
 
 
@@ -66,13 +66,13 @@ def update(data: NDArray[np.uint8], tables: LongRows, crc: int) -> int:
 
 
 @cache
-def _tables() -> LongRows:
+def crc_tables() -> LongRows:
     """Return what a byte adds to a checksum: int64 [8, 256], by bytes after it and by value."""
-    tables: LongRows = np.empty((8, 256), np.int64)
+    made: LongRows = np.empty((8, 256), np.int64)
     rest = np.arange(256)
     for _ in range(8):
         rest = np.where(rest & 1, rest >> 1 ^ _POLYNOMIAL, rest >> 1)
-    tables[0] = rest
+    made[0] = rest
     for row in range(1, 8):
-        tables[row] = tables[row - 1] >> 8 ^ tables[0][tables[row - 1] & _MASK]
-    return tables
+        made[row] = made[row - 1] >> 8 ^ made[0][made[row - 1] & _MASK]
+    return made

@@ -43,8 +43,12 @@ class Members:
     headers: Longs
 
 
-def read_members(source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Members:
+def read_members(
+    source: Source, *, limits: Limits, findings: Findings, engine: Engine, before: int = 0
+) -> Members:
     """Read the members of an archive.
+
+    before: the number of entries before the source, if it is a chunk of an archive.
 
     Raises FormatError if the file ends within a member's data, and if it is not a tar archive.
     """
@@ -53,13 +57,13 @@ def read_members(source: Source, *, limits: Limits, findings: Findings, engine: 
     headers = fields.starts["entries"] - shift
     starts, lengths = fields.spans("entries.data")
     starts, count = starts - shift, headers.size - is_ended
-    if (wrong := _first_unsound(data, headers[:count])) is not None:
-        _stop("tar-checksum", source, int(headers[wrong]), wrong, findings)
+    if (wrong := first_unsound(data, headers[:count])) is not None:
+        _stop("tar-checksum", source, int(headers[wrong]), wrong, before, findings)
         count = wrong
     elif is_ended:
         _check_end(source, data, int(headers[-1]), findings)
     elif fields.end - shift < data.size or not count:
-        _check_cut(source, data, fields.end - shift, count, findings)
+        _check_cut(source, data, fields.end - shift, count, before, findings)
     kinds = cast(Bytes, fields["entries.typeflag"])[:count]
     names = entry_names(fields, kinds, data, starts, lengths)
     files = np.flatnonzero(np.isin(kinds, _FILES))
@@ -86,34 +90,39 @@ def _check_end(source: Source, data: Bytes, end: int, findings: Findings) -> Non
     """Add a finding for bytes after the empty block that ends an archive."""
     others = data[end:] != 0
     if (at := int(others.argmax()) if others.size else 0) or others[:1].any():
-        place = Place.in_bytes(source, end + at)
+        place = Place.in_bytes(source, source.start + end + at)
         findings.add(finding_at("tar-after-end", place, count=others.size - at))
 
 
-def _check_cut(source: Source, data: Bytes, end: int, count: int, findings: Findings) -> None:
+def _check_cut(
+    source: Source, data: Bytes, end: int, count: int, before: int, findings: Findings
+) -> None:
     """Add a finding, or raise FormatError, for a file that ends within an entry."""
     header = data[end : end + _BLOCK]
     if header.size < _BLOCK:
-        _stop("tar-cut", source, end, count, findings)
+        _stop("tar-cut", source, end, count, before, findings)
     elif not _are_sound(header.reshape(1, _BLOCK)).all():
-        _stop("tar-checksum", source, end, count, findings)
+        _stop("tar-checksum", source, end, count, before, findings)
     else:
-        message = f"the data end within member {count}"
+        message = f"the data end within member {before + count}"
         hint = "the file is truncated: write or download it again"
-        place = Place.in_bytes(source, end, f"entries[{count}]")
+        place = Place.in_bytes(source, source.start + end, f"entries[{before + count}]")
         raise FormatError(message, place=place, hint=hint, code="tar-cut")
 
 
-def _stop(code: str, source: Source, offset: int, count: int, findings: Findings) -> None:
+def _stop(
+    code: str, source: Source, offset: int, count: int, before: int, findings: Findings
+) -> None:
     """Add a finding for damage at which `tarfile` stops; FormatError if no entry is before it."""
-    place = Place.in_bytes(source, offset, f"entries[{count}]")
+    count += before
+    place = Place.in_bytes(source, source.start + offset, f"entries[{count}]")
     found = finding_at(code, place, count=count, size=len(source.view) - offset)
     if not count:
         raise FormatError.of(found)
     findings.add(found)
 
 
-def _first_unsound(data: Bytes, headers: Longs) -> int | None:
+def first_unsound(data: Bytes, headers: Longs) -> int | None:
     """Return the first header with a wrong checksum, or None."""
     blocks = sliding_window_view(data, _BLOCK) if headers.size else data
     for begin in range(0, headers.size, _CHUNK):

@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.codecs.engine import Fields, Layout, Values, read, write
-from exset.codecs.shared.crc32c import crc32c_each
+from exset.codecs.shared.crc32c import crc32c_each, crc_tables, update
 from exset.core.errors import Findings, FormatError, Place
-from exset.core.kernels import Engine
+from exset.core.kernels import Engine, Kernels, entry_kernel
 from exset.core.limits import Limits
 from exset.core.source import Source
-from exset.grammars.columns.arrays import Bytes, Flags, Longs
+from exset.grammars.columns.arrays import Bytes, Flags, LongRows, Longs
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.shard_findings import finding_at
+
+KERNELS: Final = Kernels("exset.codecs.shared.crc32c", "exset.codecs.tables.tfrecord")
 
 _FILE: Final = Layout("exset.codecs.tables.tfrecord_layout:File")
 _RECORDS: Final = Layout("exset.codecs.tables.tfrecord_layout:Records")
@@ -26,12 +28,21 @@ _LENGTH: Final = 8
 _END: Final = bytes(_HEADER + 4)  # the record that marks the end; see the layout
 _DELTA: Final = 0xA282EAD8
 _WORD: Final = 32
+_ONES: Final = (1 << _WORD) - 1
 
 
 def read_records(
-    source: Source, *, damaged: bool, limits: Limits, findings: Findings, engine: Engine
+    source: Source,
+    *,
+    damaged: bool,
+    limits: Limits,
+    findings: Findings,
+    engine: Engine,
+    first: int = 0,
 ) -> tuple[Longs, Longs]:
-    """Return the offsets and the lengths of the records' data, int64.
+    """Return the offsets in the content, and the lengths, of the records' data, int64.
+
+    first: the number of the first record, if the source is a chunk of a file.
 
     TensorFlow regards a file that ends within the header of a record as complete; exset adds a
     finding. Raises FormatError for other damage. With `damaged` this is a finding, too, and the
@@ -46,20 +57,45 @@ def read_records(
     if not sound.all():
         whole = int(sound.argmin())
         starts, lengths = starts[:whole], lengths[:whole]
-        _report(
-            "tfrecord-length",
-            source,
-            whole,
-            int(starts[-1] + lengths[-1]) + 4 if whole else 0,
-            damaged,
-            findings,
-        )
+        end = int(starts[-1] + lengths[-1]) + 4 if whole else 0
+        _report("tfrecord-length", source, first + whole, end, damaged, findings)
     elif end < data.size:
-        _check_rest(source, data, whole, end, damaged, findings)
+        _check_rest(source, data, first + whole, end, damaged, findings)
     sound = masked(crc32c_each(data, starts, lengths)) == _crcs(fields, "data_crc", whole)
     for record in np.flatnonzero(~sound).tolist():
-        _report("tfrecord-data", source, record, int(starts[record]), damaged, findings)
+        _report("tfrecord-data", source, first + record, int(starts[record]), damaged, findings)
     return starts[sound], lengths[sound]
+
+
+def whole_records(data: Bytes) -> tuple[int, int] | None:
+    """Return the end of the last whole record in the beginning of a file, and their number.
+
+    Return None if the length of a record is damaged: exset cannot know where the next one begins.
+    """
+    run = KERNELS.choose(walk, KERNELS.use_compiled(data.size))
+    end, count, is_damaged = run(data, crc_tables())
+    return None if is_damaged else (end, count)
+
+
+@entry_kernel
+def walk(data: Bytes, tables: LongRows) -> tuple[int, int, bool]:
+    """Return the end and the number of whole records, and whether a length is damaged."""
+    at, count = 0, 0
+    while len(data) - at >= _HEADER:
+        length, stored = 0, 0
+        for place in range(4):
+            length |= int(data[at + place]) << (8 * place)
+            stored |= int(data[at + _LENGTH + place]) << (8 * place)
+        crc = update(data[at : at + _LENGTH], tables, _ONES) ^ _ONES
+        if (((crc >> 15) | (crc << (_WORD - 15))) + _DELTA) & _ONES != stored:
+            return at, count, True
+        for place in range(4, 7):
+            length |= int(data[at + place]) << (8 * place)
+        if data[at + 7] or length > len(data) - at - _HEADER - 4:
+            break
+        at += _HEADER + length + 4
+        count += 1
+    return at, count, False
 
 
 def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, int, int]:
@@ -95,7 +131,7 @@ def _check_rest(
 ) -> None:
     """Report an incomplete record: the file ends within it, or its length is wrong."""
     if data.size - at < _HEADER:
-        place = Place.in_bytes(source, at, f"records[{record}]")
+        place = Place.in_bytes(source, source.start + at, f"records[{record}]")
         findings.add(finding_at("tfrecord-cut", place, count=record, size=data.size - at))
         return
     stored = data[at + _LENGTH : at + _HEADER].view("<u4")
@@ -114,7 +150,7 @@ def _report(
     code: str, source: Source, record: int, at: int, damaged: bool, findings: Findings
 ) -> None:
     """Raise FormatError for damage, or add a finding if `damaged` allows damaged files."""
-    place = Place.in_bytes(source, at, f"records[{record}]")
+    place = Place.in_bytes(source, source.start + at, f"records[{record}]")
     found = finding_at(code, place, record=record)
     if not damaged:
         raise FormatError.of(found)

@@ -80,6 +80,14 @@ def value_of(
     return value
 
 
+def unchecked_value(source: Source) -> dict[str, Any] | None:
+    """Return the JSON value of a sidecar that may belong to another file; None if there is none."""
+    try:
+        return None if source.sidecar is None else _parsed(source.sidecar)
+    except ValueError:
+        return None
+
+
 def report(source: Source, problem: ValueError, findings: Findings) -> None:
     """Add the finding for a sidecar that does not fit."""
     place = Place(source.name)

@@ -20,7 +20,7 @@ from exset.io.folders import Folder
 from exset.runtime.tables.joined import joined
 from exset.runtime.tables.mds_columns import decoded
 from exset.runtime.tables.mds_index import Shard, parsed
-from exset.runtime.tables.shard_stream import streamed
+from exset.runtime.tables.shard_stream import streamed_folder
 from exset.runtime.tables.shards import described
 
 SAID: Final = ".said"
@@ -53,11 +53,12 @@ def stream(
 ) -> Iterator[Table]:
     """Yield the tables of shards; arguments and errors of `read`."""
     found = Findings() if findings is None else findings
-    yield from streamed(
+    yield from streamed_folder(
         lambda some: map(_without_said, _tables(folder, limits, some, engine)),
         lambda: read(folder, limits=limits, findings=found, engine=engine),
         described(folder),
         found,
+        folder.notes,
         has_all=True,
     )
 

@@ -1,24 +1,73 @@
-"""Read folders of shards in chunks: a chunk is a shard."""
+"""Read shards, or chunks of one file, as tables with the same columns."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
 
 from exset.core.errors import Findings, FormatError
+from exset.core.limits import Limits
 from exset.core.source import Source
 from exset.grammars.tables import sidecar
 from exset.grammars.tables.column_types import absent
 from exset.grammars.tables.columns import TableColumn, type_of
 from exset.grammars.tables.sidecar import with_type
 from exset.grammars.tables.table import Table
+from exset.io.blocks import Blocks
+from exset.runtime.tables.sample_chunks import Watch
 
-Parts = Callable[[Findings], Iterator[Table]]
-"""Reads the table of each shard, each time it is called."""
+_NOTES: Final = "shards"
+_BLOCK: Final = 1 << 20
+_ARRAYS: Final = re.compile(r"list<(\w+)>|(\w+)\[\d+\]|(\w+)")
+"""Types of lists, of arrays of one dimension, and of single values."""
 
 
-def streamed(
-    parts: Parts,
+@dataclass(frozen=True)
+class Part:
+    """The table of a shard or a chunk.
+
+    names: the column of each name that the file has, which may depend on its other names. marks:
+    other facts about the whole file that chunks show; they must be the same in all chunks.
+    """
+
+    table: Table
+    names: dict[str, str] = field(default_factory=dict)
+    marks: dict[str, bool] = field(default_factory=dict)
+
+
+Parts = Callable[[Findings, Watch | None], Iterator[Part]]
+"""Reads all parts, each time it is called; `Watch`: called with all bytes of a file."""
+
+Names = Callable[[Sequence[str]], list[str]]
+"""Returns the columns for the names that a file has."""
+
+
+@dataclass
+class _Known:
+    """What all parts show. is_regular: whether they have columns of the same types.
+
+    kinds: the type of each column; None as long as all its rows are absent. value: that of the
+    sidecar, if the parts fit it.
+    """
+
+    found: Findings
+    value: dict[str, Any] | None
+    kinds: dict[str, str | None] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    marks: dict[str, bool] = field(default_factory=dict)
+    parts: int = 0
+    rows: int = 0
+    is_regular: bool = True
+    is_restored: bool = True
+
+
+def streamed_folder(
+    parts: Callable[[Findings], Iterator[Table]],
     whole: Callable[[], Table],
     source: Source,
     findings: Findings,
+    notes: dict[str, object],
     *,
     has_all: bool = False,
 ) -> Iterator[Table]:
@@ -26,53 +75,128 @@ def streamed(
 
     All shards are read twice, as all decide the types of the columns. If a column has another type
     in another shard, or the sidecar does not fit, there is one chunk, which `whole` reads. source:
-    one without content, with the sidecar of the folder. has_all: every shard has all columns.
-    Raises the errors of `parts`.
+    one without content, with the sidecar of the folder. notes: those of the folder. has_all: every
+    shard has all columns. Raises the errors of `parts`.
+    """
+
+    def read(findings: Findings, watch: Watch | None) -> Iterator[Part]:
+        first: tuple[str, ...] | None = None
+        for table in parts(findings):
+            first = table.names if first is None else first
+            yield Part(table, marks={"names": table.names == first} if has_all else {})
+
+    known = notes.get(_NOTES)
+    if not isinstance(known, _Known):
+        notes[_NOTES] = known = _surveyed(read, source, findings)
+    yield from _tables(known, read, whole, findings)
+
+
+def streamed_file(
+    blocks: Blocks,
+    limits: Limits,
+    parts: Parts,
+    whole: Callable[[Source], Table],
+    names: Names,
+    findings: Findings,
+    *,
+    has_scalars: bool = False,
+) -> Iterator[Table]:
+    """Yield the tables of the chunks of a file: joined, they are the table of the file.
+
+    The file is read twice, as a folder by `streamed_folder`. A pipe or a compressed file is read
+    whole. names: returns the columns of all names together. has_scalars: a column of lists has
+    single numbers in a chunk whose lists all have one number.
+    """
+    if blocks.file is None:
+        yield whole(blocks.whole())
+        return
+    known = blocks.notes.get(_NOTES)
+    if not isinstance(known, _Known):
+        source = Source(blocks.name, b"", sidecar=blocks.sidecar)
+        common = partial(_lists, has_scalars=has_scalars)
+        known = _surveyed(parts, source, findings, sidecar.Fingerprint(), common)
+        if names([*known.names]) != [*known.names.values()]:
+            known.is_regular = False
+        blocks.notes[_NOTES] = known
+    yield from _tables(known, parts, lambda: whole(blocks.again(limits, _BLOCK).whole()), findings)
+
+
+def _surveyed(
+    parts: Parts,
+    source: Source,
+    findings: Findings,
+    file: sidecar.Fingerprint | None = None,
+    common: Callable[[str, str], str | None] = lambda one, other: None,
+) -> _Known:
+    """Read all parts once. Raises the errors of `parts`.
+
+    file: gets all bytes of the file if it has a sidecar. common: returns the type for two types.
     """
     found = Findings(strict=findings.strict)
-    value = sidecar.value_of(source, found)
-    kinds: dict[str, str | None] = {}
-    count = rows = 0
-    first: tuple[str, ...] = ()
-    is_regular = True
+    known = _Known(found, sidecar.unchecked_value(source))
     try:
-        for table in parts(found):
-            count, rows = count + 1, rows + table.rows
-            is_regular = is_regular and _has_kinds(table, kinds)
-            first = table.names if count == 1 else first
-            is_regular = is_regular and (not has_all or table.names == first)
-            if value is not None and is_regular:
-                is_regular = _restored(table, value) is not None
+        for part in parts(found, file.add if file is not None and source.sidecar else None):
+            _add(known, part, common)
     except FormatError:
         findings.add_all(found)
         raise
-    if count < 2 or not is_regular or (value is not None and value["rows"] != rows):
+    known.value = sidecar.value_of(source, found, file)
+    if known.value is not None and (not known.is_restored or known.value["rows"] != known.rows):
+        known.is_regular = False
+    return known
+
+
+def _add(known: _Known, part: Part, common: Callable[[str, str], str | None]) -> None:
+    """Add what a part shows."""
+    known.parts, known.rows = known.parts + 1, known.rows + part.table.rows
+    for name, column in part.names.items():
+        known.is_regular &= known.names.setdefault(name, column) == column
+    for name, mark in part.marks.items():
+        known.is_regular &= known.marks.setdefault(name, mark) == mark
+    for name, values in part.table.columns.items():
+        old = known.kinds.setdefault(name, None)
+        if values.present.any():
+            kind: str | None = type_of(values)
+            if old is not None and old != kind:
+                kind = common(old, type_of(values))
+                known.is_regular &= kind is not None
+            known.kinds[name] = kind
+    if known.value is not None and known.is_restored:
+        known.is_restored = _restored(part.table, known.value) is not None
+
+
+def _lists(one: str, other: str, *, has_scalars: bool) -> str | None:
+    """Return the type of lists that holds lists of two types; None if there is none.
+
+    Lists become arrays in a chunk where all have one length.
+    """
+    bare = [_ARRAYS.fullmatch(each) for each in (one, other)]
+    kinds = {each and (each[1] or each[2] or each[3]) for each in bare}
+    kind = kinds.pop()
+    if kind is None or kinds or any(each and each[3] and not has_scalars for each in bare):
+        return None
+    return f"list<{kind}>"
+
+
+def _tables(
+    known: _Known, parts: Parts, whole: Callable[[], Table], findings: Findings
+) -> Iterator[Table]:
+    """Yield the tables of parts with the types that all parts decide."""
+    if known.parts < 2 or not known.is_regular:
         yield whole()
         return
-    findings.add_all(found)
-    for table in parts(Findings()):
-        made = _conformed(table, kinds) if value is None else _restored(table, value)
-        assert made is not None, "the shards are read as before"
+    findings.add_all(known.found)
+    for part in parts(Findings(), None):
+        table = part.table
+        made = _conformed(table, known.kinds) if known.value is None else None
+        if known.value is not None:
+            made = _restored(table, known.value)
+        assert made is not None, "the parts are read as before"
         yield made
 
 
-def _has_kinds(table: Table, kinds: dict[str, str | None]) -> bool:
-    """Add the types of the columns of a shard; return whether they are those of the others.
-
-    kinds: the type of each column, None as long as all its rows are absent.
-    """
-    for name, column in table.columns.items():
-        kind = type_of(column) if column.present.any() else None
-        known = kinds.setdefault(name, kind)
-        if known is None:
-            kinds[name] = kind
-        elif kind is not None and kind != known:
-            return False
-    return True
-
-
 def _conformed(table: Table, kinds: dict[str, str | None]) -> Table:
-    """Return the table of a shard with the columns of all shards; one without values is text."""
+    """Return the table of a part with the columns of all parts; one without values is text."""
     columns: dict[str, TableColumn] = {}
     for name, kind in kinds.items():
         column = table.columns.get(name)
@@ -81,8 +205,8 @@ def _conformed(table: Table, kinds: dict[str, str | None]) -> Table:
     return Table(columns, table.rows, table.metadata)
 
 
-def _restored(table: Table, value: dict[str, object]) -> Table | None:
-    """Return the table of a shard with the types of the sidecar; None if they do not fit."""
+def _restored(table: Table, value: dict[str, Any]) -> Table | None:
+    """Return the table of a part with the types of the sidecar; None if they do not fit."""
     try:
         return sidecar.with_value(table, {**value, "rows": table.rows})
     except ValueError:

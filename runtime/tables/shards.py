@@ -21,7 +21,7 @@ from exset.io.folders import Folder
 from exset.runtime.tables import tfrecord, webdataset
 from exset.runtime.tables.joined import joined
 from exset.runtime.tables.shard_plan import checksum
-from exset.runtime.tables.shard_stream import streamed
+from exset.runtime.tables.shard_stream import streamed_folder
 
 INDEX: Final = "index.json"
 METADATA: Final = "exset.json"
@@ -116,11 +116,12 @@ def _stream(
     findings: Findings | None,
 ) -> Iterator[Table]:
     found = Findings() if findings is None else findings
-    yield from streamed(
+    yield from streamed_folder(
         lambda some: _tables(folder, suffixes, read, limits, some),
         lambda: _read(folder, suffixes, read, limits, found),
         described(folder),
         found,
+        folder.notes,
     )
 
 

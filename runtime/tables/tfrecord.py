@@ -4,7 +4,7 @@ Source: TensorFlow, `feature.proto`, `example.proto`, `record_reader.cc`.
 """
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,7 +14,7 @@ from exset.codecs.shared.crc32c import crc32c_each
 from exset.codecs.tables import examples
 from exset.codecs.tables.examples import BYTES_LIST, NONE, ExampleError, Features
 from exset.codecs.tables.spans import gathered
-from exset.codecs.tables.tfrecord import masked, read_records
+from exset.codecs.tables.tfrecord import masked, read_records, whole_records
 from exset.codecs.tables.wire import Parts
 from exset.core.errors import Finding, Findings, FormatError, LimitError, Place
 from exset.core.kernels import Engine
@@ -27,9 +27,13 @@ from exset.grammars.tables import sidecar
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, text_or_bytes
 from exset.grammars.tables.shard_findings import finding_at
 from exset.grammars.tables.table import Table
+from exset.io.blocks import Blocks
+from exset.runtime.tables.sample_chunks import Watch, sources
+from exset.runtime.tables.shard_stream import Part, streamed_file
 
 RAW: Final = "record"
 """The name of the column of records as bytes."""
+_STEPS: Final = "\0steps"
 _ZLIB: Final = b"\x78"
 _FREE: Final = 64 << 20
 
@@ -50,27 +54,70 @@ def read(
     """
     found = Findings() if findings is None else findings
     source = _inflated(source, limits)
+    part = _read(source, limits, found, engine, damaged=damaged, raw=raw)
+    return part.table if raw else sidecar.restored(part.table, source, found)
+
+
+def stream(
+    blocks: Blocks,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+    damaged: bool = False,
+    raw: bool = False,
+) -> Iterator[Table]:
+    """Yield the table of a TFRecord file in chunks; arguments and errors of `read`.
+
+    A pipe, a compressed file, and a file whose features have other types in other chunks, are read
+    whole.
+    """
+    found = Findings() if findings is None else findings
+
+    def parts(findings: Findings, watch: Watch | None) -> Iterator[Part]:
+        for source, before, _ in sources(blocks, limits, whole_records, watch):
+            if before and not source.content:
+                return
+            source = source if source.start else _inflated(source, limits)
+            yield _read(source, limits, findings, engine, damaged=damaged, raw=raw, first=before)
+
+    def whole(source: Source) -> Table:
+        return read(source, limits=limits, findings=found, engine=engine, damaged=damaged, raw=raw)
+
+    yield from streamed_file(blocks, limits, parts, whole, _names, found, has_scalars=True)
+
+
+def _read(
+    source: Source,
+    limits: Limits,
+    findings: Findings,
+    engine: Engine,
+    *,
+    damaged: bool,
+    raw: bool,
+    first: int = 0,
+) -> Part:
+    """Return the table of a file, or of a chunk that begins with the record number `first`."""
     starts, lengths = read_records(
-        source, damaged=damaged, limits=limits, findings=found, engine=engine
+        source, damaged=damaged, limits=limits, findings=findings, engine=engine, first=first
     )
     data: Bytes = np.frombuffer(source.view, np.uint8)
     if raw:
-        return Table.of({RAW: gathered(data, starts, lengths)})
+        return Part(Table.of({RAW: gathered(data, starts, lengths)}))
     try:
-        table = _table(data, starts, lengths)
+        return _table(data, starts, lengths)
     except ExampleError as error:
         if not damaged:
-            raise FormatError.of(_no_example(source, starts, error)) from None
-        kept = _examples(source, data, starts, lengths, found)
-        starts, lengths = starts[kept], lengths[kept]
-        try:
-            table = _table(data, starts, lengths)
-        except ExampleError as other:  # features of two records have different kinds
-            raise FormatError.of(_no_example(source, starts, other)) from None
-    return sidecar.restored(table, source, found)
+            raise FormatError.of(_no_example(source, starts, error, first)) from None
+    kept = _examples(source, data, starts, lengths, findings, first)
+    starts, lengths = starts[kept], lengths[kept]
+    try:
+        return _table(data, starts, lengths)
+    except ExampleError as other:  # features of two records have different kinds
+        raise FormatError.of(_no_example(source, starts, other, first)) from None
 
 
-def _table(data: Bytes, starts: Longs, lengths: Longs) -> Table:
+def _table(data: Bytes, starts: Longs, lengths: Longs) -> Part:
     """Return the table of the messages in records. Raises ExampleError."""
     contexts, sequences = examples.messages_of(data, starts, lengths)
     columns: dict[str, TableColumn] = {}
@@ -80,10 +127,24 @@ def _table(data: Bytes, starts: Longs, lengths: Longs) -> Table:
         columns[name.decode()] = _column(
             name, data, features, entries.chosen(code, starts.size), entries.records
         )
+    steps: dict[str, TableColumn] = {}
     if sequences.owners.size:
-        for step, column in _sequences(data, sequences, starts.size):
-            columns[f"{step}.list" if step in columns else step] = column
-    return Table(dict(sorted(columns.items())), starts.size, {})
+        steps = dict(_sequences(data, sequences, starts.size))
+    listed = [*columns, *(f"{step}{_STEPS}" for step in steps)]
+    names = dict(zip(listed, _names(listed), strict=True))
+    for step, column in steps.items():
+        columns[names[f"{step}{_STEPS}"]] = column
+    return Part(Table(dict(sorted(columns.items())), starts.size, {}), names)
+
+
+def _names(listed: Sequence[str]) -> list[str]:
+    """Return the columns of features, and of lists of features, whose names end in `_STEPS`."""
+    features = {name for name in listed if not name.endswith(_STEPS)}
+    bare = [name.removesuffix(_STEPS) for name in listed]
+    return [
+        f"{name}.list" if each != name and name in features else name
+        for each, name in zip(listed, bare, strict=True)
+    ]
 
 
 def _sequences(data: Bytes, maps: Parts, rows: int) -> Iterator[tuple[str, TableColumn]]:
@@ -152,7 +213,7 @@ def _column(
 
 
 def _examples(
-    source: Source, data: Bytes, starts: Longs, lengths: Longs, findings: Findings
+    source: Source, data: Bytes, starts: Longs, lengths: Longs, findings: Findings, first: int
 ) -> Longs:
     """Return the records that are examples, with a finding for each other one."""
     kept = []
@@ -162,13 +223,14 @@ def _examples(
             kept.append(record)
         except ExampleError as error:
             error.record = record
-            findings.add(_no_example(source, starts, error))
+            findings.add(_no_example(source, starts, error, first))
     return np.array(kept, np.int64)
 
 
-def _no_example(source: Source, starts: Longs, error: ExampleError) -> Finding:
-    place = Place.in_bytes(source, int(starts[error.record]), f"records[{error.record}]")
-    return finding_at("tfrecord-example", place, record=error.record, problem=str(error))
+def _no_example(source: Source, starts: Longs, error: ExampleError, first: int) -> Finding:
+    record = first + error.record
+    place = Place.in_bytes(source, source.start + int(starts[error.record]), f"records[{record}]")
+    return finding_at("tfrecord-example", place, record=record, problem=str(error))
 
 
 def _inflated(source: Source, limits: Limits) -> Source:

@@ -5,22 +5,29 @@ A member `KEY.EXTENSION` is a value of the column that its extension names. Sour
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
 
 from exset.codecs.tables.spans import gathered
 from exset.codecs.tables.tar_read import Members, read_members
+from exset.codecs.tables.tar_walk import whole_samples
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.core.text import safe
+from exset.grammars.columns.arrays import Longs
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables import sidecar
 from exset.grammars.tables.columns import TableColumn, text_or_bytes
 from exset.grammars.tables.shard_findings import finding_at
 from exset.grammars.tables.table import Table
+from exset.io.blocks import Blocks
+from exset.runtime.tables.sample_chunks import Watch, sources
+from exset.runtime.tables.shard_stream import Part, streamed_file
 from exset.runtime.tables.webdataset_columns import PICKLES, decoded, names_of
 
 KEY: Final = "__key__"
@@ -29,6 +36,7 @@ NOTHING: Final = "null"
 """The extension of an empty member, which represents a sample without other members."""
 
 NAME: Final = re.compile(rb"((?:.*/|)[^.]+)[.]([^/]*)", re.DOTALL)
+_END: Final = bytes(1024)  # the end of an archive
 META: Final = re.compile(rb"__[^/]*__(?:$|/)")
 
 
@@ -48,14 +56,94 @@ def read(
     """
     found = Findings() if findings is None else findings
     members = read_members(source, limits=limits, findings=found, engine=engine)
-    samples = _Samples(source, members, found)
-    return sidecar.restored(samples.table(found, first), source, found)
+    samples, notes = _Samples.of(source, members), _Notes()
+    notes.add(samples)
+    notes.report(source.name, found)
+    return sidecar.restored(samples.table(first).table, source, found)
 
 
+def stream(
+    blocks: Blocks,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Iterator[Table]:
+    """Yield the table of an archive in chunks; arguments and errors of `read`.
+
+    A pipe, a compressed file, and an archive whose columns have other types in other chunks, are
+    read whole.
+    """
+    found = Findings() if findings is None else findings
+
+    def parts(findings: Findings, watch: Watch | None) -> Iterator[Part]:
+        notes, first = _Notes(), 0
+        for source, before, is_last in sources(blocks, limits, whole_samples, watch):
+            if not is_last:
+                source = replace(source, content=source.data + _END)
+            members = read_members(
+                source, limits=limits, findings=findings, engine=engine, before=before
+            )
+            samples = _Samples.of(source, members)
+            notes.add(samples)
+            yield samples.table(first)
+            first += len(samples.keys)
+        notes.report(blocks.name, findings)
+
+    def whole(source: Source) -> Table:
+        return read(source, limits=limits, findings=found, engine=engine)
+
+    yield from streamed_file(blocks, limits, parts, whole, names_of, found)
+
+
+@dataclass
+class _Notes:
+    """What is reported about the members of an archive, which may come in chunks."""
+
+    skipped: int = 0
+    extensions: dict[str, None] = field(default_factory=dict)
+    _keys: list[Longs] = field(default_factory=list)
+
+    def add(self, samples: "_Samples") -> None:
+        """Add samples."""
+        self.skipped += samples.skipped
+        self.extensions |= dict.fromkeys(samples.extensions)
+        self._keys.append(np.array([*map(hash, samples.keys)], np.int64))
+
+    def report(self, name: str, findings: Findings) -> None:
+        """Add the findings. name: that of the archive."""
+        keys = np.concatenate(self._keys)
+        if self.skipped:
+            findings.add(finding_at("webdataset-skipped", Place(name), count=self.skipped))
+        if again := keys.size - np.unique(keys).size:
+            findings.add(finding_at("webdataset-key-again", Place(name), count=again))
+        for extension in self.extensions:
+            if extension.rpartition(".")[2] in PICKLES:
+                place = Place(name)
+                findings.add(finding_at("webdataset-pickle", place, extension=safe(extension)))
+
+
+@dataclass(frozen=True)
 class _Samples:
-    """The samples of an archive: the key of each, and the sample and extension of each member."""
+    """The samples of an archive: the key of each, and the sample and extension of each member.
 
-    def __init__(self, source: Source, members: Members, findings: Findings) -> None:
+    extensions: the number of each. starts, lengths: of the contents of the members in the source.
+    rows, codes: the sample, and the number of the extension, of each member. skipped: the number of
+    members that are in no sample.
+    """
+
+    source: Source
+    keys: list[bytes]
+    extensions: dict[str, int]
+    starts: Longs
+    lengths: Longs
+    rows: Longs
+    codes: Longs
+    skipped: int
+
+    @classmethod
+    def of(cls, source: Source, members: Members) -> "_Samples":
+        """Return the samples of members. Raises FormatError for two with one name in a sample."""
         keys: list[bytes] = []
         extensions: dict[str, int] = {}
         kept: list[int] = []
@@ -78,14 +166,17 @@ class _Samples:
             kept.append(number)
             rows.append(len(keys) - 1)
             codes.append(code)
-        self.source, self.keys, self.extensions = source, keys, extensions
         which = np.array(kept, np.int64)
-        self.starts, self.lengths = members.starts[which], members.lengths[which]
-        self.rows, self.codes = np.array(rows, np.int64), np.array(codes, np.int64)
-        if skipped := len(members.names) - which.size:
-            findings.add(finding_at("webdataset-skipped", Place(source.name), count=skipped))
-        if again := len(keys) - len(set(keys)):
-            findings.add(finding_at("webdataset-key-again", Place(source.name), count=again))
+        return cls(
+            source,
+            keys,
+            extensions,
+            starts=members.starts[which],
+            lengths=members.lengths[which],
+            rows=np.array(rows, np.int64),
+            codes=np.array(codes, np.int64),
+            skipped=len(members.names) - which.size,
+        )
 
     def contents(self, code: int) -> Strings:
         """Return the contents of the members of one extension; a sample without one is absent."""
@@ -98,22 +189,22 @@ class _Samples:
         data = np.frombuffer(self.source.view, np.uint8)
         return gathered(data, starts, lengths, present)
 
-    def table(self, findings: Findings, first: int) -> Table:
-        """Return the samples as a table."""
+    def table(self, first: int) -> Part:
+        """Return the samples as a table. first: the number of the first sample."""
         columns: dict[str, TableColumn] = {}
         contents = {name: self.contents(code) for name, code in self.extensions.items()}
-        if NOTHING in contents and not contents[NOTHING].data.size:
-            del contents[NOTHING]
-        for name in contents:
-            if name.rpartition(".")[2] in PICKLES:
-                place = Place(self.source.name)
-                findings.add(finding_at("webdataset-pickle", place, extension=safe(name)))
-        if self.keys != numbered_keys(first, len(self.keys)):
+        marks = {"keys": self.keys != numbered_keys(first, len(self.keys))}
+        if NOTHING in contents:
+            marks[NOTHING] = bool(contents[NOTHING].data.size)
+            if not marks[NOTHING]:
+                del contents[NOTHING]
+        if marks["keys"]:
             columns[KEY] = text_or_bytes(Strings.of(self.keys))
-        names = names_of([*contents])
-        for name, (extension, column) in zip(names, contents.items(), strict=True):
+        names = dict(zip(contents, names_of([*contents]), strict=True))
+        for extension, column in contents.items():
+            name = names[extension]
             columns[name if name != KEY else extension] = decoded(extension, column)
-        return Table(columns, len(self.keys), {})
+        return Part(Table(columns, len(self.keys), {}), names, marks)
 
 
 def numbered_keys(first: int, count: int) -> list[bytes]:
@@ -122,7 +213,7 @@ def numbered_keys(first: int, count: int) -> list[bytes]:
 
 
 def _duplicate(source: Source, members: Members, number: int) -> FormatError:
-    place = Place.in_bytes(source, int(members.headers[number]))
+    place = Place.in_bytes(source, source.start + int(members.headers[number]))
     name = safe(members.names[number].decode("utf-8", "surrogateescape"))
     message = f"a second member of the sample is called {name!r}"
     hint = "extensions are compared in lower case: rename one of them"
