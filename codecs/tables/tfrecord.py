@@ -53,17 +53,18 @@ def read_records(
     starts, lengths = starts[:whole] - shift, lengths[:whole]
     data: Bytes = np.frombuffer(source.view, np.uint8)
     sound = _are_sound(data, starts - _HEADER, _LENGTH, _crcs(fields, "length_crc", whole))
-    end = int(starts[-1] + lengths[-1]) + 4 if whole else 0
-    if not sound.all():
+    is_damaged = not sound.all()
+    if is_damaged:
         whole = int(sound.argmin())
         starts, lengths = starts[:whole], lengths[:whole]
-        end = int(starts[-1] + lengths[-1]) + 4 if whole else 0
-        _report("tfrecord-length", source, first + whole, end, damaged, findings)
-    elif end < data.size:
-        _check_rest(source, data, first + whole, end, damaged, findings)
+    end = int(starts[-1] + lengths[-1]) + 4 if whole else 0
     sound = masked(crc32c_each(data, starts, lengths)) == _crcs(fields, "data_crc", whole)
     for record in np.flatnonzero(~sound).tolist():
         _report("tfrecord-data", source, first + record, int(starts[record]), damaged, findings)
+    if is_damaged:
+        _report("tfrecord-length", source, first + whole, end, damaged, findings)
+    elif end < data.size:
+        _check_rest(source, data, first + whole, end, damaged, findings)
     return starts[sound], lengths[sound]
 
 

@@ -13,7 +13,6 @@ from exset.core.errors import Findings
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
-from exset.core.text import invalid_utf8
 from exset.grammars.tables import sidecar
 from exset.grammars.tables.table import Table
 from exset.grammars.tables.unit_columns import join_units
@@ -23,7 +22,7 @@ from exset.parsers.engine.recovery import Records
 from exset.parsers.tables.csv_columns import Reading
 from exset.parsers.tables.csv_header import BOM, delimiter_of
 from exset.parsers.tables.csv_kernels import KERNELS
-from exset.parsers.tables.csv_rows import Cells, not_utf8
+from exset.parsers.tables.csv_rows import Cells
 from exset.parsers.tables.csv_types import typed
 
 ROW: Final = 0
@@ -51,15 +50,21 @@ def parse(
     cells than names, and for bytes that are not UTF-8.
     """
     findings = Findings() if findings is None else findings
-    if (at := invalid_utf8(source.data)) is not None:
-        raise not_utf8(source, at)
     grammar = grammar_of(delimiter_of(source.data))
     begin = len(BOM) if source.data.startswith(BOM) else 0
     tokens = max(TOKENS, len(source.data) // _SHORTEST)
-    [stream] = grammar.parse(source, engine, hint=lambda _: HINT, begin=begin, tokens=tokens)
-    first = Cells.of(grammar, source, stream)
-    reading = Reading.of(first, findings)
-    rows = first.after_names()
+    parts: list[Cells] = []
+    reading: Reading | None = None
+    for stream in grammar.parse(
+        source, engine, hint=lambda _: HINT, begin=begin, boundary=ROW, tokens=tokens
+    ):
+        if stream.steps.size:
+            cells = Cells.of(grammar, source, stream, parts[0].width if parts else None)
+            reading = Reading.of(cells, findings) if reading is None else reading
+            cells.check()
+            parts.append(cells)
+    assert reading is not None, "the grammar has at least one row"
+    rows = Cells.joined(parts).after_names()
     numbers = reading.add(rows, KERNELS.use_compiled(len(source.data), engine))
     columns = reading.columns(rows, numbers)
     reading.report(findings)

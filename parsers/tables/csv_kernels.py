@@ -57,7 +57,7 @@ def read_numbers(
             if seen & (1 << NO_NUMBER):
                 continue
             cell, to = row * width + column, firsts[column] + row * steps[column]
-            kind, number = _number(buffer, starts[cell], ends[cell])
+            kind, number = _number(buffer, int(starts[cell]), int(ends[cell]))
             kinds[to], numbers[to] = kind, number
             columns[column, 0] = seen | 1 << kind
             if kind == INTEGER:
@@ -73,7 +73,7 @@ def _number(buffer: Bytes, begin: int, end: int) -> tuple[int, int]:
     if begin == end:
         return EMPTY, 0
     negative = buffer[begin] == _MINUS
-    begin += negative
+    begin += int(negative)
     at, mantissa = begin, 0
     while at < end and 48 <= buffer[at] <= 57:
         mantissa = mantissa * 10 + (int(buffer[at]) - 48)

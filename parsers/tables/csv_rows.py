@@ -1,6 +1,7 @@
 """The cells of CSV: the rows of a file, or of a chunk of it, as spans of its bytes."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Self
 
@@ -22,7 +23,8 @@ class Cells:
     """The cells of one or more rows of `width` cells each.
 
     `source`: bytes that contain them. `starts`, `ends`: int64 [cells], their offsets in `buffer`,
-    the bytes of the source, without quotation marks. `is_quoted`: bool [cells].
+    the bytes of the source, without quotation marks. `is_quoted`: bool [cells]. `error`: that of
+    the next row, which has another width.
     """
 
     source: Source
@@ -30,15 +32,15 @@ class Cells:
     ends: Longs
     is_quoted: Flags
     width: int
+    error: FormatError | None = None
 
     @classmethod
     def of(
         cls, grammar: Grammar, source: Source, stream: ParseStream, width: int | None = None
     ) -> Self:
-        """Return the cells of parsed rows, of which there is at least one.
+        """Return the cells of parsed rows up to the first row of another width.
 
-        `width`: the number of cells of each row, by default that of the first one. Raises
-        FormatError for a row of another width.
+        `width`: the number of cells of each row, by default that of the first one.
         """
         first, first_quoted, cell, cell_quoted, line = (
             grammar.terminal(name)
@@ -61,12 +63,14 @@ class Cells:
             kept[opening] = True
             starts[opening] = stops[opening] = ends[opening] - source.start
         width = int(sizes[0]) if width is None else width
+        error = None
         if (wrong := np.flatnonzero(sizes != width)).size:
             row = int(wrong[0])
             after_row = [*breaks[row + 1 : row + 2].tolist(), tokens][0]
             span = Span(int(ends[breaks[row]]), int(ends[after_row - 1]))
-            raise _wrong_width(source, span, int(sizes[row]), width)
-        return cls(source, starts[kept], stops[kept], is_quoted[kept], width)
+            error = _wrong_width(source, span, int(sizes[row]), width)
+            kept[int(breaks[row]) :] = False
+        return cls(source, starts[kept], stops[kept], is_quoted[kept], width, error)
 
     def __len__(self) -> int:
         return self.starts.size // self.width
@@ -80,13 +84,20 @@ class Cells:
         """Return the rows without the first one, which has the names."""
         cells = slice(self.width, None)
         each = (self.starts[cells], self.ends[cells], self.is_quoted[cells])
-        return type(self)(self.source, *each, self.width)
+        return replace(self, starts=each[0], ends=each[1], is_quoted=each[2])
 
-    def check_text(self) -> None:
-        """Raise FormatError for bytes that are not UTF-8."""
+    def check(self) -> None:
+        """Raise FormatError for bytes that are not UTF-8, then the error of the next row."""
+        self._check_text()
+        if self.error is not None:
+            raise self.error
+
+    def _check_text(self) -> None:
+        if not self.starts.size:
+            return
         begin, end = int(self.starts[0]), int(self.ends[-1])
         if (at := invalid_utf8(self.source.view[begin:end])) is not None:
-            raise not_utf8(self.source, self.source.start + begin + at)
+            raise _not_utf8(self.source, self.source.start + begin + at)
 
     def has_plain(self) -> Flags:
         """Return which columns have a filled cell without quotation marks."""
@@ -94,8 +105,23 @@ class Cells:
         return np.asarray(is_plain.reshape(-1, self.width).any(axis=0))
 
     def names(self) -> list[str]:
-        """Return the cells of the first row."""
+        """Return the cells of the first row. Raises FormatError for bytes that are not UTF-8."""
+        cells = slice(0, self.width)
+        each = (self.starts[cells], self.ends[cells])
+        replace(self, starts=each[0], ends=each[1], error=None)._check_text()
         return [name or "" for name in self._text(slice(0, self.width), is_name=True)]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Return the rows of one or more parts, which have the same source."""
+        if len(parts) == 1:
+            return parts[0]
+        return replace(
+            parts[0],
+            starts=np.concatenate([part.starts for part in parts]),
+            ends=np.concatenate([part.ends for part in parts]),
+            is_quoted=np.concatenate([part.is_quoted for part in parts]),
+        )
 
     def text(self, column: int) -> Text:
         """Return a column as text; an empty cell without quotation marks is absent."""
@@ -126,7 +152,7 @@ class Cells:
         return Span(begin + int(self.starts[cell]) - quoted, begin + int(self.ends[cell]) + quoted)
 
 
-def not_utf8(source: Source, at: int) -> FormatError:
+def _not_utf8(source: Source, at: int) -> FormatError:
     """Return the error for a byte that is not UTF-8."""
     return FormatError(
         f"the byte 0x{source.data[at - source.start]:02x} is not UTF-8",

@@ -56,7 +56,7 @@ def stream(
     file = _File(blocks, limits, engine)
     known = blocks.notes.get(_NOTES)
     if not isinstance(known, _Known):
-        blocks.notes[_NOTES] = known = _Known.of(file)
+        blocks.notes[_NOTES] = known = _Known.of(file, findings)
     if known.make is None:
         source = blocks.again(limits, _BLOCK).whole()
         yield parse(source, limits=limits, findings=findings, engine=engine)
@@ -88,8 +88,8 @@ class _File:
         ):
             if each.steps.size:
                 cells = Cells.of(grammar, window.source, each, width)
-                cells.check_text()
                 yield cells
+                cells.check()
                 width = cells.width
                 window.release(int(each.ends[-1]))
 
@@ -136,17 +136,21 @@ class _Known:
     after: Findings
 
     @classmethod
-    def of(cls, file: _File) -> "_Known":
-        """Read all rows. Raises the errors of `parse`."""
+    def of(cls, file: _File, findings: Findings) -> "_Known":
+        """Read all rows. Raises the errors of `parse`, with the findings before the error."""
         before, after = Findings(), Findings()
         content = file.blocks.sidecar
         print_of_file = None if content is None else sidecar.Fingerprint()
         reading: Reading | None = None
-        for cells in file.chunks(None if print_of_file is None else print_of_file.add):
-            if reading is None:
-                reading = Reading.of(cells, before)
-                cells = cells.after_names()
-            reading.add(cells, file.compiled)
+        try:
+            for cells in file.chunks(None if print_of_file is None else print_of_file.add):
+                if reading is None:
+                    reading = Reading.of(cells, before)
+                    cells = cells.after_names()
+                reading.add(cells, file.compiled)
+        except FormatError:
+            findings.add_all(before)
+            raise
         assert reading is not None, "the grammar has at least one row"
         source = Source(file.blocks.name, b"", sidecar=content)
         value = sidecar.value_of(source, after, print_of_file)
