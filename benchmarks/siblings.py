@@ -65,7 +65,16 @@ def _snns(rows: int) -> Iterator[str]:
         yield "\n".join([f"# Input pattern {row}:", *lines, ""])
 
 
+def _ctf(rows: int) -> Iterator[str]:
+    draw = np.random.default_rng(5)
+    for row, values in enumerate(draw.random((rows, 110)).tolist()):
+        dense = " ".join(f"{value:.6f}" for value in values[:100])
+        sparse = " ".join(f"{unit * 7}:{value:.4f}" for unit, value in enumerate(values[100:]))
+        yield f"{row // 2} |features {dense} |labels {sparse}\n"
+
+
 _TEXTS: dict[str, Callable[[int], Iterator[str]]] = {
     "svmlight": _svmlight,
     "snns": _snns,
+    "ctf": _ctf,
 }

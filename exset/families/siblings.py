@@ -56,4 +56,25 @@ FORMATS: Final = (
         findings=("exset.grammars.siblings:snns.findings", *_SHARED),
         strategy="exset.testing.siblings:patterns",
     ),
+    Format(
+        name="ctf",
+        title="CNTK text file",
+        family=TABLE,
+        suffixes=(".ctf",),
+        signature=r"(?:\xef\xbb\xbf)?+\|[A-Za-z#][^\n|\0]*+(?:[\n|]|\Z)",
+        reader="exset.parsers.siblings.ctf:parse",
+        writer="exset.parsers.siblings.ctf_write:render",
+        read_options=(
+            Option(
+                "streams",
+                "Read these streams, of these sizes, such as A=dense:5,B=sparse:100.",
+                metavar="STREAMS",
+                default="all, with the sizes that the file shows",
+            ),
+        ),
+        options=(LOSSY,),
+        is_partial=True,
+        findings=("exset.grammars.siblings:ctf.findings", *_SHARED),
+        strategy="exset.testing.siblings:streams",
+    ),
 )

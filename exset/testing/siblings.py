@@ -67,3 +67,22 @@ def patterns(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
             "snns": {"remap": "Threshold", "parameters": [0.5, draw(_SINGLES.filter(np.isfinite))]}
         }
     return Table({name: columns[name] for name in order if name in columns}, rows, metadata)
+
+
+@st.composite
+def streams(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
+    """Draw a table of sequences of samples, in dense and in sparse streams."""
+    rows = draw(st.integers(1, max_rows))
+    example = np.cumsum([0, *(draw(st.integers(0, 1)) for _ in range(rows - 1))])
+    values = np.array([draw(_SINGLES) for _ in range(rows * 2)], np.float32).reshape(rows, 2)
+    columns: dict[str, TableColumn] = {
+        "example": Numbers.of(example.astype(np.int64)),
+        "features": Numbers.of(values),
+    }
+    if draw(st.booleans()):
+        index = [draw(st.lists(st.integers(0, _MOST), max_size=3)) for _ in range(rows)]
+        index[0].append(7)
+        reals = [[draw(_SINGLES) for _ in each] for each in index]
+        columns["labels.index"] = _lists(index, np.int64)
+        columns["labels.value"] = _lists(reals, np.float32)
+    return Table(columns, rows, {})

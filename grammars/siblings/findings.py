@@ -7,3 +7,4 @@ from exset.grammars.columns.findings import Rules
 SHARED: Final = Rules("exset.grammars.siblings:siblings.findings")
 SVMLIGHT: Final = Rules("exset.grammars.siblings:svmlight.findings")
 SNNS: Final = Rules("exset.grammars.siblings:snns.findings")
+CTF: Final = Rules("exset.grammars.siblings:ctf.findings")

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.arrays import Floats, Longs
 from exset.grammars.siblings.sparse import Sparse
 
 _NO_WORDS: Final[Mapping[str, bytes]] = MappingProxyType({})
@@ -28,16 +28,28 @@ def decimals(values: NDArray[Any], words: Mapping[str, bytes] = _NO_WORDS) -> li
     return [texts[code] for code in codes.tolist()]
 
 
+def singles(values: NDArray[Any]) -> Floats:
+    """Return numbers as binary32, for programs that keep no more."""
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32)
+
+
 def joined(texts: list[bytes], offsets: Longs, between: bytes = b" ") -> list[bytes]:
     """Return the texts of each row as one; row i has texts[offsets[i]:offsets[i + 1]]."""
     return [between.join(texts[begin:end]) for begin, end in pairwise(offsets.tolist())]
 
 
-def sparse_rows(sparse: Sparse, first: int) -> list[bytes]:
+def decimal_rows(values: NDArray[Any], words: Mapping[str, bytes] = _NO_WORDS) -> list[bytes]:
+    """Return each row of an array [rows, numbers] as one text."""
+    return joined(decimals(values, words), np.arange(len(values) + 1) * values.shape[1])
+
+
+def sparse_rows(sparse: Sparse, first: int, words: Mapping[str, bytes] = _NO_WORDS) -> list[bytes]:
     """Return each row as `index:value`, each with a blank before it; indices begin at `first`."""
-    numbers = zip((sparse.index + first).tolist(), decimals(sparse.values), strict=True)
+    numbers = zip((sparse.index + first).tolist(), decimals(sparse.values, words), strict=True)
     return joined([b" %d:%b" % pair for pair in numbers], sparse.offsets, b"")
 
 
 def _text(text: str, words: Mapping[str, bytes]) -> bytes:
-    return words.get(text, text.removesuffix(".0").encode())
+    """Return the text of a number; that of equal numbers of both sizes is the same."""
+    return words.get(text, repr(float(text)).removesuffix(".0").encode())

@@ -14,7 +14,7 @@ from exset.grammars.siblings.sparse import is_single
 from exset.grammars.tables.columns import Lists, Numbers
 from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
-from exset.parsers.siblings.decimals import decimals
+from exset.parsers.siblings.decimals import decimals, singles
 from exset.parsers.siblings.snns import KEY, MOST_SIZES, SIZES
 
 _SIDES: Final = (("inputs", "input", "Input"), ("targets", "output", "Output"))
@@ -27,8 +27,8 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
     """Return the patterns of a table: its inputs, its targets, and its names as classes.
 
     Inputs and targets are arrays, or lists of any length, with the sizes of each pattern in
-    `input_sizes` and `target_sizes`. Raises FormatError; with `lossy`, patterns with NaN are left
-    out.
+    `input_sizes` and `target_sizes`; numbers have 32 bits. Raises FormatError; with `lossy`,
+    patterns with NaN are left out.
     """
     losses = Losses(lossy, Findings() if findings is None else findings)
     patterns, kept = Patterns.of(table, losses, "SNNS"), list[str]()
@@ -55,7 +55,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
     extra = table.metadata.get(KEY)
     extra = extra if isinstance(extra, dict) else {}
     lines = _header(sides, np.flatnonzero(keep), classes, extra)
-    texts = [decimals(side.values, _INFINITE) for side in sides]
+    texts = [decimals(singles(side.values), _INFINITE) for side in sides]
     for number, row in enumerate(np.flatnonzero(keep).tolist(), 1):
         for part, words, (*_, title) in zip(sides, texts, _SIDES, strict=True):
             if part.units:

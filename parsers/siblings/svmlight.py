@@ -80,7 +80,7 @@ def parse(
     _check(words, tokens, sparse, 0 if is_zero_based else 1)
     if not is_zero_based:
         index -= 1
-    _report(words, lines[1:][~is_row[:-1]], bounds)
+    _report(words, lines[~is_row], bounds)
     highest = int(index.max(initial=-1)) + 1
     if has_header:
         highest = max(highest, _header(words, starts.size))
@@ -183,7 +183,7 @@ def _report(words: Words, empty: Longs, bounds: Longs) -> None:
     queries, firsts = words.where("QUERY"), bounds[:-1] + 1
     if queries.size:
         words.report("svmlight-query", firsts[counts_between(queries, bounds) == 0])
-    is_end = words.ends[empty] == words.starts[empty]  # the line that the parser adds
+    is_end = words.ends[empty] - words.base >= len(words.source.data)
     for tokens, what in (
         (empty[~is_end], "nothing in it"),
         (queries, "a qid"),

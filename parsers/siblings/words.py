@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from exset.core.callers import OptionError
 from exset.core.errors import Finding, Findings
 from exset.core.kernels import Engine
-from exset.core.source import Source
+from exset.core.source import Source, Span
 from exset.grammars.columns.arrays import Floats, Longs
 from exset.grammars.columns.findings import Rules
 from exset.grammars.columns.strings import Strings
@@ -48,6 +48,12 @@ class Words(Tokens):
         words = cls(grammar, source, stream, compiled=compiled, findings=findings)
         words.rules = rules
         return words
+
+    def span(self, token: int) -> Span:
+        """Return the span of a token; a line break at its beginning ends the line before it."""
+        span = super().span(token)
+        has_break = self.raw(token).startswith(b"\n")
+        return Span(span.start + has_break, span.end)
 
     def where(self, *terminals: str) -> Longs:
         """Return the indices of the tokens of the given terminals."""

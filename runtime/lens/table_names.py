@@ -18,6 +18,7 @@ from exset.runtime.lens.table_values import table_error
 
 ALIASES: Final[Mapping[str, Side]] = {
     **{"inputs": "inputs", "input": "inputs", "x": "inputs", "samples": "inputs"},
+    "features": "inputs",
     **{"targets": "targets", "target": "targets", "y": "targets"},
     **{"responses": "targets", "labels": "targets"},
 }

@@ -80,6 +80,11 @@ CELLS: Final[dict[str, dict[str, str]]] = {
     "lst": _LIST,
     "svmlight": {**_NO, "lens": f"{_DENSE} table-dropped", "flat": "table-dropped"},
     "snns": {**_NO, "lens": f"{_DENSE} table-dropped", "flat": "table-dropped"},
+    "ctf": {
+        **_NO,
+        **dict.fromkeys(("manifest", "flat", "nested", "files", "folder"), "table-dropped"),
+        "lens": f"{_DENSE} table-dropped",
+    },
     "imagefolder": {
         **_DROPPED,
         "lens": "no table-holds",
@@ -121,6 +126,7 @@ WHY: Final[dict[str, str]] = {
     "lst": f"A number for each row. {_PATHS}",
     "svmlight": "Numbers by index, with one target or several labels for each row.",
     "snns": "A vector of inputs, one of targets and a class for each row; no NaN.",
+    "ctf": "Numbers, dense or sparse, of each row, and the sequence of the row; no NaN.",
     "imagefolder": "Files, by class, or with metadata; paths begin with the class.",
     "webdataset": "No lists of records; Lens sets as meant.",
     "tfrecord": "No lists of records, and no dates; Lens sets as meant.",
