@@ -12,7 +12,7 @@ from exset.core.errors import Findings
 from exset.grammars.columns.arrays import Flags
 from exset.grammars.siblings.patterns import Patterns, is_vector
 from exset.grammars.siblings.sparse import Sparse, is_single
-from exset.grammars.tables.columns import Numbers
+from exset.grammars.tables.columns import Numbers, TableColumn
 from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
 from exset.grammars.tables.unit_columns import join_units
@@ -35,7 +35,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
     kept = [EXAMPLE]
     ids = _ids(patterns)
     lines = [[each] if each else [] for each in ids]
-    for name, column in columns.items():
+    for name, column in sorted(columns.items(), key=_first_row):
         stem = name.removesuffix(INDEX)
         sparse = None
         if stem != name:
@@ -91,6 +91,15 @@ def _add(
             losses.report(column, "CTF has no value for NaN: it cannot hold the sample", row)
         else:
             lines[row].append(b"|%b%b" % (raw, texts[row]))
+
+
+def _first_row(named: tuple[str, TableColumn]) -> int:
+    """Return the first row with a number: a reader meets the streams in this order."""
+    column = named[1]
+    has_number = column.present
+    if is_vector(column) and len(column):
+        has_number = has_number & ~np.isnan(column.values.reshape(len(column), -1)).any(axis=1)
+    return int(has_number.argmax()) if has_number.any() else len(column)
 
 
 def _says_nothing(patterns: Patterns, name: str) -> bool:

@@ -165,6 +165,14 @@ def test_what_ctf_cannot_store() -> None:
         assert info.value.code == "table-holds", wrong
 
 
+def test_streams_are_in_the_order_of_their_first_samples() -> None:
+    table = Table.of({"late": [None, 1.0], "early": [2.0, 3.0]})
+    data = exset.dumps(table, format="ctf")
+    assert data == b"|early 2\n|early 3 |late 1\n"
+    back = exset.loads(data, format="ctf", findings=Findings())
+    assert exset.dumps(back, format="ctf") == data
+
+
 def test_lens_sets(tmp_path: Path) -> None:
     exset.convert("exset::xor.ex", tmp_path / "x.ctf", lossy=True, findings=Findings())
     assert (tmp_path / "x.ctf").read_bytes().startswith(b"|inputs 0 0 |targets 0\n")
