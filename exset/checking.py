@@ -40,7 +40,7 @@ def validate(
     `check_files`: also check the files that this file names, with `jobs` processes, or as an
     `exset.jobs.Execution` describes. Relative names are relative to the folder `base`, by default
     the current one; `access` limits which files are opened, and how. `decode`: with `check_files`,
-    also decode the pictures and videos of a configuration of aeon's loader.
+    also decode the elements of a configuration of aeon's loader.
 
     `options` are those of `load`, and of the check of the family: `inputs` and `targets`, the
     layout of the network that an example set must fit, such as `{"onset": 20, "vowel": 6}` or `13`.

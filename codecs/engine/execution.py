@@ -102,8 +102,6 @@ class Execution:
     def _begin(self, is_large: bool) -> None:
         """Start at the beginning, with offsets of 32 bits, or of 64 bits if `is_large`."""
         self._is_large = is_large
-        if self._writing:
-            self._most = UNLIMITED if is_large else _INT32
         streams = self._program.streams
         self.ints = np.array(self._program.ints, np.int64)
         if self._program.rest is not None:
@@ -121,14 +119,16 @@ class Execution:
         """Allocate room for `room` numbers of each stream, one stream after the other."""
         stops = np.cumsum(room)
         total = int(room.sum())
-        index = np.uint32 if total <= _UINT32 else np.int64
+        self._is_large |= total > _UINT32
+        if self._writing:
+            self._most = UNLIMITED if self._is_large else _INT32
+        index = np.int64 if self._is_large else np.uint32
         self._bases = stops - room
         self._stops: NDArray[np.integer] = stops.astype(index)
         self._ends: NDArray[np.integer] = self._bases.astype(index)
         self._gaps: NDArray[np.integer] = room.astype(index)
-        is_large = self._is_large
         self._out: Ints | Longs = (
-            np.empty(total, np.int64) if is_large else np.empty(total, np.int32)
+            np.empty(total, np.int64) if self._is_large else np.empty(total, np.int32)
         )
 
     def _grow(self) -> None:

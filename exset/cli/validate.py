@@ -23,7 +23,7 @@ from exset.core.jobs import Execution
 @click.command(cls=FormatCommand)
 @some_files
 @option("--files", "check_files", is_flag=True, help="Check the files that each FILE names, too.")
-@option("--decode", is_flag=True, help="With --files, decode pictures and videos, too.")
+@option("--decode", is_flag=True, help="With --files, decode whole records, too.")
 @output_options
 @base_option
 @access_options

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import gc
 import os
 import sys
 import time
@@ -16,6 +17,9 @@ from exset.core.kernels import FAILED, Kernels
 
 _SETTINGS = {"NUMBA_CPU_NAME": "generic", "NUMBA_DISABLE_JIT": "0", "NUMBA_OPT": "0"}
 """Numba's settings: it optimises nothing, as `objects` does that for each processor."""
+
+_OBJECTS = 200_000
+"""New objects before garbage is collected: few are garbage while a kernel is compiled."""
 
 
 def main() -> None:
@@ -40,6 +44,7 @@ def main() -> None:
     if options.background or not groups:
         groups += [each.modules for each in declared.kernels()]
     os.environ.update(_SETTINGS)  # before Numba is imported
+    gc.set_threshold(_OBJECTS)
     if options.background:
         is_complete = all([_compile(each, again=False) for each in groups])
     else:

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import binding
-from numba import njit
 from numba.core import types
 
+from exset.compiler import target
 from exset.compiler.signatures import Leaf, code, leaves, members, variants
 from exset.core.kernels import ENTRY, INLINE, Kernels, mark_of
 
@@ -29,6 +29,7 @@ _CPUS: dict[str, list[str]] = (
 """The processors to compile for, the best last, and the features that each needs."""
 
 _OPTIONS: dict[str, Any] = {
+    "nopython": True,
     "error_model": "numpy",
     "_nrt": False,
     "no_cpython_wrapper": True,
@@ -43,16 +44,20 @@ def compile_group(group: Kernels) -> bytes:
     """
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
+    target.use()
     dispatchers = group.copies(_dispatcher)
     module = binding.parse_assembly("")
     compiled: list[_Compiled] = []
+    linked: set[target.Library] = set()
     for function in group.marked():
         if mark_of(function) != ENTRY:
             continue
         for number, signature in enumerate(variants(function)):
             each = _compile(function.__name__, number, dispatchers[function.__name__], signature)
             compiled.append(each)
-            module.link_in(each.module)
+            for library in set(each.library.needed()) - linked:
+                module.link_in(library.module, preserve=True)
+                linked.add(library)
             module.link_in(binding.parse_assembly(_wrapper(each)))
     kept = {name for each in compiled for name in (each.symbol, each.kernel)}
     for each in (*module.functions, *module.global_variables):
@@ -88,7 +93,7 @@ class _Compiled(NamedTuple):
     name: str
     symbol: str
     kernel: str
-    module: Any
+    library: target.Library
     expected: list[str]
     takes: list[Leaf]
     gives: str
@@ -98,27 +103,23 @@ def _compile(
     name: str, number: int, dispatcher: Any, signature: tuple[types.Type, ...]
 ) -> _Compiled:
     dispatcher.compile(signature)
-    module = binding.parse_assembly(dispatcher.inspect_llvm(signature))
-    # The functions that it calls have another linkage.
-    [kernel] = [
-        each
-        for each in module.functions
-        if not each.is_declaration and each.linkage == binding.Linkage.external
-    ]
+    result = dispatcher.overloads[signature]
+    kernel = result.library.module.get_function(result.fndesc.llvm_func_name)
     kernel.add_function_attribute("noinline")
     return _Compiled(
         name=name,
         symbol=f"exset_{name}_{number}",
         kernel=kernel.name,
-        module=module,
+        library=result.library,
         expected=[str(each.type) for each in kernel.arguments],
         takes=[leaf for each in signature for leaf in leaves(each)],
-        gives=_results(dispatcher.overloads[signature].signature.return_type),
+        gives=_results(result.signature.return_type),
     )
 
 
 def _dispatcher(function: FunctionType, mark: str) -> object:
-    return njit(**_OPTIONS, forceinline=mark == INLINE)(function)
+    options = _OPTIONS | {"forceinline": mark == INLINE}
+    return target.Dispatcher(function, targetoptions=options, pipeline_class=target.Compiler)
 
 
 def _described(kernel: Any, takes: list[Leaf]) -> list[object]:

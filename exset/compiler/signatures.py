@@ -1,6 +1,5 @@
 """The types of a kernel's arguments: its annotations, as Numba's types."""
 
-import itertools
 from collections.abc import Callable, Iterator
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -21,17 +20,21 @@ _TYPES = {
 
 
 def variants(function: Callable[..., object]) -> Iterator[tuple[types.Type, ...]]:
-    """Yield the types of the arguments, for each choice of the unions in the annotations.
+    """Yield the types of the arguments, for each choice from the unions in the annotations.
 
-    Arrays are contiguous; without a declared shape they have one dimension. In each choice, all
-    arguments annotated with the same union have the same type. `X | None` gives only None, because
-    kernels get an X only when they run as plain Python. Raises TypeError for other annotations.
+    Arrays are contiguous; without a declared shape they have one dimension. The first choice takes
+    the first type of every union, the next choice the second types. `X | None` gives only None,
+    because kernels get an X only when they run as plain Python. Raises TypeError for other
+    annotations, and ValueError for unions of different lengths.
     """
     hints = get_type_hints(function)
     hints.pop("return", None)
     unions = {each: _choices(each) for each in hints.values() if isinstance(each, UnionType)}
-    for choice in itertools.product(*unions.values()):
-        chosen = dict(zip(unions, choice, strict=True))
+    count = max(map(len, unions.values()), default=1)
+    if not {len(each) for each in unions.values()} <= {1, count}:
+        raise ValueError(f"the unions of {function.__name__} have different lengths")
+    for number in range(count):
+        chosen = {union: parts[number % len(parts)] for union, parts in unions.items()}
         yield tuple(_type(chosen.get(each, each)) for each in hints.values())
 
 

@@ -33,6 +33,7 @@ _COMPILER = (
     "exset.compiler.__main__",
     "exset.compiler.objects",
     "exset.compiler.signatures",
+    "exset.compiler.target",
     "exset.core.native",
 )
 
@@ -61,7 +62,7 @@ def entry_kernel(function: Callable[P, R]) -> Callable[P, R]:
 
     Its annotations are the types that it is compiled for: `int`, `bool`, `float`, scalars and
     contiguous arrays of NumPy, and tuples of these. An array of more than one dimension needs a
-    declared shape. With a union it is compiled for each type of it.
+    declared shape. With unions it is compiled once for the first type of each, and so on.
     """
     setattr(function, _MARK, ENTRY)
     return function

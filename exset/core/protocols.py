@@ -84,7 +84,7 @@ class CheckOptions:
 
     name: the model in messages. base: the folder of relative paths, by default the current one.
     access: which files may be opened, and how. jobs: the number of processes, if the check uses
-    several, or how to run it. decode: whether to decode pictures and videos, too.
+    several, or how to run it. decode: whether to decode whole records, too.
     """
 
     name: str

@@ -1,6 +1,8 @@
 """Compiled kernels give what the same kernels give as plain Python, and with Numba's own JIT."""
 
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from types import FunctionType
 from typing import Any
 
@@ -53,6 +55,18 @@ def test_unions(functions: Functions) -> None:
     out = np.zeros(4, np.bool_)
     assert functions["nothing"](None, out) is None
     assert out.all()
+
+
+def test_several_unions_are_chosen_together() -> None:
+    from exset.compiler.signatures import variants
+
+    def both(a: int | np.uint64, b: float | np.int32, c: int) -> None: ...
+    def unequal(a: int | float, b: int | float | np.uint64) -> None: ...
+
+    texts = [[str(each) for each in choice] for choice in variants(both)]
+    assert texts == [["int64", "float64", "int64"], ["uint64", "int32", "int64"]]
+    with pytest.raises(ValueError, match="different lengths"):
+        [*variants(unequal)]
 
 
 class TestWrongArguments:
@@ -113,18 +127,25 @@ class TestWrongArguments:
             functions["nothing"]([1], np.zeros(1, np.bool_))
 
 
-def test_numba_itself_gives_the_same(functions: Functions) -> None:
+def by_numba(number: tuple[int, float, bool, int]) -> tuple[float, list[bool]]:
+    """Run two kernels with Numba's own JIT, in a process whose Numba makes machine code."""
     from numba import njit
 
     names: dict[str, Any] = GROUP.copies(
         lambda function, mark: njit(inline="always" if mark == "inline" else "never")(function)
     )
-    arguments = 3, 0.1, True, np.uint64(2**63)
-    assert names["numbers"](*arguments) == functions["numbers"](*arguments)
-    out = np.zeros(3, np.bool_), np.zeros(3, np.bool_)
-    names["nothing"](None, out[0])
-    functions["nothing"](None, out[1])
-    assert out[0].tolist() == out[1].tolist()
+    out = np.zeros(3, np.bool_)
+    names["nothing"](None, out)
+    return names["numbers"](*number[:3], np.uint64(number[3])), out.tolist()
+
+
+def test_numba_itself_gives_the_same(functions: Functions) -> None:
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        number, flags = pool.submit(by_numba, (3, 0.1, True, 2**63)).result()
+    assert functions["numbers"](3, 0.1, True, np.uint64(2**63)) == number
+    out = np.zeros(3, np.bool_)
+    functions["nothing"](None, out)
+    assert out.tolist() == flags
 
 
 def test_two_kernels_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,111 @@
+"""What Numba compiles for: modules of LLVM that nobody runs in this process.
+
+By default Numba optimises each function alone, links it with all functions that it calls, and makes
+machine code of the result. Here it only writes the code of each function: `exset.compiler.objects`
+links and optimises the functions of a group once.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from numba.core import typed_passes, types, untyped_passes
+from numba.core.codegen import AOTCodeLibrary, AOTCPUCodegen
+from numba.core.compiler import CompilerBase
+from numba.core.compiler_machinery import PassManager
+from numba.core.cpu import CPUContext
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.runtime.nrt import rtsys
+
+_PASSES = (
+    untyped_passes.TranslateByteCode,
+    untyped_passes.FixupArgs,
+    untyped_passes.IRProcessing,
+    untyped_passes.RewriteSemanticConstants,
+    untyped_passes.DeadBranchPrune,
+    untyped_passes.GenericRewrites,
+    untyped_passes.ReconstructSSA,
+    typed_passes.NopythonTypeInference,
+    typed_passes.PreLowerStripPhis,
+    typed_passes.IRLegalization,
+    typed_passes.AnnotateTypes,
+    typed_passes.NativeLowering,
+    typed_passes.NoPythonBackend,
+)
+
+
+class Library(AOTCodeLibrary):
+    """The code of a function, without that of the functions that it calls."""
+
+    def add_llvm_module(self, module: Any) -> None:
+        """Add code as it is."""
+        self._final_module.link_in(module)
+
+    def finalize(self) -> None:
+        """End the library without linking it with those that it needs."""
+        self._finalized = True
+
+    @property
+    def module(self) -> Any:
+        """The code."""
+        return self._final_module
+
+    def needed(self) -> Iterator["Library"]:
+        """Yield this library and all others that it needs, each once."""
+        found: dict[Library, None] = {self: None}
+        left = [self]
+        while left:
+            new = [each for each in left.pop()._linking_libraries if each not in found]
+            found |= dict.fromkeys(new)
+            left += new
+        yield from found
+
+
+class _Codegen(AOTCPUCodegen):
+    _library_class = Library
+
+
+class _Context(CPUContext):
+    def init(self) -> None:
+        super().init()
+        self._internal_codegen: Any = _Codegen("exset")  # type: ignore[no-untyped-call]
+
+    @cache  # noqa: B019 - there is one context
+    def refresh(self) -> None:
+        """Look for implementations once, not before each kernel."""
+        super().refresh()  # type: ignore[no-untyped-call]
+
+    def get_executable(self, library: object, descriptor: object, environment: object) -> object:
+        """Return a new built-in function, which Numba needs for each kernel; nobody calls it."""
+        return [].append
+
+    def post_lowering(self, module: object, library: object) -> None:
+        """Add nothing: kernels need no manager of memory."""
+
+
+class Compiler(CompilerBase):
+    """Numba's passes without those for closures, exceptions, literals and array expressions."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Return the passes, the only pipeline."""
+        passes: Any = PassManager("exset")  # type: ignore[no-untyped-call]
+        for each in _PASSES:
+            passes.add_pass(each, each.__name__)
+        passes.finalize()
+        return [passes]
+
+
+class Dispatcher(CPUDispatcher):
+    """A kernel that is compiled once for all numbers of a type, constants included."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return the function for the types of the arguments of a call."""
+        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
+
+
+@cache
+def use() -> None:
+    """Let Numba make no machine code from now on, and no memory manager for arrays."""
+    rtsys.initialize = lambda _: None
+    context = _Context(cpu_target.typing_context, "cpu")  # type: ignore[no-untyped-call]
+    vars(cpu_target)["_toplevel_target_context"] = context
