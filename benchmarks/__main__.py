@@ -12,6 +12,7 @@ from benchmarks import (
     arrays,
     batches,
     caches,
+    conformance,
     drivers,
     grammars,
     growth,
@@ -65,6 +66,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
         "Batches: of rows against a plain loop, of events against indexed arrays",
         batches.epochs,
     ),
+    "conformance": ("The conformance kit: cases in a loop", conformance.loops),
     "small": ("A file of 1 kB, as a process", small.answers),
 }
 _RUNS = 5

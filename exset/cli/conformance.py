@@ -178,6 +178,7 @@ def run(
 
     with argument_errors():
         chosen = runner.selected(cases(format), only)
+        shown.check_role(role, format)
         judge = Judge(shown.role_of(role), target, shown.features_of(without, cases(format)))
         forms = shown.forms_of(reports)
 

@@ -33,6 +33,14 @@ def role_of(text: str) -> Role:
     return cast(Role, text)
 
 
+def check_role(role: str, format: str) -> None:
+    """Raise ValueError for a role that the cases of a format cannot have."""
+    if role != "decoder" and format in meanings.REQUESTS:
+        raise ValueError(
+            f"--role {role}: the cases {format!r} are requests; they only have decoders"
+        )
+
+
 def features_of(text: str, cases: Sequence[Case]) -> frozenset[str]:
     """Return the features in a text with commas; ValueError for one that no case has."""
     chosen = frozenset(filter(None, (word.strip() for word in text.split(","))))

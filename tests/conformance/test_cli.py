@@ -153,6 +153,23 @@ def test_the_readers_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert done.stdout.splitlines()[-1].startswith("17 of 23 cases pass")
 
 
+def test_the_writers_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs without exset: an encoder of sample lists, a transcoder of plain Lens texts."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```py\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    for name, start in (("encoder.py", "import base64"), ("transcoder.py", "import struct")):
+        Path(name).write_text(next(block for block in blocks if block.startswith(start)))
+    for name, words, cases in (
+        ("encoder.py", ("sample_list", "--role", "encoder", "--run", "list-[d-l]*"), 20),
+        ("encoder.py", ("sample_list", "--role", "encoder", "--run", "integer-*"), 9),
+        ("transcoder.py", ("ex", "--role", "transcoder", "--run", "dense-values"), 1),
+    ):
+        words = ("conformance", "run", "--timeout", "60", "--format", *words)
+        done = run(*words, "--", sys.executable, "-I", "-S", name)
+        found = re.fullmatch(r"(\d+) of (\d+) cases pass.*", done.stdout.splitlines()[-1])
+        assert done.exit_code == 0 and found and int(found[1]) >= cases, done.stdout
+
+
 def test_cases_need_no_hypothesis() -> None:
     code = (
         "import sys; sys.modules['hypothesis'] = None\n"
