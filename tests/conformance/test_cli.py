@@ -164,8 +164,8 @@ def test_the_writers_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("encoder.py", ("sample_list", "--role", "encoder", "--run", "integer-*"), 9),
         ("transcoder.py", ("ex", "--role", "transcoder", "--run", "dense-values"), 1),
     ):
-        words = ("conformance", "run", "--timeout", "60", "--format", *words)
-        done = run(*words, "--", sys.executable, "-I", "-S", name)
+        begin = ("conformance", "run", "--timeout", "60", "--format")
+        done = run(*begin, *words, "--", sys.executable, "-I", "-S", name)
         found = re.fullmatch(r"(\d+) of (\d+) cases pass.*", done.stdout.splitlines()[-1])
         assert done.exit_code == 0 and found and int(found[1]) >= cases, done.stdout
 
