@@ -18,11 +18,8 @@ T = TypeVar("T")
 
 _REACH = 4 * WIDTH
 """How many bytes of a line before and after a span are kept."""
-
-
 _INSIDE = ("exset", "contextlib")
 """The packages whose lines are not those of a caller."""
-
 MOST_ERRORS = 20
 """How many errors of a text that is rejected are reported."""
 
@@ -258,8 +255,8 @@ class FormatWarning(UserWarning):
 class Findings:
     """A collection of findings: all are counted, and the first `keep` of each code are kept.
 
-    With `strict`, warnings and errors are raised as FormatError instead. `stopped`: whether a file
-    has more than `MOST_ERRORS` errors; further errors were not added.
+    With `strict`, warnings and errors are raised as FormatError instead. `stopped`: a file has more
+    than `MOST_ERRORS` errors; further errors were not added.
     """
 
     def __init__(self, strict: bool = False, keep: int = 100) -> None:
@@ -326,6 +323,11 @@ class Findings:
 
     def __repr__(self) -> str:
         return f"<Findings: {self.count()}, worst {self.worst or 'none'}>"
+
+    def _repr_html_(self) -> str:
+        from exset.core.html import finding_table
+
+        return finding_table(repr(self), self, self.count())
 
 
 class ChangedFindings(Findings):

@@ -14,11 +14,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from exset.core.errors import FormatError, Place
+from exset.core.html import table, text
 from exset.core.text import counted
 from exset.grammars.aeon.block_findings import finding_at
 from exset.grammars.columns.arrays import Longs, check_column, chosen_rows, constant
 from exset.grammars.columns.blobs import Blobs
-from exset.grammars.columns.html import table, text
 from exset.grammars.columns.inputs import check_kind
 from exset.grammars.columns.rows import FrozenColumns, Rows
 from exset.grammars.columns.sequence import NamedSequence

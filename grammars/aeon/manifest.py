@@ -11,6 +11,7 @@ from typing import Self, SupportsIndex, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from exset.core.html import SHOWN, table, text
 from exset.core.text import counted
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
 from exset.grammars.columns.arrays import (
@@ -22,7 +23,6 @@ from exset.grammars.columns.arrays import (
     constant,
     take,
 )
-from exset.grammars.columns.html import SHOWN, table, text
 from exset.grammars.columns.inputs import check_kind, raw, shown
 from exset.grammars.columns.rows import FrozenColumns
 from exset.grammars.columns.sequence import NamedSequence

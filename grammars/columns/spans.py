@@ -5,8 +5,8 @@ from typing import Self
 
 import numpy as np
 
+from exset.core.html import text
 from exset.grammars.columns.arrays import Longs, check_column, frozen, row_indices
-from exset.grammars.columns.html import text
 from exset.grammars.columns.rows import Column
 from exset.grammars.columns.strings import Strings
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from exset.core.errors import FormatError
+from exset.core.html import table, text
 from exset.core.text import counted
 from exset.grammars.columns import arrays
 from exset.grammars.columns.arrays import Longs
-from exset.grammars.columns.html import table, text
 from exset.grammars.columns.inputs import check_kind, raw, shown
 from exset.grammars.columns.rows import FrozenColumns
 from exset.grammars.columns.sequence import NamedSequence

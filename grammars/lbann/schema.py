@@ -13,9 +13,9 @@ from numbers import Integral, Real
 from typing import Any, Final, TypeAlias
 
 from exset.core.errors import Place
+from exset.core.html import table
 from exset.core.source import Source, Span
 from exset.core.text import counted
-from exset.grammars.columns.html import table
 from exset.grammars.columns.sequence import NamedSequence
 
 METADATA: Final = "metadata"

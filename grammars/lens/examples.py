@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from exset.core.html import table
 from exset.core.text import counted
 from exset.grammars.columns import arrays
 from exset.grammars.columns.arrays import Longs
-from exset.grammars.columns.html import table
 from exset.grammars.columns.inputs import check_kind
 from exset.grammars.columns.ragged import Reals, Strings
 from exset.grammars.columns.sequence import NamedSequence
@@ -146,7 +146,13 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
 
     def _repr_html_(self) -> str:
         rows = (
-            (each.index, each.name or "", f"{each.frequency:g}", len(each.events), *_sides(each))
+            (
+                each.index,
+                each.name or "",
+                f"{each.frequency:g}",
+                len(each.events),
+                *each.events[0].sides(),
+            )
             for each in self
         )
         heads = ("", "name", "frequency", "events", "inputs of the first", "targets of the first")
@@ -212,15 +218,6 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
             ranges=Ranges.concat(ranges),
             groups=groups,
         )
-
-
-def _sides(example: ExampleView) -> tuple[str, str]:
-    """Return the inputs and targets of an example's first event as text for notebooks."""
-    event = example.events[0]
-    inputs, targets = (
-        "" if each is None else repr(each)[1:-1] for each in (event.inputs, event.targets)
-    )
-    return inputs, targets
 
 
 def _renumbered(events: Events, by: int) -> Events:

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from functools import partial
 from typing import Literal, overload
 
+from exset.core.html import table
 from exset.core.text import counted
 from exset.grammars.columns.arrays import Floats, Ints, canonical_nan
 from exset.grammars.columns.views import Views
@@ -66,6 +67,11 @@ class ExampleView(_View):
 
     def _key(self) -> tuple[object, ...]:
         return self.name, self.proc, self.frequency.hex(), self.events
+
+    def _repr_html_(self) -> str:
+        heads = ("event", "max_time", "inputs", "targets")
+        rows = ((each.index, each.effective("max_time"), *each.sides()) for each in self.events)
+        return table(repr(self), heads, rows, len(self.events))
 
     def __repr__(self) -> str:
         name = "" if self.name is None else f" {self.name!r}"
@@ -128,6 +134,19 @@ class EventView(_View):
         reals: list[float | None] = [getattr(self, field) for field in REAL_FIELDS]
         own = [None if value is None else value.hex() for value in reals]
         return self.proc, own, self.inputs, self.targets
+
+    def sides(self) -> tuple[str, str]:
+        """Return the inputs and the targets as text."""
+        inputs, targets = (
+            "" if each is None else repr(each)[1:-1] for each in (self.inputs, self.targets)
+        )
+        return inputs, targets
+
+    def _repr_html_(self) -> str:
+        what = f"examples[{self._example}].events[{self.index}]"
+        own = ((field, self.effective(field)) for field in REAL_FIELDS)
+        rows = (*zip(("inputs", "targets"), self.sides(), strict=True), *own)
+        return table(f"{self!r}, {what}", ("", "value"), rows, len(rows))
 
     def _list(self, side: str, number: int) -> "RangeList | None":
         if number < 0:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from exset.core.html import table as html_table
 from exset.core.text import counted, safe
 from exset.grammars.columns.arrays import chosen_rows
-from exset.grammars.columns.html import table as html_table
 from exset.grammars.columns.rows import FrozenColumns
 from exset.grammars.columns.sequence import UnitSequence
 from exset.grammars.tables.build import column_of

@@ -15,6 +15,7 @@ import numpy as np
 
 from exset.core.callers import public
 from exset.core.errors import Findings, LimitError, Place, collect_findings, warn
+from exset.core.html import SHOWN, table
 from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.core.text import counted
 from exset.grammars.columns.arrays import Flags, Floats, Longs
@@ -69,6 +70,16 @@ class ExampleArrays:
         targets = counted(self.target_layout.units, "target")
         events = "event" if rows == "1" else "events"
         return f"ExampleArrays({rows} {events}, {inputs}, {targets})"
+
+    def _repr_html_(self) -> str:
+        flat = self if self.present.ndim == 1 else self.take(slice(0))
+        first = flat.take(slice(SHOWN))
+        columns = [each.tolist() for each in (first.example, first.event, first.tick)]
+        values = [[f"{x:g}" for x in side[:SHOWN].tolist()] for side in first.inputs]
+        wanted = [[f"{x:g}" for x in side[:SHOWN].tolist()] for side in first.targets]
+        rows = zip(*columns, map(" ".join, values), map(" ".join, wanted), strict=True)
+        heads = ("example", "event", "tick", "first inputs", "first targets")
+        return table(repr(self), heads, rows, len(flat))
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
         """Raise TypeError, because the object contains several arrays."""

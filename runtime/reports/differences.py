@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final, TypeAlias
 
+from exset.core.html import table
 from exset.core.protocols import Model
 from exset.core.text import safe
 
@@ -44,6 +45,13 @@ class Differences:
 
     def __bool__(self) -> bool:
         return bool(self.first)
+
+    def _repr_html_(self) -> str:
+        title = "equal in meaning"
+        if self:
+            title = f"{self.differing:,} of {self.compared:,} {self.what} differ"
+        rows = ((each.path, each.one, each.other) for each in self.first)
+        return table(title, ("place", "first", "second"), rows, len(self.first))
 
     def to_dict(self) -> dict[str, object]:
         """Return the differences for JSON."""

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.core.html import table
+
 Row = tuple[str, str]
 
 
@@ -41,6 +43,9 @@ class Report:
     def rows(self) -> list[Row]:
         """Return the rows as (label, text), for people."""
         return list(self.lines)
+
+    def _repr_html_(self) -> str:
+        return table("statistics", ("", ""), self.lines, len(self.lines), most=len(self.lines))
 
 
 def some(count: int, what: str) -> str:

@@ -6,6 +6,7 @@ from typing import SupportsIndex, overload
 
 from exset.core.callers import public
 from exset.core.errors import Findings, warn
+from exset.core.html import table
 from exset.core.limits import DEFAULT, Limits
 from exset.core.text import counted
 from exset.grammars.aeon.config.numbers import integer
@@ -14,7 +15,6 @@ from exset.grammars.aeon.config.reader import read
 from exset.grammars.aeon.config.schema_types import Dialect, dialect_of
 from exset.grammars.aeon.config.settings import Settings, Value
 from exset.grammars.aeon.config.translation import translated
-from exset.grammars.columns.html import table
 from exset.grammars.columns.sequence import UnitSequence
 from exset.grammars.columns.tree import node
 

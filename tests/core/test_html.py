@@ -9,9 +9,9 @@ from hypothesis import given
 
 import exset
 from exset import Dense, Event, Example, ExampleSet, Manifest, SampleList
+from exset.core.html import table
 from exset.core.text import safe
 from exset.grammars.aeon.block import Block
-from exset.grammars.columns.html import table
 from exset.testing import example_sets
 
 HOSTILE = "<script>alert('&')</script>\x1b[31m\x00\u202e\"\udcff"
@@ -55,6 +55,30 @@ def test_a_set() -> None:
     assert cells[7:11] == ["0", "cat", "23", "1"]
     assert cells[11].startswith("<sparse 'onset' 1: 2>")
     assert page(ExampleSet.from_examples([])).cells[0] == "ExampleSet(0 examples, 0 events)"
+
+
+def test_results() -> None:
+    """Statistics, differences, findings, examples, events and arrays have their places."""
+    examples = ExampleSet.from_examples(
+        [Example([Event(Dense([1.0, 2.0], group=HOSTILE), Dense([0.5]))], name=HOSTILE)]
+    )
+    statistics = page(exset.stats(examples)).cells
+    assert statistics[0] == "statistics" and "examples" in statistics
+    other = examples.with_columns(frequency=[2.0])
+    found = page(exset.diff(examples, other)).cells
+    assert found[0] == "1 of 1 examples differ" and "examples[0].frequency" in found
+    assert page(exset.diff(other, other)).cells[0] == "equal in meaning"
+    findings = exset.Findings()
+    exset.loads(b"[max:] I: 1 0 T: 1;", findings=findings, name=HOSTILE)
+    cells = page(findings).cells
+    assert safe(HOSTILE) + ":1:5" in cells or any(safe(HOSTILE) in cell for cell in cells)
+    assert "lens-missing-value" in cells
+    assert any(safe(repr(HOSTILE)) in cell for cell in page(examples[0]).cells)
+    assert "inputs" in page(examples[0].events[0]).cells
+    arrays = exset.to_arrays(examples, findings=exset.Findings())
+    cells = page(arrays).cells
+    assert cells[-5:] == ["0", "0", "0", "1 2", "0.5"]
+    assert page(arrays.by_example()).cells
 
 
 @given(example_sets(max_examples=3))

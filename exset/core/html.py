@@ -6,6 +6,7 @@ Text is cut and escaped. The tables contain no styles.
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
+from typing import Protocol
 
 from exset.core.text import safe
 
@@ -16,14 +17,54 @@ _LONGEST = 80
 """The most characters of a cell; a title may have three times as many."""
 
 
-def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]], total: int) -> str:
-    """Return an HTML table. Reads only the rows that it shows; `total`: the number of all rows."""
-    body = [_row("td", row) for row in islice(rows, SHOWN)]
+def table(
+    title: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    total: int,
+    most: int = SHOWN,
+) -> str:
+    """Return an HTML table. Reads only the rows that it shows.
+
+    `total`: the number of all rows. `most`: the most rows that are shown.
+    """
+    body = [_row("td", row) for row in islice(rows, most)]
     more = total - len(body)
     left = f"<p>and {more:,} more</p>" if more > 0 else ""
     head = f"<thead>{_row('th', heads)}</thead>"
     rest = f"<tbody>{''.join(body)}</tbody>"
     return f"<div><p>{_cell(title, 3 * _LONGEST)}</p><table>{head}{rest}</table>{left}</div>"
+
+
+class _Finding(Protocol):
+    """What a row of a table of findings shows."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def severity(self) -> str: ...
+    @property
+    def place(self) -> object: ...
+    @property
+    def hint(self) -> str | None: ...
+
+
+def finding_table(title: str, findings: "Iterable[_Finding]", total: int) -> str:
+    """Return findings as an HTML table, with their places. `total`: the number of all findings."""
+    heads = ("severity", "place", "message", "hint", "code")
+    rows = (
+        (
+            each.severity,
+            "" if each.place is None else each.place,
+            each.message,
+            each.hint or "",
+            each.code,
+        )
+        for each in findings
+    )
+    return table(title, heads, rows, total)
 
 
 def text(data: bytes | None) -> str:
