@@ -56,6 +56,7 @@ MAY_BE_THERE = {
     "exset.runtime.tables.parquet": ("pyarrow",),
     "exset.io.remote": ("aiohttp", "fsspec"),
     "exset.plotting": ("matplotlib",),
+    "exset.reports.page": ("jinja2",),
     **{
         f"exset.runtime.pictures.{name}": ("matplotlib",)
         for name in ("canvas", "charts", "drawing", "grids", "heat", "heat_maps")

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from exset.core.jobs import Execution
 
 SECTIONS = {
-    "Look at files": {"inspect": "info stats", "show": "cat head", "plot": "plot"},
+    "Look at files": {
+        "inspect": "info stats",
+        "show": "cat head",
+        "plot": "plot",
+        "report": "report",
+    },
     "Check files": {
         "validate": "validate",
         "diff": "diff",

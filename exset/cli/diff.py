@@ -2,18 +2,23 @@
 
 import math
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import click
 
 from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, reading_options
 from exset.cli.options import option
-from exset.cli.output import data_error, usage_error
+from exset.cli.output import data_error, data_errors, usage_error
 from exset.cli.paths import file_argument
 from exset.cli.reports import SHOWN_VERBOSE, Report, json_option, json_rows
 from exset.comparing import diff as compare
-from exset.core.errors import with_source_name
+from exset.core.errors import Findings, with_source_name
 from exset.core.text import safe, with_article
+from exset.io import files
+
+if TYPE_CHECKING:
+    from exset.runtime.reports.differences import Differences
 
 SHOWN = 10
 """The number of differences that are shown without `-v`."""
@@ -30,13 +35,14 @@ SHOWN = 10
     help="Ignore a difference of two numbers up to T, or up to T times the larger absolute value"
     " if that is above 1 (0).",
 )
+@option("--html", metavar="FILE", help="Also write the differences as a page to this file.")
 @json_option(
     *("equal", "what", "compared", "differing", "first", "counts", "findings"),
     file="one",
     other="other",
 )
 @reading_options
-def diff(one: str, other: str, tolerance: float, common: CommonOptions) -> Report:
+def diff(one: str, other: str, tolerance: float, html: str | None, common: CommonOptions) -> Report:
     """Compare the meaning of two files of one family.
 
     \b
@@ -56,21 +62,36 @@ def diff(one: str, other: str, tolerance: float, common: CommonOptions) -> Repor
     if family != second.format.family:
         nouns = [with_article(each.noun) for each in (family, second.format.family)]
         data_error(f"{safe(one)} is {nouns[0]}, but {safe(other)} is {nouns[1]}")
-    keep = SHOWN_VERBOSE if common.verbosity > 0 or json_rows() is not None else SHOWN
+    is_long = common.verbosity > 0 or html is not None or json_rows() is not None
+    keep = SHOWN_VERBOSE if is_long else SHOWN
     with with_source_name(f"{one} and {other}"):
         differences = compare(first.model, second.model, tolerance=tolerance, keep=keep)
     names = f"{safe(first.name)} and {safe(second.name)}"
-    lines = []
+    lines, shown = [], SHOWN_VERBOSE if common.verbosity > 0 else SHOWN
     if common.verbosity >= 0 and not differences:
         within = f", within {tolerance:g}" if tolerance else ""
         lines = [f"{names} are equal in meaning{within}: {family.counted(len(first.model))}"]
     elif common.verbosity >= 0:
         of = f"{differences.differing:,} of {differences.compared:,} {differences.what}"
-        lines = [*map(str, differences.first), f"{names} differ: {of}"]
+        lines = [*map(str, differences.first[:shown]), f"{names} differ: {of}"]
+    findings = common.new_findings(chain(first.findings, second.findings))
+    if html is not None:
+        _write_page(html, (first.name, second.name), differences, findings)
     return Report(
         differences.to_dict(),
-        common.new_findings(chain(first.findings, second.findings)),
+        findings,
         lines,
         shown=0,
         failed=bool(differences),
     )
+
+
+def _write_page(
+    path: str, names: tuple[str, str], differences: "Differences", findings: Findings
+) -> None:
+    from exset.reporting import report_of_differences
+    from exset.reports.page import page
+
+    with data_errors(ImportError):
+        reported = report_of_differences(names, differences, findings)
+        files.write(path, page("exset diff", [reported]))

@@ -6,7 +6,7 @@ matplotlib is imported only when a picture is drawn. Names are never read as mat
 import io
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -66,12 +66,16 @@ def write(picture: Picture, path: FilePath, title: str = "", pixels: int = PIXEL
 
 
 def encoded(
-    picture: Picture, form: str, title: str = "", pixels: int = PIXELS, **settings: object
+    picture: Picture,
+    form: str,
+    title: str = "",
+    pixels: int = PIXELS,
+    settings: Mapping[str, object] | None = None,
 ) -> bytes:
     """Return a picture in the format `form`; `settings`: of matplotlib. Raises ImportError."""
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
     out = io.BytesIO()
-    with _plain_style(settings):
+    with _plain_style(settings or {}):
         drawn = figure(picture, title, pixels)
         drawn.savefig(out, format=form, dpi=drawn.dpi_within(pixels), metadata=metadata)
     return out.getvalue()
@@ -89,7 +93,7 @@ def suffix(path: FilePath) -> str:
 
 
 @contextmanager
-def _plain_style(settings: dict[str, object]) -> Iterator[None]:
+def _plain_style(settings: Mapping[str, object]) -> Iterator[None]:
     _check_library()
     from matplotlib import style
 

@@ -104,6 +104,7 @@ FAILING = (
     "config show no.json",
     "sampler plan no.csv -n 1 -m 1",
     "plot no.ex -o a.svg",
+    "report no.ex -o a.html",
     "cache repair no",
     "manifest build no.csv --types STRING -o m2.tsv",
     "info no.ex",
@@ -127,6 +128,7 @@ WORKING = (
     "config show exset::pictures.json",
     "sampler plan m.tsv -n 1 -m 1 --column 1",
     "plot exset::xor.ex -o a.svg",
+    "report exset::xor.ex -o a.html",
     "cache repair CACHE",
     "manifest build t.csv --types STRING -o m2.tsv",
     "info exset::xor.ex",
@@ -174,7 +176,7 @@ def test_names_that_are_not_utf_8() -> None:
     Path(odd("t.csv")).write_text("a\n")
     cache = str(row("cache", "predict", odd("m.tsv"))["folder"])
     for command in (*WORKING, *FAILING):
-        if command.startswith("plot") and not CAN_DRAW:
+        if command.startswith(("plot", "report")) and not CAN_DRAW:
             continue
         done = run(*map(odd, command.replace("CACHE", cache).split()), "--json")
         assert done.exit_code == (0 if command in WORKING else 3), (command, done.output)
@@ -199,7 +201,9 @@ def test_an_error_has_the_keys_of_a_success() -> None:
     Path("t.csv").write_text("a\n")
     cache = str(row("cache", "predict", "m.tsv")["folder"])
     for working, failing in zip(WORKING, FAILING, strict=True):
-        if working.startswith("plot") and not CAN_DRAW:  # the extra plot, with matplotlib
+        if (
+            working.startswith(("plot", "report")) and not CAN_DRAW
+        ):  # the extra plot, with matplotlib
             continue
         good = row(*working.replace("CACHE", cache).split())
         failed = run(*failing.split(), "--json")

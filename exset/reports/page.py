@@ -1,0 +1,99 @@
+"""A report as one HTML page, which works without a network and runs nothing.
+
+All names and contents of files are text: jinja2 escapes them. The policy of the page allows its own
+style and pictures that are part of the page, and nothing else.
+"""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib.resources import files
+from typing import Final
+
+import exset
+from exset.core.errors import Finding, Severity
+from exset.core.text import safe
+
+_POLICY: Final = (
+    "default-src 'none'; img-src data:; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
+)
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table of texts, with a title and the heads of its columns."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class PagePicture:
+    """A picture: its title, its description in words, and SVG, empty if it was not drawn."""
+
+    title: str
+    words: str
+    svg: str = ""
+
+
+@dataclass(frozen=True)
+class PageFinding:
+    """A finding: its texts, the line with carets, and what its code means."""
+
+    severity: Severity
+    code: str
+    place: str
+    message: str
+    pointer: str
+    hint: str
+    means: str
+
+    @classmethod
+    def of(cls, finding: Finding, means: str = "") -> "PageFinding":
+        """Take the texts of a finding."""
+        place = finding.place
+        return cls(
+            finding.severity,
+            finding.code,
+            "" if place is None else str(place),
+            safe(finding.message),
+            "" if place is None else "\n".join(place.pointer()),
+            safe(finding.hint or ""),
+            means,
+        )
+
+
+@dataclass
+class PageFile:
+    """A file, or a comparison of two: what the page says about it. `sampled`: how, if not whole."""
+
+    name: str
+    about: str
+    verdict: str = ""
+    sampled: str = ""
+    findings: list[PageFinding] = field(default_factory=list)
+    tables: list[PageTable] = field(default_factory=list)
+    pictures: list[PagePicture] = field(default_factory=list)
+
+
+def page(title: str, reported: Sequence[PageFile]) -> bytes:
+    """Return an HTML page in UTF-8. Raises ImportError without jinja2."""
+    try:
+        import jinja2
+    except ImportError:
+        hint = "pip install 'exset[plot]'"
+        raise ImportError(f"reports in HTML need jinja2: {hint}") from None
+    folder = files("exset.reports")
+    css = folder.joinpath("page.css").read_text("utf-8")
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    template = environment.from_string(folder.joinpath("page.html").read_text("utf-8"))
+    text = template.render(
+        title=safe(title),
+        files=reported,
+        css=css,
+        policy=_POLICY.format(b64encode(sha256(css.encode()).digest()).decode()),
+        version=exset.__version__,
+    )
+    return text.encode("utf-8", "backslashreplace")
