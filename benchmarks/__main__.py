@@ -12,6 +12,7 @@ from benchmarks import (
     arrays,
     batches,
     caches,
+    clusters,
     conformance,
     drivers,
     grammars,
@@ -46,6 +47,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "parts": ("Peak of memory: in chunks, which should not grow", memory.parts),
     "list": ("Sample lists: from file to SampleList, all columns filled", lists.reads),
     "scan": ("Small HDF5 files that a sample list names, by the number of processes", lists.scans),
+    "clusters": ("Many HDF5 files: processes, shares, Dask and MPI", clusters.cases),
     "fields": ("Samples of HDF5 files: from files to packed arrays", schemas.reads),
     "manifest": ("aeon's manifests, and the elements that are made of them", manifests.cases),
     "cache": (
@@ -71,12 +73,23 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
 }
 _RUNS = 5
 _RUNS_OF = {
-    **{"pumps": 10, "memory": 3, "parts": 3, "scan": 3, "fields": 3, "loader": 3, "small": 15}
+    **{
+        "pumps": 10,
+        "memory": 3,
+        "parts": 3,
+        "scan": 3,
+        "clusters": 3,
+        "fields": 3,
+        "loader": 3,
+        "small": 15,
+    }
 }
 _QUICK = 1 / 500
 # Cases that start many processes, and sections with many cases of one kind.
 _QUICK_CASES = {
-    **dict.fromkeys(("memory", "parts", "scan", "small", "fields", "arrays", "loader"), 1),
+    **dict.fromkeys(
+        ("memory", "parts", "scan", "clusters", "small", "fields", "arrays", "loader"), 1
+    ),
     **dict.fromkeys(("pumps", "samplers", "batches", "cache", "list", "manifest"), 2),
     **dict.fromkeys(("shards", "csv", "convert", "provision", "save", "reference", "siblings"), 2),
 }

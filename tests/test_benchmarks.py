@@ -29,6 +29,7 @@ SPREADS = {
     "parts": ("peak above an empty run 1x, MiB", "peak above an empty run 4x, MiB"),
     "list": ("seconds", "times as fast"),
     "scan": ("seconds", "peer, s", "times as fast"),
+    "clusters": ("seconds", "peer, s", "times as fast"),
     "fields": ("seconds", "peer, s", "times as fast"),
     "manifest": ("seconds", "times as fast"),
     "cache": ("seconds", "MB/s", "times as long"),

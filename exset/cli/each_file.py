@@ -69,7 +69,14 @@ def for_each_file(
         paths: Sequence[Any] = items
         units = divided(paths, divider.counts(paths), FilePart.of_file)
         outcomes = whole(run(work, units, **how), items, units, divider.joined)
-    for done in progress(outcomes, len(items), action, visible=visible):
+    shown = progress(
+        outcomes,
+        len(items),
+        action,
+        visible=visible,
+        is_failure=lambda value: value.exit is not Exit.OK,
+    )
+    for done in shown:
         bytes_of_files.end()
         if change is not None and done.value is not None:
             done = replace(done, value=change(done.item, done.value))

@@ -3,21 +3,20 @@
 import errno
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from enum import IntEnum
-from typing import NoReturn, TypeVar
+from typing import NoReturn
 
 import click
 
 from exset.core.errors import Finding, FormatError, LimitError
+from exset.core.outcome import Item, Outcome, Value
 from exset.core.progress import listening
-from exset.core.text import for_command_line, safe
+from exset.core.text import for_command_line, safe, size
 from exset.families.format import Format
 from exset.io import remote
 from exset.io.atomic_write import FULL
-
-T = TypeVar("T")
 
 
 class Exit(IntEnum):
@@ -93,19 +92,46 @@ def require_option(needed: str, *names: str) -> None:
 
 
 def progress(
-    outcomes: Iterable[T], count: int, action: str, *, visible: bool = False
-) -> Iterator[T]:
-    """Show how many of several files are done, if standard error is a terminal."""
+    outcomes: Iterable[Outcome[Item, Value]],
+    count: int,
+    action: str,
+    *,
+    visible: bool = False,
+    is_failure: Callable[[Value], bool] | None = None,
+) -> Iterator[Outcome[Item, Value]]:
+    """Show how many of several files are done, their bytes, and how many failed.
+
+    exset shows this only if standard error is a terminal. `is_failure`: whether a file with this
+    value failed; files with an error always do.
+    """
     if count < 2 or not sys.stderr.isatty() or (visible and sys.stdout and sys.stdout.isatty()):
         yield from outcomes
         return
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import Progress
 
-    console = Console(stderr=True)
-    bar = Progress(console=console, transient=True, redirect_stdout=False)
+    bar = bars.Progress(
+        bars.TextColumn("{task.description}", markup=False),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TextColumn("{task.fields[text]}", markup=False),
+        bars.TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+    )
+    done, failures = 0, 0
     with listening(None), bar:  # two bars cannot be shown at once
-        yield from bar.track(outcomes, count, description=action)
+        row = bar.add_task(action, total=count, text="")
+        for outcome in outcomes:
+            with suppress(OSError, ValueError):
+                done += os.stat(outcome.item).st_size
+            value = outcome.value
+            if outcome.error or (is_failure and value is not None and is_failure(value)):
+                failures += 1
+            text = f"{size(done)}, {failures:,} failed" if failures else size(done)
+            bar.update(row, advance=1, text=text)
+            yield outcome
 
 
 def report_error(error: FormatError | OSError) -> Exit:

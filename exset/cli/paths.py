@@ -69,8 +69,7 @@ def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[
     """
     for argument in arguments:
         if argument.startswith("@"):
-            text = files.read(argument.removeprefix("@"), limits=DEFAULT).data
-            for line in filter(bytes.strip, text.splitlines()):
+            for line in _lines(argument.removeprefix("@")):
                 path = os.fsdecode(line)
                 if roots and ("://" in path or not is_inside(path, roots)):
                     raise click.BadParameter(
@@ -81,6 +80,16 @@ def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[
             yield from _matches(argument) or [argument]
         else:
             yield argument
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """Yield the lines of a file that are not blank, without holding all of it in memory."""
+    with files.blocks(path, limits=DEFAULT) as blocks:
+        last = b""
+        for block in blocks:
+            *lines, last = (last + block).splitlines(keepends=True)
+            yield from filter(bytes.strip, (line.rstrip(b"\r\n") for line in lines))
+        yield from filter(bytes.strip, last.splitlines())
 
 
 def allowed_folders(roots: tuple[str, ...], untrusted: bool) -> tuple[str, ...]:

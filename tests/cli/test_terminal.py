@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from exset import samples
+from exset.core.text import size
 from tests.io.pipes import meanwhile
 
 ROOT = Path(__file__).parents[2]
@@ -152,6 +153,20 @@ def test_progress_stays_out_of_the_data(tmp_path: Path, monkeypatch: pytest.Monk
     assert b"checking" in shown and b"ok" not in shown
     assert (tmp_path / "data").read_bytes() == b"exset::xor.ex: ok\n" * 3
     assert on_terminal("validate", *names) == b"exset::xor.ex: ok\n" * 3
+
+
+def test_progress_counts_files_bytes_and_failures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    names = [str(tmp_path / f"{number}.ex") for number in range(3)]
+    for number, name in enumerate(names):
+        Path(name).write_bytes(XOR * 100 if number else b"I: 1 five;" + b" " * 990)
+    with open(tmp_path / "data", "wb") as data:
+        shown = on_terminal("validate", *names, str(tmp_path / "none"), stdout=data.fileno())
+    assert b"4/4" in shown and b"2 failed" in shown, shown
+    assert f"{size(1000 + 2 * len(XOR * 100))}, 2 failed".encode() in shown
 
 
 def test_head_of_a_pipe_that_stays_open(tmp_path: Path) -> None:
