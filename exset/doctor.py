@@ -17,7 +17,7 @@ from exset.core.errors import FormatError
 from exset.core.kernels import Kernels
 from exset.core.text import size
 
-LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba", "llvmlite", "h5py")
+LIBRARIES = ("numpy", "lark", "construct", "numba", "llvmlite", "h5py")
 
 
 @dataclass(frozen=True)

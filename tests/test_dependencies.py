@@ -13,7 +13,7 @@ import pytest
 import exset
 from tests.house import PLAIN, ROOT, imports, modules, names_in
 
-HEAVY = {"numpy", "numba", "h5py", "lark", "construct", "interegular", "rich", "ruamel"}
+HEAVY = {"numpy", "numba", "h5py", "lark", "construct", "rich", "ruamel"}
 STANDARD = {*sys.stdlib_module_names, "compression"}  # this one from Python 3.14 on
 
 

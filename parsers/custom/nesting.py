@@ -9,8 +9,8 @@ from exset.core.kernels import entry_kernel
 from exset.grammars.columns.arrays import Bytes, Longs
 
 # The columns of `rules`: how many symbols the rule has, what it becomes, and where the flags of its
-# symbols begin in `kept`.
-(LENGTH, MODE, FIRST, RULE_SIZE) = range(4)
+# symbols begin in `kept`, and how many children it lacks: Lark counts them, as placeholders.
+(LENGTH, MODE, FIRST, LACKS, RULE_SIZE) = range(5)
 
 # Modes, as in `exset.parsers.custom.shape.Mode`.
 (CHILDREN, NODE, NODE_OR_CHILD) = range(3)
@@ -18,9 +18,9 @@ from exset.grammars.columns.arrays import Bytes, Longs
 # The numbers in the state: how many tokens and steps are done, the depth of the stack, nodes.
 (TOKENS, STEPS, DEPTH, NODES, STATE_SIZE) = range(5)
 
-# The numbers of each symbol on the stack: its first and last child, how many children it has, and
-# the token with which it begins.
-(HEAD, TAIL, COUNT, BEGIN, SYMBOL_SIZE) = range(5)
+# The numbers of each symbol on the stack: its first and last child, how many children it has, also
+# with placeholders, and the token with which it begins.
+(HEAD, TAIL, COUNT, FULL_COUNT, BEGIN, SYMBOL_SIZE) = range(6)
 
 
 class Nesting(NamedTuple):
@@ -64,7 +64,7 @@ def nest(
                 return False
             at = depth * SYMBOL_SIZE
             stack[at + HEAD], stack[at + TAIL] = token, token
-            stack[at + COUNT], stack[at + BEGIN] = 1, token
+            stack[at + COUNT], stack[at + FULL_COUNT], stack[at + BEGIN] = 1, 1, token
             depth += 1
             token += 1
         if depth + 1 >= room:
@@ -74,9 +74,11 @@ def nest(
         length, mode, first = rules[rule + LENGTH], rules[rule + MODE], rules[rule + FIRST]
         depth -= length
         begin = stack[depth * SYMBOL_SIZE + BEGIN] if length > 0 else token
-        head, tail, children = -1, -1, 0
+        head, tail, children, full = -1, -1, 0, rules[rule + LACKS]
         for symbol in range(length):
             at = (depth + symbol) * SYMBOL_SIZE
+            if kept[first + symbol] != 0:
+                full += stack[at + FULL_COUNT]
             if kept[first + symbol] != 0 and stack[at + COUNT] > 0:
                 if children == 0:
                     head = stack[at + HEAD]
@@ -84,7 +86,7 @@ def nest(
                     following[tail] = stack[at + HEAD]
                 tail = stack[at + TAIL]
                 children += stack[at + COUNT]
-        if mode == NODE or (mode == NODE_OR_CHILD and children != 1):
+        if mode == NODE or (mode == NODE_OR_CHILD and full != 1):
             nesting.rules[count], nesting.begins[count] = steps[step], begin
             nesting.ends[count] = token
             child = head
@@ -92,11 +94,11 @@ def nest(
                 parents[child] = count
                 child = following[child]
             head = tokens + count
-            tail, children = head, 1
+            tail, children, full = head, 1, 1
             count += 1
         at = depth * SYMBOL_SIZE
         stack[at + HEAD], stack[at + TAIL] = head, tail
-        stack[at + COUNT], stack[at + BEGIN] = children, begin
+        stack[at + COUNT], stack[at + FULL_COUNT], stack[at + BEGIN] = children, full, begin
         depth += 1
     state[TOKENS], state[STEPS] = token, len(steps)
     state[DEPTH], state[NODES] = depth, count

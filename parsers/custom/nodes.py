@@ -60,6 +60,6 @@ def _tables(shape: Shape) -> tuple[Longs, NDArray[np.uint8]]:
     """Return the tables of the kernel: the rules, and the flags of their symbols."""
     rules, kept = list[int](), list[bool]()
     for rule in shape.rules:
-        rules += [len(rule.expansion), shape.mode(rule), len(kept)]
+        rules += [len(rule.expansion), shape.mode(rule), len(kept), shape.lacks(rule)]
         kept += [shape.is_kept(rule, symbol) for symbol in rule.expansion]
     return np.array(rules, np.int64), np.array(kept, np.uint8)

@@ -46,6 +46,9 @@ class Count(NamedTuple):
 NONE: Final = Count(0, 0)
 ONE: Final = Count(1, 1)
 
+_PLACEHOLDER: Final = ""
+"""The name of a child that is absent."""
+
 Children = Mapping[str, Count]
 """The number of children with each name: nodes and terminals."""
 
@@ -78,6 +81,11 @@ class Shape:
         filtered = symbol.is_term and getattr(symbol, "filter_out", False)
         return bool(rule.options.keep_all_tokens) or not filtered
 
+    def lacks(self, rule: Rule) -> int:
+        """Return for how many absent children of a rule Lark has placeholders, which it counts."""
+        has_placeholders = bool(self.lark.options.maybe_placeholders)
+        return sum(rule.options.empty_indices or ()) if has_placeholders else 0
+
     @cached_property
     def children(self) -> dict[str, dict[str, Count]]:
         """The children of each node."""
@@ -90,7 +98,9 @@ class Shape:
             if inside is None or (self.mode(rule) == Mode.NODE_OR_CHILD and _is_one(inside)):
                 continue
             name = name_of(rule)
-            found[name] = _either(found[name], inside) if name in found else inside
+            found[name] = _either(found.get(name, inside), inside)
+        for inside in found.values():
+            inside.pop(_PLACEHOLDER, None)
         return {name: found[name] for name in self.nodes if name in found}
 
     @cached_property
@@ -122,6 +132,8 @@ class Shape:
     ) -> dict[str, Count] | None:
         """Return the children in a rule; None if one of its symbols has not been computed yet."""
         total: dict[str, Count] = {}
+        if lacks := min(self.lacks(rule), MANY):
+            total[_PLACEHOLDER] = Count(lacks, lacks)
         for symbol in rule.expansion:
             if not self.is_kept(rule, symbol):
                 continue

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 # The tables also depend on these modules; a library is listed by the module that has its version.
 _ENGINE = "exset.parsers.engine"
-MODULES = tuple(f"{_ENGINE}.{name}" for name in ("automata", "lexer_tables", "lowering", "tables"))
-LIBRARIES = ("lark", "interegular", "numpy.version")
+_SOURCES = ("automata", "expressions", "lexer_tables", "lowering", "tables")
+MODULES = tuple(f"{_ENGINE}.{name}" for name in _SOURCES)
+LIBRARIES = ("lark", "numpy.version")
 
 
 @dataclass(frozen=True)

@@ -158,8 +158,9 @@ def relex(tables: Tables, buffer: Bytes, start: int, position: int) -> tuple[int
     while lexing != 0:
         label = moves[lexing + labels]
         row = moves[lexing + labels + 1]
-        if row > 0 and at < len(buffer):
-            label = tables.ahead[row * labels + classes[buffer[at]]]
+        if row > 0:
+            follows = classes[buffer[at]] if at < len(buffer) else labels
+            label = tables.ahead[row * (labels + 1) + follows]
         if label != NOTHING:
             found, end = label, at
         if at >= len(buffer):

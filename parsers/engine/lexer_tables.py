@@ -11,7 +11,8 @@ import numpy as np
 from lark.lexer import TerminalDef
 from numpy.typing import NDArray
 
-from exset.parsers.engine.automata import DEAD, Automaton, Unit, automaton, byte_classes, units
+from exset.parsers.engine.automata import Unit, automaton, byte_classes, units
+from exset.parsers.engine.expressions import DEAD, END, Automaton
 from exset.parsers.engine.tables import IGNORED, NOTHING, TERMINALS
 
 _State = tuple[tuple[Unit, tuple[int, ...]], ...]
@@ -32,8 +33,8 @@ class Lexers(NamedTuple):
 class _States(NamedTuple):
     """The states of all lexers; state 0 is `_NO_MATCH`.
 
-    moves: int[states, classes]. label: int[states]. ahead: int[states, classes], the label if the
-    next byte has the class.
+    moves: int[states, classes]. label: int[states]. ahead: int[states, classes + 1], the label if
+    the next byte has the class, or if the text ends.
     """
 
     moves: NDArray[np.intp]
@@ -63,7 +64,7 @@ def lexers(
     rows[:count, -2] = states.label
     depends = np.flatnonzero(states.ahead.any(axis=1))
     rows[depends, -1] = np.arange(1, len(depends) + 1)
-    ahead = np.concatenate([np.zeros((1, len(sample)), np.intp), states.ahead[depends]])
+    ahead = np.concatenate([np.zeros((1, len(sample) + 1), np.intp), states.ahead[depends]])
     return Lexers(
         classes=classes,
         moves=rows.reshape(-1),
@@ -106,7 +107,7 @@ def _combined(
     for state in todo:
         label, by_class, kept = _accepted(state, automata, labels, sample)
         row = []
-        for byte, count in enumerate(kept.tolist()):
+        for byte, count in enumerate(kept.tolist()[:-1]):
             after = [(unit, moved(unit, at, byte)) for unit, at in state[:count]]
             row.append(number(tuple((unit, at) for unit, at in after if at[0] != DEAD)))
         is_plain = bool((by_class == label).all())
@@ -120,30 +121,31 @@ def _combined(
 def _accepted(
     state: _State, automata: dict[str, Automaton], labels: dict[str, int], sample: NDArray[np.intp]
 ) -> tuple[int, NDArray[np.intp], NDArray[np.intp]]:
-    """Return a state's label for any next byte, and two arrays with an entry for each byte class.
+    """Return a state's label for any next byte, and two arrays for each byte class and the end.
 
-    The first array has the label if a byte of the class follows. The second has the number of units
-    that can still match after this byte: the units up to the first one that accepts.
+    The first array has the label if a byte of the class, or the end of the text, follows. The
+    second has the number of units that can still match after this byte: the units up to the first
+    one that accepts.
     """
-    by_class = np.full(len(sample), NOTHING)
-    kept = np.full(len(sample), len(state))
+    symbols = [*sample, END]
+    by_class = np.full(len(symbols), NOTHING)
+    kept = np.full(len(symbols), len(state))
     for count, (unit, at) in enumerate(state, 1):
         machine = automata[unit.terminal]
-        if not machine.final[at[0]]:
+        accepts = machine.final[at[0], symbols]
+        if not accepts.any():
             continue
         name = unit.terminal
         for string, here in zip(unit.embedded, at[1:], strict=True):
-            if here != DEAD and automata[string].final[here]:
+            if here != DEAD and automata[string].final[here, END]:
                 name = string
                 break
-        hit = by_class == NOTHING
-        if machine.before is not None:
-            hit &= machine.before[sample]
+        hit = (by_class == NOTHING) & accepts
         by_class[hit] = labels[name]
         kept[hit] = count
-        if machine.before is None:
-            return labels[name], by_class, kept
-    return NOTHING, by_class, kept
+        if accepts.all():
+            break
+    return int(by_class[-1]), by_class, kept
 
 
 def _minimal(states: _States, starts: NDArray[np.intp]) -> tuple[_States, NDArray[np.intp]]:

@@ -34,7 +34,7 @@ class Tables(NamedTuple):
     moves: uint32[lexer states, classes + 2], flat. For each class of bytes, the index at which the
         row of the next state begins (0: no match); then the label of the state; then its row of
         `ahead`, or 0. Each lexer has its own start row; bytes that can be skipped lead back to it
-    ahead: uint16[rows, classes], flat: the label if a byte of the class follows
+    ahead: uint16[rows, classes + 1], flat: the label if a byte of the class, or the end, follows
     lexer: int64[parser states], the start row of each state's lexer
     action: int16[parser states, terminals + 1], flat: 0 error, s + 1 shift to s, -(r + 1) reduce by
         rule r; the last column is for the end of the text

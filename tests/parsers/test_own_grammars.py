@@ -3,27 +3,23 @@
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias, TypedDict
+from typing import TypedDict
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.lark import from_lark
-from lark import Lark, Token, Tree
+from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
 import exset
 from exset import FormatError
 from exset.core.kernels import Engine
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn
-from exset.parsers.custom.columns import Columns
 from exset.parsers.custom.grammar import Grammar
-from exset.parsers.engine.lowering import name_of
 from exset.parsers.engine.numbers import float32s
-
-Plain: TypeAlias = "tuple[str, str | list[Plain]]"
-"""A token with its text, or a node with its children."""
+from tests.parsers.trees import of_columns, of_lark
 
 
 class Options(TypedDict, total=False):
@@ -73,6 +69,10 @@ TEXTS: Mapping[str, tuple[str, Options]] = {
         'start: (a | b)*\na: "x" ["y"] "z"\n?b: "y" a? -> c | "w"',
         {"keep_all_tokens": True},
     ),
+    "placeholders": (
+        '?start: a ["," a]\n?a: [X] b*\n?b: "(" start ")" ["!"]\nX: /[a-z]/',
+        {},
+    ),
     "nothing": ("start: a b?\na:\nb: a\"x\"a b?", {"maybe_placeholders": False}),
     "case": (
         r"""
@@ -87,31 +87,6 @@ TEXTS: Mapping[str, tuple[str, Options]] = {
     ),
 }  # fmt: skip
 GRAMMARS = {name: Grammar(text, **options) for name, (text, options) in TEXTS.items()}
-
-
-def of_lark(tree: Tree[Token] | Token) -> Plain:
-    """Return a tree of Lark, without placeholders."""
-    if isinstance(tree, Token):
-        return tree.type, str(tree)
-    return str(tree.data), [of_lark(child) for child in tree.children if child is not None]
-
-
-def of_columns(columns: Columns) -> list[Plain]:
-    """Return the trees in columns: of the nodes and tokens that nothing contains."""
-    nodes, stream = columns.nodes, columns.stream
-    names = [name_of(rule) for rule in columns.shape.rules]
-    below: dict[int, list[tuple[int, Plain]]] = {}
-    for token, (kind, start, end, parent) in enumerate(
-        zip(stream.kinds, stream.starts, stream.ends, nodes.token_parents, strict=True)
-    ):
-        word = columns.terminals[kind], columns.source.data[start:end].decode()
-        below.setdefault(int(parent), []).append((token, word))
-    for node, (rule, begin, parent) in enumerate(
-        zip(nodes.rules.tolist(), nodes.begins.tolist(), nodes.parents.tolist(), strict=True)
-    ):
-        children = [child for _, child in sorted(below.get(node, []), key=lambda each: each[0])]
-        below.setdefault(parent, []).append((begin, (names[rule], children)))
-    return [tree for _, tree in below[-1]]
 
 
 def damaged(texts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -278,9 +253,9 @@ def test_a_number_that_does_not_fit(dtype: str, text: str, expected: str) -> Non
 
 def test_what_the_engine_cannot_run() -> None:
     for text, expected in {
-        'start: A\nA: /a(?!b)/': "terminal A has a negative lookaround",
-        'start: A\nA: /a b/x': "terminal A: Flag x is not implemented",
-        'start: A\nA: /a+?b?/': "terminal A has a lazy quantifier",
+        'start: A\nA: /a(?!bc)/': "terminal A has a lookaround of more than one character",
+        'start: A\nA: /(?<=b)a/': "terminal A has a look at the character before the terminal",
+        'start: A\nA: /^a/': "terminal A has an anchor",
         'start: A\nA: /(a)\\1/': "terminal A has a back-reference",
         'start: "\u00e9"': r"line 1 has `\u00e9`; write its UTF-8 bytes, \\xc3\\xa9",
     }.items():  # fmt: skip

@@ -1,0 +1,293 @@
+"""Compile a regular expression to an automaton over bytes that finds what Python's `re` finds.
+
+The automaton keeps the order in which `re` tries the alternatives, so lazy quantifiers and
+alternatives of different lengths match as in Python. It looks at one byte before, and one byte
+after: this is enough for word boundaries, and for lookaround of one character.
+"""
+
+import importlib
+import re
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+DEAD: Final = -1
+"""The state of an automaton that cannot match any more."""
+
+END: Final = 256
+"""The symbol after the last byte of a text."""
+
+_BYTES: Final = (1 << 256) - 1
+_ALL: Final = (1 << 257) - 1
+_MOST_NODES: Final = 20_000
+_MOST_STATES: Final = 5_000
+_REFUSED: Final = {
+    "AT": "an anchor",
+    "ASSERT": "a lookaround of more than one character",
+    "ASSERT_NOT": "a lookaround of more than one character",
+    "GROUPREF": "a back-reference",
+    "GROUPREF_EXISTS": "a back-reference",
+    "POSSESSIVE_REPEAT": "a possessive quantifier",
+    "ATOMIC_GROUP": "an atomic group",
+}
+
+
+class Automaton(NamedTuple):
+    """The automaton of one terminal; it starts in state 0.
+
+    moves: int32[states, 256], DEAD for no match. final: bool[states, 257], whether the state
+    matches if this byte, or the end of the text, follows.
+    """
+
+    moves: NDArray[np.int32]
+    final: NDArray[np.bool_]
+
+
+class _Node(NamedTuple):
+    """A node of the expression. Sets are numbers with a bit for each symbol.
+
+    A node with `bytes` matches one of them. A node with `before` and `after` matches between two
+    symbols of these sets. Other nodes lead to all of `then`, in the order of `re`. A node that
+    leads nowhere is the end.
+    """
+
+    then: tuple[int, ...]
+    bytes: int = 0
+    before: int = 0
+    after: int = 0
+
+
+def compile_expression(pattern: str) -> Automaton:
+    """Return the automaton of an expression. Raises ValueError, which says what it cannot run."""
+    parsed = importlib.import_module("re._parser").parse(pattern.encode("latin-1"))
+    builder = _Builder()
+    start = builder.sequence(parsed, parsed.state.flags, builder.add(_Node(())))
+    return _Subsets(builder.nodes, start).automaton()
+
+
+@dataclass
+class _Builder:
+    """Makes nodes of a parsed expression, from its end to its start."""
+
+    nodes: list[_Node] = field(default_factory=list)
+
+    def add(self, node: _Node) -> int:
+        """Add a node, and return its number."""
+        if len(self.nodes) == _MOST_NODES:
+            raise ValueError("an expression that is too large")
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def sequence(self, items: Any, flags: int, then: int) -> int:
+        """Add the nodes of a sequence that leads to `then`; return the first."""
+        for operation, argument in reversed(list(items)):
+            then = self._item(str(operation), argument, flags, then)
+        return then
+
+    def _item(self, name: str, argument: Any, flags: int, then: int) -> int:
+        if (found := _set_of(name, argument, flags)) is not None:
+            return self.add(_Node((then,), bytes=found))
+        if name == "SUBPATTERN":
+            _, added, removed, inner = argument
+            return self.sequence(inner, (flags | added) & ~removed, then)
+        if name == "BRANCH":
+            starts = (self.sequence(each, flags, then) for each in argument[1])
+            return self.add(_Node(tuple(starts)))
+        if name in ("MAX_REPEAT", "MIN_REPEAT"):
+            least, most, inner = argument
+            return self._repeat(least, most, inner, flags, then, lazy=name == "MIN_REPEAT")
+        tests = _tests_of(name, argument, flags)
+        if not tests:
+            raise ValueError(_REFUSED.get(name, f"{name.lower()}, which is unknown"))
+        between = (self.add(_Node((then,), before=a, after=b)) for a, b in tests)
+        return self.add(_Node(tuple(between)))
+
+    def _repeat(
+        self, least: int, most: Any, inner: Any, flags: int, then: int, *, lazy: bool
+    ) -> int:
+        if most == importlib.import_module("re._constants").MAXREPEAT:
+            loop = self.add(_Node(()))
+            start = self.sequence(inner, flags, loop)
+            self.nodes[loop] = _Node((then, start) if lazy else (start, then))
+            then = loop
+        else:
+            rest = then
+            for _ in range(int(most) - least):
+                start = self.sequence(inner, flags, rest)
+                rest = self.add(_Node((then, start) if lazy else (start, then)))
+            then = rest
+        for _ in range(least):
+            then = self.sequence(inner, flags, then)
+        return then
+
+
+def _set_of(name: str, argument: Any, flags: int) -> int | None:
+    """Return the bytes that an item of one character matches, None for another item."""
+    if name == "ANY":
+        return _BYTES if flags & re.DOTALL else _BYTES & ~(1 << 10)
+    items = argument if name == "IN" else [(name, argument)]
+    kinds = {"LITERAL", "NOT_LITERAL", "RANGE", "CATEGORY", "NEGATE"}
+    if any(str(kind) not in kinds for kind, _ in items):
+        return None
+    found, negated = 0, False
+    for kind, value in items:
+        match str(kind):
+            case "LITERAL" | "NOT_LITERAL":
+                found |= 1 << value
+                negated ^= str(kind) == "NOT_LITERAL"
+            case "RANGE":
+                found |= sum(1 << each for each in range(value[0], value[1] + 1))
+            case "CATEGORY":
+                found |= _category(str(value))
+            case _:
+                negated = True
+    if flags & re.IGNORECASE:
+        for upper, lower in zip(range(65, 91), range(97, 123), strict=True):
+            if found >> upper & 1 or found >> lower & 1:
+                found |= 1 << upper | 1 << lower
+    return _BYTES & ~found if negated else found
+
+
+def _category(name: str) -> int:
+    """Return the bytes of a class such as `\\d`."""
+    letter = {"DIGIT": "d", "SPACE": "s", "WORD": "w"}[name.rpartition("_")[2]]
+    one = re.compile(f"\\{letter}".encode())
+    found = sum(1 << each for each in range(256) if one.match(bytes([each])))
+    return _BYTES & ~found if "_NOT_" in name else found
+
+
+def _tests_of(name: str, argument: Any, flags: int) -> list[tuple[int, int]]:
+    """Return the pairs of sets between which an item without width matches; none if unknown."""
+    word = _category("WORD")
+    other = _ALL & ~word
+    if name == "AT":
+        tests = {
+            "AT_BOUNDARY": [(word, other), (other, word)],
+            "AT_NON_BOUNDARY": [(word, word), (other, other)],
+            "AT_END_STRING": [(_ALL, 1 << END)],
+        }
+        if str(argument) == "AT_END" and flags & re.MULTILINE:
+            return [(_ALL, 1 << END | 1 << 10)]
+        return tests.get(str(argument), [])
+    if name not in ("ASSERT", "ASSERT_NOT"):
+        return []
+    direction, inner = argument
+    found = _one(inner, flags)
+    if found is None:
+        return []
+    found = _ALL & ~found if name == "ASSERT_NOT" else found
+    return [(_ALL, found)] if direction > 0 else [(found, _ALL)]
+
+
+def _one(items: Any, flags: int) -> int | None:
+    """Return the bytes that an expression of one character matches; None if it is longer."""
+    if len(items) != 1:
+        return None
+    name, argument = str(items[0][0]), items[0][1]
+    if name == "SUBPATTERN":
+        return _one(argument[3], (flags | argument[1]) & ~argument[2])
+    if name == "BRANCH":
+        parts = [_one(each, flags) for each in argument[1]]
+        known = [each for each in parts if each is not None]
+        return None if len(known) < len(parts) else _union(known)
+    return _set_of(name, argument, flags)
+
+
+def _union(sets: list[int]) -> int:
+    found = 0
+    for each in sets:
+        found |= each
+    return found
+
+
+_State = tuple[tuple[int, ...], int | None]
+"""Nodes in the order of `re`, and the class of the byte before them if it matters."""
+
+
+class _Subsets:
+    """Joins the nodes that are reached together to states."""
+
+    def __init__(self, nodes: list[_Node], start: int) -> None:
+        self.nodes = nodes
+        self.start = start
+        tests = [node for node in nodes if node.before]
+        self.looks_back = any(node.before != _ALL for node in tests)
+        self.looks_ahead = any(node.after != _ALL for node in tests)
+        sets = {node.bytes for node in nodes} | {node.after for node in tests}
+        keys: dict[tuple[int, ...], int] = {}
+        sets |= {node.before for node in tests}
+        columns = sorted(sets)
+        signatures = [tuple(each >> symbol & 1 for each in columns) for symbol in range(END)]
+        self.classes = [keys.setdefault(each, len(keys)) for each in signatures]
+        self.samples = [self.classes.index(number) for number in range(len(keys))]
+
+    def automaton(self) -> Automaton:
+        """Return the automaton. Raises ValueError if it is too large."""
+        first: _State = ((self.start,), None)
+        found: dict[_State, int] = {first: 0}
+        todo, moves, finals = [first], list[list[int]](), list[list[bool]]()
+        for state in todo:
+            row, final = list[int](), list[bool]()
+            shared = None if self.looks_ahead else self._reached(state, None)
+            for number, sample in enumerate(self.samples):
+                nodes, is_match = self._reached(state, sample) if shared is None else shared
+                final.append(is_match)
+                reached = (self.nodes[each] for each in nodes)
+                after = [node.then[0] for node in reached if node.bytes >> sample & 1]
+                if not after:
+                    row.append(DEAD)
+                    continue
+                target: _State = (tuple(dict.fromkeys(after)), number if self.looks_back else None)
+                if target not in found:
+                    found[target] = len(todo)
+                    todo.append(target)
+                    if len(todo) > _MOST_STATES:
+                        raise ValueError("an expression that is too large")
+                row.append(found[target])
+            final.append((self._reached(state, END) if shared is None else shared)[1])
+            moves.append(row)
+            finals.append(final)
+        return _trimmed(np.array(moves, np.int32), np.array(finals), np.array(self.classes))
+
+    def _reached(self, state: _State, after: int | None) -> tuple[list[int], bool]:
+        """Return the nodes with bytes that are reached before the end, and whether the end is."""
+        nodes, before = state
+        found, seen = list[int](), set[int]()
+        stack = list(reversed(nodes))
+        while stack:
+            number = stack.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            node = self.nodes[number]
+            if node.bytes:
+                found.append(number)
+            elif node.before:
+                if self._passes(node, before, after):
+                    stack += reversed(node.then)
+            elif node.then:
+                stack += reversed(node.then)
+            else:
+                return found, True
+        return found, False
+
+    def _passes(self, node: _Node, before: int | None, after: int | None) -> bool:
+        if node.before != _ALL:
+            if before is None:
+                raise ValueError("a look at the character before the terminal")
+            if not node.before >> self.samples[before] & 1:
+                return False
+        return node.after == _ALL or (after is not None and bool(node.after >> after & 1))
+
+
+def _trimmed(
+    moves: NDArray[np.int32], final: NDArray[np.bool_], classes: NDArray[np.int_]
+) -> Automaton:
+    """Return an automaton without moves to states from which nothing matches."""
+    live: NDArray[np.bool_] = np.any(final, axis=1)
+    while (more := live | (live[moves] & (moves != DEAD)).any(axis=1)).sum() > live.sum():
+        live = more
+    moves = np.where((moves == DEAD) | ~live[moves], DEAD, moves).astype(np.int32)
+    return Automaton(moves[:, classes], final[:, [*classes, -1]])
