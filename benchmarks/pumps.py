@@ -1,9 +1,16 @@
-"""Measure the time for a file of twice the size, for all kinds of repetition: it should double."""
+"""Measure time and memory for files of all kinds of repetition.
 
+The time for a file of twice the size should double. The memory that a reader adds to the process
+should stay within 64 MiB and 64 times the file.
+"""
+
+import ctypes
+import gc
 from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 
 from benchmarks.inputs import Inputs
 from benchmarks.measure import Spread, seconds
@@ -17,6 +24,10 @@ from tests.fuzz.pumps import pumped
 _SIZE = 1 << 19
 _LEAST = 1 << 11
 _EXPECTED = 2.2
+_MEBI = 1 << 20
+_FREE, _FACTOR = 64 * _MEBI, 64
+"""The promise: these bytes of memory, and this many for each byte of the file."""
+_PROC = Path("/proc/self")
 
 
 def pumps(inputs: Inputs, runs: int) -> Cases:
@@ -28,18 +39,44 @@ def pumps(inputs: Inputs, runs: int) -> Cases:
 
 
 def _pumps(fmt: Format, size: int, step: int, runs: int) -> Figures:
-    """Return the ratios of a format: their range, and the slowest repetition."""
+    """Return the figures of a format: their range, and the worst repetitions."""
     both = zip(pumped(fmt, size), pumped(fmt, 2 * size), strict=True)
     least = 1e-3 if size == _SIZE else 0
-    # Files with an early error take too little time to compare.
-    found = {
-        name: ratio
-        for (name, once), (_, twice) in islice(both, 0, None, step)
-        if (ratio := _growth(fmt, once, twice, least, runs))
+    growth, memory, room = dict[str, float](), dict[str, float](), dict[str, float]()
+    for (name, once), (_, twice) in islice(both, 0, None, step):
+        # Files with an early error take too little time to compare.
+        if ratio := _growth(fmt, once, twice, least, runs):
+            growth[name] = ratio
+        if (taken := _memory(fmt, twice)) is not None:
+            memory[name] = taken / len(twice)
+            room[name] = taken / (_FREE + _FACTOR * len(twice))
+    slowest, largest = (max(each, key=each.__getitem__, default="") for each in (growth, memory))
+    return {
+        "pumps": float(len(growth)),
+        "time(2n) / time(n)": Spread.of([*growth.values()]) if growth else None,
+        "the most": slowest,
+        "memory / file": Spread.of([*memory.values()]) if memory else None,
+        "the largest": largest,
+        "of 64 MiB + 64x": max(room.values(), default=None),
     }
-    slowest = max(found, key=found.__getitem__, default="")
-    spread = Spread.of([*found.values()]) if found else None
-    return {"pumps": float(len(found)), "time(2n) / time(n)": spread, "the most": slowest}
+
+
+def _memory(fmt: Format, data: bytes) -> float | None:
+    """Return the bytes that reading adds to the memory of this process; None without Linux."""
+    if not (_PROC / "clear_refs").exists():
+        return None
+    gc.collect()
+    with suppress(AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)  # memory that is kept for later would not be counted
+    (_PROC / "clear_refs").write_bytes(b"5")  # the peak begins again
+    before = _status("VmRSS")
+    _read(fmt, data)
+    return max(_status("VmHWM") - before, 0)
+
+
+def _status(name: str) -> int:
+    lines = dict(line.split(":", 1) for line in (_PROC / "status").read_text().splitlines())
+    return int(lines[name].split()[0]) * 1024
 
 
 def _growth(fmt: Format, once: bytes, twice: bytes, least: float, runs: int) -> float | None:

@@ -39,14 +39,13 @@ def messages(columns: Mapping[str, TableColumn], rows: int) -> Strings:
     }
     every = np.ones(rows, np.bool_)
     context, lists = _nothing(rows), _nothing(rows)
-    is_sequence = False
     for _, (rope, is_list) in sorted(made.items()):
         if is_list:
-            lists, is_sequence = lists + rope, True
+            lists = lists + rope
         else:
             context = context + rope
     message = context.within(_tag(FEATURES), every)
-    if is_sequence:
+    if lists.lengths.any():  # a reader would not find a column without values
         message = message + lists.within(_tag(FEATURE_LISTS), every)
     return message.joined()
 

@@ -1,9 +1,7 @@
 """Arguments that are paths: `-`, patterns, lists of paths, and bundled samples."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 
 import click
 
@@ -14,6 +12,7 @@ from exset.core.text import safe
 from exset.io import files
 from exset.io.access import is_inside
 from exset.io.beneath import PathInside
+from exset.io.patterns import matches
 
 PATH = click.Path(readable=False)
 """The type of paths; an unreadable file gives an error when it is read, and others follow."""
@@ -113,11 +112,4 @@ def _matches(pattern: str) -> list[str]:
 
         bare = pattern.removeprefix(samples.PREFIX)
         return [samples.PREFIX + name for name in matching(samples.names(), bare)]
-    from glob import glob
-
-    if not (found := sorted(glob(pattern, recursive=True))):
-        # glob treats a folder without permission as empty: let the system report the error.
-        before = os.path.dirname(re.split(r"[*?[]", pattern, maxsplit=1)[0])
-        with suppress(FileNotFoundError, NotADirectoryError):
-            os.scandir(before or os.curdir).close()
-    return found
+    return sorted(set(matches(pattern)) - {""})

@@ -1,6 +1,10 @@
 """Limits: bounds on what a reader accepts from a file."""
 
 from dataclasses import dataclass, fields, replace
+from typing import Final
+
+MOST_COMPRESSED: Final = 1000
+"""How many bytes of an array a byte in a file may stand for, above `max_array`."""
 
 
 @dataclass(frozen=True)
@@ -21,16 +25,24 @@ class Limits:
     """Decompressed bytes for each compressed byte, checked above 64 MiB."""
     max_text: int = 1 << 22
     """Bytes of a YAML or JSON file."""
-    max_nodes: int = 1 << 20
-    """Values of a JSON file, nodes of a schema (aliases count each time), objects of HDF5."""
-    max_array: int = 1 << 32
-    """Bytes of a batch, and of an array that is 1,000x larger than its data in the file."""
+    max_nodes: int = 1 << 18
+    """Values of a JSON file, nodes of a schema (aliases count each time)."""
+    max_objects: int = 1 << 20
+    """Objects of an HDF5 file, files that a brace pattern names."""
+    max_array: int = 1 << 26
+    """Bytes of an HDF5 dataset or a picture, if they are over 1,000x its bytes in the file."""
+    max_batch: int = 1 << 32
+    """Bytes of a batch, and of files that are read at once."""
 
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
                 raise ValueError(f"{item.name} must be a whole number from 0, not {value!r}")
+
+    def most_bytes(self, stored: int) -> int:
+        """Return the most bytes of an array that has `stored` bytes in its file."""
+        return max(self.max_array, MOST_COMPRESSED * stored)
 
     def with_(self, **values: int | str) -> "Limits":
         """Return a copy with some limits changed; values are numbers or decimal strings.

@@ -5,7 +5,7 @@ from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 
 _LINE_END = re.compile(rb"\r\n?|\n")
 _BLOCK = 4096
@@ -108,7 +108,7 @@ class Source:
 
     @cached_property
     def _starts(self) -> "array[int]":
-        return array("q", [0, *(end.end() for end in _LINE_END.finditer(self.data))])
+        return array("q", chain([0], map(re.Match.end, _LINE_END.finditer(self.data))))
 
     @cached_property
     def _tallies(self) -> "array[int]":

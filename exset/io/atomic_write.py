@@ -3,28 +3,18 @@
 import errno
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import BinaryIO
 
 from exset.core import signals
+from exset.io.named import open_named, sync, with_file_name
 
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """Errors that only writing can cause: the disk or the quota is full."""
 
 _ACCESS_LIST = "system.posix_acl_access"
-
-
-@contextmanager
-def with_file_name(name: str, codes: Collection[int | None] = ()) -> Iterator[None]:
-    """Add the file name to an OSError that has none; `codes`: only to these error codes, if any."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename or error.errno is None or (codes and error.errno not in codes):
-            raise
-        raise OSError(error.errno, error.strerror, name) from None
 
 
 @contextmanager
@@ -42,22 +32,22 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
     create = partial(os.open, mode=0o666 if old is None else 0o600)
     remove = partial(os.unlink, temp)
     try:
-        with with_file_name(name, FULL), signals.cleanup_on_signal(remove):
-            file = open(temp, "x+b", opener=create)  # noqa: SIM115  # closed before it is renamed
+        with signals.cleanup_on_signal(remove):
+            file = open_named(temp, "x+b", opener=create)
             try:
                 with file:
                     yield file
                     file.flush()
                     if old is not None:
                         permit(temp, target, old)
-                    os.fsync(file.fileno())
+                    sync(file, temp)
                 os.replace(temp, target)
             except BaseException:
                 with suppress(OSError):
                     remove()
                 raise
     except OSError as error:
-        if error.filename != temp:
+        if error.filename not in (temp, target):
             raise
         # The user does not know the temporary file.
         raise OSError(error.errno, error.strerror, name) from None
@@ -103,9 +93,8 @@ def sync_name(name: str, folder: str) -> None:
     try:
         sync_folder(folder)
     except OSError as error:
-        error.filename = name
-        error.strerror = f"{error.strerror}: the file is written, but a power cut could undo it"
-        raise
+        why = f"{error.strerror}: the file is written, but a power cut could undo it"
+        raise OSError(error.errno, why, name) from None
 
 
 def sync_folder(folder: str) -> None:
@@ -114,10 +103,17 @@ def sync_folder(folder: str) -> None:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:
         return
+    with with_file_name(folder):
+        try:
+            sync_open_folder(handle)
+        finally:
+            os.close(handle)
+
+
+def sync_open_folder(handle: int) -> None:
+    """Flush the names in an open folder to disk, on systems that can sync folders."""
     try:
         os.fsync(handle)
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
             raise
-    finally:
-        os.close(handle)

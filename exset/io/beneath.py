@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import BinaryIO, Final, Self
 
+from exset.io.named import open_named, with_file_name
+
 _FILE: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER: Final = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0)
 _CAN: Final = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
@@ -50,7 +52,7 @@ def open_regular(path: str | bytes, roots: Iterable[str] = ()) -> BinaryIO:
     folders that must contain the file after links are followed; by default it may be anywhere.
     Raises OutsideError, and OSError for a file that cannot be opened or is not a regular file.
     """
-    return open(_checked(path), "rb", opener=partial(_descriptor, roots=tuple(roots)))
+    return open_named(_checked(path), "rb", opener=partial(_descriptor, roots=tuple(roots)))
 
 
 def check_regular_file(path: str | bytes, roots: Iterable[str] = ()) -> None:
@@ -60,7 +62,7 @@ def check_regular_file(path: str | bytes, roots: Iterable[str] = ()) -> None:
 
 def file_size(path: str | bytes, roots: Iterable[str] = ()) -> int:
     """Return the size of a regular file. Raises the errors of `open_regular`."""
-    with open_regular(path, roots) as file:
+    with open_regular(path, roots) as file, with_file_name(file.name):
         return os.fstat(file.fileno()).st_size
 
 
@@ -73,17 +75,19 @@ def status(path: str | bytes, roots: Iterable[str] = ()) -> os.stat_result:
     if not folders:
         return os.stat(name)
     handle = _opened(name, folders)
-    try:
-        return os.fstat(handle)
-    finally:
-        os.close(handle)
+    with with_file_name(name):
+        try:
+            return os.fstat(handle)
+        finally:
+            os.close(handle)
 
 
 def _descriptor(path: str, flags: int, roots: tuple[str, ...]) -> int:
     """Return a descriptor of a regular file, for `open`."""
     handle = _opened(path, roots)
     try:
-        mode = os.fstat(handle).st_mode
+        with with_file_name(path):
+            mode = os.fstat(handle).st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         if not stat.S_ISREG(mode):

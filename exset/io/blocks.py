@@ -14,8 +14,8 @@ from exset.core import progress
 from exset.core.errors import LimitError, Place
 from exset.core.limits import Limits, limit_hint
 from exset.core.source import Source
-from exset.io.atomic_write import with_file_name
 from exset.io.compression import MAGIC, decompressed, kind_of, may_be_compressed
+from exset.io.named import with_file_name
 
 
 def size_of(file: BinaryIO) -> int | None:
@@ -27,9 +27,11 @@ def size_of(file: BinaryIO) -> int | None:
 def status_of(file: BinaryIO) -> os.stat_result | None:
     """Return the status of a file; None if it has no file descriptor."""
     try:
-        return os.fstat(file.fileno())
+        handle = file.fileno()
     except io.UnsupportedOperation:
         return None
+    with with_file_name(str(file.name)):
+        return os.fstat(handle)
 
 
 def check_device(file: BinaryIO, name: str) -> None:

@@ -30,9 +30,9 @@ class Pattern(Folder):
         names = [os.path.relpath(self.name, self._folder) if self._folder else self.name]
         while (found := _RANGE.search(names[0])) is not None:
             first, last = map(int, found.groups())
-            if len(names) * (abs(last - first) + 1) > self.limits.max_nodes:
-                message = f"the pattern names more than {self.limits.max_nodes:,} files"
-                raise LimitError(message, place=Place(self.name), hint=limit_hint("max_nodes"))
+            if len(names) * (abs(last - first) + 1) > self.limits.max_objects:
+                message = f"the pattern names more than {self.limits.max_objects:,} files"
+                raise LimitError(message, place=Place(self.name), hint=limit_hint("max_objects"))
             numbers = range(first, last + 1) if first <= last else range(first, last - 1, -1)
             has_zeros = any(len(each) > 1 and each[0] == "0" for each in found.groups())
             width = max(map(len, found.groups())) if has_zeros else 0

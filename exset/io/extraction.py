@@ -1,19 +1,22 @@
 """Extraction: write files below one folder and nowhere else, whatever their names are.
 
 Each folder of a path is opened relative to its parent folder, never through a link, so that another
-process cannot redirect a write. A file gets its name when it is complete.
+process cannot redirect a write. A file gets its name when it is complete. If the extraction ends
+without an error, all files are on disk.
 """
 
 import errno
 import os
 import re
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Final, Self
 
 from exset.core import signals
 from exset.core.text import safe
+from exset.io.atomic_write import sync_folder, sync_open_folder
+from exset.io.named import open_named, with_file_name
 
 _FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE: Final = (
@@ -24,6 +27,8 @@ _NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, 
 _RESERVED: Final = frozenset(b'<>:"\\|?*')
 _DEVICE: Final = re.compile(rb"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE | re.DOTALL)
 _DEEPEST: Final = 64
+_KEPT: Final = 128
+"""How many files stay open to be flushed together: one by one takes much longer for small files."""
 
 
 def parts_of(name: bytes) -> list[bytes]:
@@ -70,20 +75,27 @@ class Extractor:
         flags = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
         self._root = os.open(folder, flags) if _CAN else -1
         self._last: tuple[list[bytes], int] | None = None
+        self._unsynced: list[tuple[int, str]] = []  # open files, and their names
+        self._changed: set[bytes] = set()  # folders, on systems that cannot open them
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        """Flush the files to disk, all at once: one by one takes much longer for small files."""
+        """Flush the files to disk, unless an error ends the extraction."""
         try:
-            self._close_last()
-            if kind is None and self.count and hasattr(os, "sync"):
-                os.sync()
+            self._sync(is_whole=kind is None)
+            with ExitStack() as stack:
+                if kind is not None:
+                    stack.enter_context(suppress(OSError))
+                self._close_last()
+            if kind is None and self.count:
+                self._sync_root()
         finally:
             root, self._root = self._root, -1
             if root >= 0:
-                os.close(root)
+                with with_file_name(self.folder):
+                    os.close(root)
 
     def write(self, name: bytes, pieces: Iterable[bytes | memoryview]) -> None:
         """Write a new file, and create the folders in its name.
@@ -104,7 +116,7 @@ class Extractor:
             except OSError as error:
                 raise self._named(error, parts) from None
             try:
-                self._fill(handle, pieces)
+                self._fill(handle, pieces, self._path(parts))
                 try:
                     _name(temp, parts[-1], folder)
                 except OSError as error:
@@ -114,10 +126,41 @@ class Extractor:
                     remove()
         self.count += 1
 
-    def _fill(self, handle: int, pieces: Iterable[bytes | memoryview]) -> None:
-        with os.fdopen(handle, "wb") as file:
+    def _fill(self, handle: int, pieces: Iterable[bytes | memoryview], name: str) -> None:
+        """Write an open file; it stays open until it is flushed to disk."""
+        with open_named(handle, "wb", name=name) as file:
             for piece in pieces:
                 self.bytes += file.write(piece)
+            file.flush()
+            with with_file_name(name):
+                self._unsynced.append((os.dup(handle), name))
+        if len(self._unsynced) >= _KEPT:
+            self._sync()
+
+    def _sync(self, is_whole: bool = True) -> None:
+        """Close the open files, and flush them to disk if `is_whole`."""
+        files, self._unsynced = self._unsynced, []
+        failed: OSError | None = None
+        for handle, name in files:
+            try:
+                with with_file_name(name):
+                    try:
+                        if is_whole and failed is None:
+                            os.fsync(handle)
+                    finally:
+                        os.close(handle)
+            except OSError as error:
+                failed = failed or error
+        if failed is not None and is_whole:
+            raise failed
+
+    def _sync_root(self) -> None:
+        with with_file_name(self.folder):
+            if self._root >= 0:
+                sync_open_folder(self._root)
+            for folder in self._changed:
+                sync_folder(os.fsdecode(folder))
+            sync_folder(os.path.dirname(os.path.realpath(self.folder)))
 
     def _folder(self, parts: list[bytes]) -> int:
         """Open a folder below the root, and create it if it is missing."""
@@ -129,6 +172,7 @@ class Extractor:
             try:
                 with suppress(FileExistsError):
                     os.mkdir(part, dir_fd=here)
+                    sync_open_folder(here)
                 below = os.open(part, _FOLDER, dir_fd=here)
             except OSError as error:
                 raise self._named(error, parts[: depth + 1]) from None
@@ -141,9 +185,14 @@ class Extractor:
         return here
 
     def _close_last(self) -> None:
+        """Close the last folder; the names in it are on disk then."""
         last, self._last = self._last, None
         if last is not None:
-            os.close(last[1])
+            with with_file_name(self._path(last[0])):
+                try:
+                    sync_open_folder(last[1])
+                finally:
+                    os.close(last[1])
 
     def _write_by_path(self, parts: list[bytes], pieces: Iterable[bytes | memoryview]) -> None:
         """Write on systems that cannot open folders; check each part of the path before use."""
@@ -152,21 +201,27 @@ class Extractor:
             path = os.path.join(path, part)
             with suppress(FileExistsError):
                 os.mkdir(path)
+                self._changed.add(os.path.dirname(path))
             if os.path.realpath(path) != path:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fsdecode(path))
         path = os.path.join(path, parts[-1])
         handle = os.open(path, _FILE, 0o666)
         try:
-            self._fill(handle, pieces)
+            self._fill(handle, pieces, self._path(parts))
         except BaseException:
+            self._sync(is_whole=False)  # Windows removes no open files
             with suppress(OSError):
                 os.unlink(path)
             raise
+        self._changed.add(os.path.dirname(path))
         self.count += 1
 
     def _named(self, error: OSError, parts: list[bytes]) -> OSError:
-        name = os.path.join(self.folder, os.fsdecode(b"/".join(parts)))
-        return type(error)(error.errno, error.strerror, safe(name))
+        return type(error)(error.errno, error.strerror, self._path(parts))
+
+    def _path(self, parts: list[bytes]) -> str:
+        """Return the path of a file or a folder below the root, for messages."""
+        return safe(os.path.join(self.folder, os.fsdecode(b"/".join(parts))))
 
 
 def _name(temp: str, name: bytes, folder: int) -> None:

@@ -20,10 +20,11 @@ from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.core.text import Advice
 from exset.io import remote
-from exset.io.atomic_write import FULL, replacing, with_file_name
+from exset.io.atomic_write import replacing
 from exset.io.beneath import PathInside, open_regular
 from exset.io.blocks import Blocks, check_device, size_of, too_long
 from exset.io.compression import MAGIC, SUFFIXES, compressing, kind_of
+from exset.io.named import open_named, with_file_name
 
 FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -151,8 +152,7 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
                 old = os.stat(name)
             special = old and (not stat.S_ISREG(old.st_mode) or name.startswith(_STREAMS))
             if special or not os.path.basename(name):
-                stack.enter_context(with_file_name(name, FULL))
-                file = stack.enter_context(open(name, "wb"))
+                file = stack.enter_context(open_named(name, "wb"))
             elif old is not None and not os.access(name, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
             else:
@@ -176,7 +176,7 @@ def _checked(path: FilePath) -> str:
 
 def _open(name: str, roots: tuple[str, ...]) -> tuple[str, BinaryIO]:
     def open_file(path: str) -> BinaryIO:
-        return open_regular(path, roots) if roots else open(path, "rb")
+        return open_regular(path, roots) if roots else open_named(path, "rb")
 
     try:
         return name, open_file(name)

@@ -25,6 +25,8 @@ from exset.io.beneath import check_regular_file, open_regular
 from exset.io.blocks import Blocks
 from exset.io.extraction import parts_of
 from exset.io.files import FilePath
+from exset.io.named import open_named, sync
+from exset.io.patterns import matches
 from exset.io.remote import is_remote, refusal
 
 _CHUNK: Final = 1 << 20
@@ -78,9 +80,7 @@ class Folder:
         """
         if "/" not in pattern:
             return any(fnmatchcase(each, pattern) for each in self.names if each[0] != ".")
-        from glob import iglob
-
-        return next(iglob(pattern, root_dir=self.name), None) is not None
+        return next(matches(pattern, self.name), None) is not None
 
     def path_of(self, name: str) -> str:
         """Return the path of a file in the folder by its relative name; "" is the folder itself.
@@ -131,7 +131,7 @@ class NewFolder:
         else:
             path = os.path.join(self._path, checked)
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            file = open(path, "xb")  # noqa: SIM115  # closed below
+            file = open_named(path, "xb")
         with file:
             yield file
             self.size += file.seek(0, os.SEEK_END)
@@ -212,8 +212,9 @@ def _sync(folder: str) -> None:
     """
     for inside, _, names in os.walk(folder, onerror=raise_error):
         for name in names:
-            with open(os.path.join(inside, name), "r+b") as file:
-                os.fsync(file.fileno())
+            path = os.path.join(inside, name)
+            with open_named(path, "r+b") as file:
+                sync(file, path)
         sync_folder(inside)
 
 

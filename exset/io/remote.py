@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 from exset.core import signals
 from exset.core.errors import FormatError, Place
 from exset.core.text import safe
-from exset.io.atomic_write import FULL, with_file_name
+from exset.io.named import open_named
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -81,7 +81,7 @@ def writing(name: str) -> Iterator[BinaryIO]:
     kept = TemporaryDirectory(prefix="exset-")
     with kept as folder, signals.cleanup_on_signal(kept.cleanup):
         temp = os.path.join(folder, "complete")
-        with with_file_name(os.path.dirname(folder), FULL), open(temp, "xb") as file:
+        with open_named(temp, "xb", name=os.path.dirname(folder)) as file:
             yield file
         with _as_os_error(name), system.transaction:
             system.put_file(temp, path)

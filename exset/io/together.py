@@ -10,8 +10,9 @@ from functools import partial
 
 from exset.core import signals
 from exset.io import files
-from exset.io.atomic_write import permit, sync_name, with_file_name
+from exset.io.atomic_write import permit, sync_name
 from exset.io.files import FilePath
+from exset.io.named import open_named, sync, with_file_name
 
 
 def write(path: FilePath, data: bytes, others: Mapping[str, bytes]) -> None:
@@ -92,12 +93,12 @@ def _staging(name: str, data: bytes) -> Iterator[_Staged]:
     try:
         with with_file_name(name), signals.cleanup_on_signal(staged.remove):
             try:
-                with open(hidden, "xb", opener=create) as file:
+                with open_named(hidden, "xb", opener=create) as file:
                     file.write(data)
                     file.flush()
                     if old is not None:
                         permit(hidden, target, old)
-                    os.fsync(file.fileno())
+                    sync(file, hidden)
                 yield staged
             finally:
                 staged.remove()

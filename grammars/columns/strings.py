@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self, SupportsIndex
+from typing import Final, Self, SupportsIndex
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from exset.grammars.columns.arrays import (
 )
 from exset.grammars.columns.inputs import items_of, raw
 from exset.grammars.columns.rows import Column
+
+_BLOCK: Final = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,9 +108,11 @@ class Strings(Column[bytes | None]):
         return self.data[begin:end].tobytes() if self.present[row] else None
 
     def __iter__(self) -> Iterator[bytes | None]:
-        data, ends = self.data.tobytes(), self.offsets.tolist()
-        for i, present in enumerate(self.present.tolist()):
-            yield data[ends[i] : ends[i + 1]] if present else None
+        data = self.data.tobytes()
+        for first in range(0, len(self), _BLOCK):  # lists of all offsets would need much memory
+            ends = self.offsets[first : first + _BLOCK + 1].tolist()
+            for i, present in enumerate(self.present[first : first + _BLOCK].tolist()):
+                yield data[ends[i] : ends[i + 1]] if present else None
 
     def __repr__(self) -> str:
         return f"Strings({np.count_nonzero(self.present)} of {len(self)} present)"

@@ -51,15 +51,16 @@ def check_elements(
         is_return = (buffer[ends[last] - 1] == 13) & (ends[last] > starts[last])
         ends = ends.copy()
         ends[last] -= is_return
-    found: dict[str, list[Longs]] = {}
+    found: dict[str, Flags] = {}  # a flag for each field: there may be a column for each byte
     for column, kind in enumerate(types):
         first, end = starts[column::width], ends[column::width]
         for code, mask in _issues(kind, buffer, first, end, compiled):
             if mask.any():
-                found.setdefault(code, []).append(np.flatnonzero(mask) * width + column)
+                flags = found.setdefault(code, np.zeros(starts.size, np.bool_))
+                flags[column::width] = mask
     rows: list[tuple[int, str, int]] = []  # a field, the code, and how many findings it represents
-    for code, columns in found.items():
-        fields = np.sort(np.concatenate(columns))
+    for code, flags in found.items():
+        fields = np.flatnonzero(flags)
         kept, more = fields[: findings.keep].tolist(), max(fields.size - findings.keep, 0)
         rows += ((field, code, 1 + more * (field == kept[-1])) for field in kept)
     for field, code, times in sorted(rows):

@@ -1,6 +1,5 @@
 """The driver of lowered grammars (tables): it runs the kernel on a source in chunks."""
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, TypeVar, cast
@@ -138,8 +137,8 @@ class Driver:
                 yield from self._complete(early=True)
                 raise rejection
             if why == k.DEEP:
-                deeper = np.concatenate([self.output.stack, np.zeros_like(self.output.stack)])
-                self.output = self.output._replace(stack=deeper)
+                stack = self.output.stack
+                self.output = self.output._replace(stack=_grown(stack, len(stack)))
             else:
                 yield from self._complete()
                 self._make_room()
@@ -208,21 +207,23 @@ class Driver:
             self.early = 0
 
     def _make_room(self) -> None:
-        output, state = self.output, self.output.state
+        state = self.output.state
         tokens, steps, needed = (int(state[at]) for at in (k.TOKENS, k.STEPS, k.NEEDED))
-        self.output = output._replace(
-            kinds=_roomy(output.kinds, tokens, 1),
-            starts=_roomy(output.starts, tokens, 1),
-            ends=_roomy(output.ends, tokens, 1),
-            steps=_roomy(output.steps, steps, needed),
-            before=_roomy(output.before, steps, needed),
-        )
+        # One array after the other, so that only one of them is in memory twice.
+        for name in ("kinds", "starts", "ends"):
+            self._grow(name, tokens, 1)
+        for name in ("steps", "before"):
+            self._grow(name, steps, needed)
+
+    def _grow(self, name: str, count: int, needed: int) -> None:
+        """Grow an array if the room after `count` elements is below `count` or `needed`."""
+        old = getattr(self.output, name)
+        if count + max(count, needed) > len(old):
+            self.output = self.output._replace(**{name: _grown(old, max(len(old), needed))})
 
     @property
     def _stack(self) -> Sequence[int]:
-        output = self.output
-        stack = output.stack[: output.state[k.DEPTH] + 1]
-        return array("q", stack.astype(np.int64).tobytes())
+        return self.output.stack[: self.output.state[k.DEPTH] + 1].copy().data
 
     def _stream(self, tokens: int, steps: int) -> ParseStream:
         output = self.output
@@ -258,12 +259,11 @@ def blocks(source: Source, begin: int) -> Iterator[Block]:
     yield from (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
 
 
-def _roomy(array: NDArray[T], count: int, needed: int) -> NDArray[T]:
-    """Return the array, grown if the room after `count` elements is below `count` or `needed`."""
-    size = len(array)
-    if count + max(count, needed) <= size:
-        return array
-    return np.concatenate([array, np.empty(max(size, needed), array.dtype)])
+def _grown(array: NDArray[T], more: int) -> NDArray[T]:
+    """Return the array with room for more elements; the system gives it memory only when used."""
+    grown = np.empty(len(array) + more, array.dtype)
+    grown[: len(array)] = array
+    return grown
 
 
 def _drop(array: NDArray[T], count: int, left: int) -> None:

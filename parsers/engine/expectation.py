@@ -28,13 +28,14 @@ def expected(lowered: Lowered, stack: Sequence[int]) -> frozenset[str]:
 
 def certain(lowered: Lowered, stack: Sequence[int]) -> list[int]:
     """Return the steps that every possible next token reduces first, from a stack of states."""
-    tables, left, steps = lowered.tables, list(stack), list[int]()
+    tables, left, steps = lowered.tables, _Reduced(lowered.tables, stack), list[int]()
+    columns = int(tables.sizes[t.COLUMNS])
     while True:
-        row = left[-1] * (len(lowered.terminals) + 1)
-        moves = set(tables.action[row : row + len(lowered.terminals) + 1].tolist()) - {0}
+        row = left.top * columns
+        moves = set(tables.action[row : row + columns].tolist()) - {0}
         if len(moves) != 1 or (move := moves.pop()) > 0:
             return steps
-        step = _reduce(tables, move, left)
+        step = left.reduce(move)
         if step != t.SILENT:
             steps.append(step)
 
@@ -111,22 +112,40 @@ def opened(
     return found
 
 
-def _shifts(tables: Tables, stack: Sequence[int], kind: int) -> bool:
-    columns, last = tables.sizes[t.COLUMNS], tables.sizes[t.LAST_STATE]
-    kept, left = len(stack), list[int]()  # stack[:kept] and left: a copy of the stack may be large
-    while True:
-        top = left[-1] if left else stack[kept - 1]
-        if kind == columns - 1 and left and top == last:
-            return True
-        move = int(tables.action[top * columns + kind])
-        if move >= 0:
-            return move > 0
+class _Reduced:
+    """A stack of parser states with some reductions; the stack, which may be large, stays whole."""
+
+    def __init__(self, tables: Tables, stack: Sequence[int]) -> None:
+        self.new: list[int] = []
+        """The states above the part of the stack that is left."""
+        self._tables, self._stack, self._kept = tables, stack, len(stack)
+
+    @property
+    def top(self) -> int:
+        """The innermost state."""
+        return self.new[-1] if self.new else self._stack[self._kept - 1]
+
+    def reduce(self, move: int) -> int:
+        """Reduce by the rule of a move, and return the rule's step."""
+        tables = self._tables
         rule = tables.rules[t.RULE_SIZE * (-move - 1) :]
         length = int(rule[t.LENGTH])
-        kept -= max(length - len(left), 0)
-        del left[max(len(left) - length, 0) :]
-        top = left[-1] if left else stack[kept - 1]
-        left.append(int(tables.goto[top * tables.sizes[t.NONTERMINALS] + rule[t.ORIGIN]]))
+        self._kept -= max(length - len(self.new), 0)
+        del self.new[max(len(self.new) - length, 0) :]
+        self.new.append(int(tables.goto[self.top * tables.sizes[t.NONTERMINALS] + rule[t.ORIGIN]]))
+        return int(rule[t.STEP])
+
+
+def _shifts(tables: Tables, stack: Sequence[int], kind: int) -> bool:
+    columns, last = tables.sizes[t.COLUMNS], tables.sizes[t.LAST_STATE]
+    left = _Reduced(tables, stack)
+    while True:
+        if kind == columns - 1 and left.new and left.top == last:
+            return True
+        move = int(tables.action[left.top * columns + kind])
+        if move >= 0:
+            return move > 0
+        left.reduce(move)
 
 
 def _reduce(tables: Tables, move: int, stack: list[int]) -> int:

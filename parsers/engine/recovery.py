@@ -65,7 +65,7 @@ def errors_after(
     while True:
         stack = _without_record(lowered, rejection.stack, records.steps)
         begin = _next_record(lowered, records, source, rejection)
-        if not stack or begin is None:
+        if not len(stack) or begin is None:
             return
         driver = Driver(
             lowered,
@@ -147,18 +147,19 @@ def _errors_in(stream: ParseStream, record: int, check: Check) -> Iterator[Forma
             yield from _errors_in(half, record, check)
 
 
-def _without_record(lowered: Lowered, stack: Sequence[int], steps: Sequence[int]) -> list[int]:
-    """Return a stack of parser states as if its last record were complete; [] without a record."""
+def _without_record(lowered: Lowered, stack: Sequence[int], steps: Sequence[int]) -> Sequence[int]:
+    """Return a stack of parser states as if its last record were complete; empty without one."""
     tables = lowered.tables
     rules = tables.rules.reshape(-1, t.RULE_SIZE)
     origins = np.unique(rules[np.isin(rules[:, t.STEP], steps)][:, t.ORIGIN])
     goto = tables.goto.reshape(-1, tables.sizes[t.NONTERMINALS])
     reached = goto[:, origins].max(axis=1, initial=0)
-    depths = np.flatnonzero(reached[np.array(stack, np.int64)])
-    if not depths.size:
-        return []
-    depth = int(depths[-1]) + 1
-    return [*stack[:depth], int(reached[stack[depth - 1]])]
+    states = np.asarray(stack, np.int32)  # there may be one for each byte of the text
+    is_before = reached[states] != 0
+    if not is_before.any():
+        return ()
+    depth = len(states) - int(is_before[::-1].argmax())
+    return np.append(states[:depth], reached[states[depth - 1]].astype(np.int32)).data
 
 
 def _next_record(

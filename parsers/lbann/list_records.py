@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exset.core.errors import LimitError
 from exset.core.limits import Limits
@@ -23,6 +24,7 @@ from exset.parsers.lbann import list_columns as c
 from exset.parsers.lbann.list_columns import Ints, Note, Verdict
 from exset.parsers.lbann.list_tokens import RECORD, Words
 
+_BLOCK: Final = 1 << 16
 _HASH_OF_ROW: Final = np.uint64(0x9E3779B97F4A7C15)
 
 _NOTES: Final[Mapping[Note, str]] = MappingProxyType(
@@ -196,17 +198,21 @@ def records_of(words: Words, stream: ParseStream, kind: Kind) -> Records:
 def repeated(ids: Strings, hashes: Ints, offsets: Ints) -> Ints:
     """Return the indices of ids that also occur earlier in the same row."""
     row = np.repeat(np.arange(offsets.size - 1, dtype=np.uint64), np.diff(offsets))
-    keys = hashes.view(np.uint64) + row * _HASH_OF_ROW
-    ordered = np.sort(keys)
-    twice = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not twice.size:
-        return np.empty(0, np.int64)
-    candidates = np.flatnonzero(np.isin(keys, twice))
+    candidates = _with_equal_hashes(hashes.view(np.uint64) + row * _HASH_OF_ROW)
     seen: set[tuple[int, bytes | None]] = set()
     again = []
-    for number, each in zip(candidates.tolist(), ids.take(candidates), strict=True):
-        key = int(row[number]), each
-        if key in seen:
-            again.append(number)
-        seen.add(key)
+    for first in range(0, candidates.size, _BLOCK):
+        some = candidates[first : first + _BLOCK]
+        for number, each in zip(some.tolist(), ids.take(some), strict=True):
+            key = int(row[number]), each
+            if key in seen:
+                again.append(number)
+            seen.add(key)
     return np.array(again, np.int64)
+
+
+def _with_equal_hashes(keys: NDArray[np.uint64]) -> Ints:
+    """Return the indices of keys that occur more than once."""
+    ordered = np.sort(keys)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    return np.flatnonzero(np.isin(keys, twice)) if twice.size else np.empty(0, np.int64)

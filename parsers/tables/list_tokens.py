@@ -47,4 +47,4 @@ class ListTokens(Tokens):
             raw = shown(self.raw(token).strip())
             return finding_at(code, self.place(token), **{"raw": raw, **words(token)})
 
-        self.findings.add_each(tokens.tolist(), finding)
+        self.findings.add_each(tokens.data, finding)

@@ -4,6 +4,7 @@ MXNet 1.9: tools/im2rec.py. exset skips the lines that im2rec skips, and adds a 
 """
 
 import re
+from array import array
 from collections.abc import Iterator
 from itertools import pairwise
 from types import MappingProxyType
@@ -58,18 +59,20 @@ def parse(
     indices: list[int] = []
     labels: list[list[float]] = []
     paths: list[int] = []
-    skipped: dict[int, str] = {}
+    skipped, reasons = array("q"), dict[int, str]()  # reasons: only those that findings need
     for end, fields, has_gap in _lines(words):
         entry = _numbers([words.raw(field) for field in fields[:-1]], has_gap)
         if isinstance(entry, str):
-            skipped[fields[0] if fields else end] = entry
+            skipped.append(fields[0] if fields else end)
+            if len(reasons) < words.findings.keep:
+                reasons[skipped[-1]] = entry
             continue
         index, values = entry
         indices.append(index)
         labels.append(values)
         paths.append(fields[-1])
-    tokens = np.array([*skipped], np.int64)
-    words.report("list-skipped", tokens, lambda token: {"why": skipped[token]})
+    tokens = np.array(skipped, np.int64)
+    words.report("list-skipped", tokens, lambda token: {"why": reasons[token]})
     columns: dict[str, TableColumn] = {
         INDEX: Numbers.of(np.array(indices, np.int64)),
         LABEL: _label_column(labels),
@@ -129,7 +132,7 @@ def _several(table: Table) -> list[bytes] | None:
 
 def _lines(words: ListTokens) -> Iterator[tuple[int, list[int], bool]]:
     """Yield the token that ends each line, its fields, and whether one between them is empty."""
-    is_line, is_tab = words.is_a("LINE").tolist(), words.is_a("TAB").tolist()
+    is_line, is_tab = words.is_a("LINE").data, words.is_a("TAB").data
     fields: list[int] = []
     has_gap, tabs = False, 0
     for token in range(1, len(words)):

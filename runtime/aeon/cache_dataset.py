@@ -80,7 +80,7 @@ class CacheDataset(RecordDataset):
     def column(self, column: int, rows: Longs) -> Column:
         """Return the elements of one column of some records, in new arrays.
 
-        Raises FormatError if a block has changed, LimitError for more than `max_array` bytes.
+        Raises FormatError if a block has changed, LimitError for more than `max_batch` bytes.
         """
         parts, first = self._parts(rows)
         return self._column(parts, first + column, self.names[column], self.types[column])

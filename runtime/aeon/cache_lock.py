@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final
 
 from exset.io.beneath import check_regular_file, open_regular
+from exset.io.named import with_file_name
 from exset.runtime.aeon.lock_owner import Owner
 
 NAME: Final = "caching_in_progress"
@@ -31,16 +32,18 @@ def locked(folder: str) -> Iterator[Callable[[], bool]]:
     Raises BlockingIOError if another builder has the lock, and OSError.
     """
     path = os.path.join(folder, NAME)
-    handle = _acquire(path)
+    with with_file_name(path):
+        handle = _acquire(path)
     is_held = partial(_is_same, path, handle)
     try:
         yield is_held
     finally:
-        try:
-            if is_held():
-                os.unlink(path)
-        finally:
-            os.close(handle)
+        with with_file_name(path):
+            try:
+                if is_held():
+                    os.unlink(path)
+            finally:
+                os.close(handle)
 
 
 def owner_of(folder: str) -> Owner | None:
@@ -52,7 +55,7 @@ def owner_of(folder: str) -> Owner | None:
     except FileNotFoundError:
         return None
     except OSError:
-        return Owner()
+        return Owner() if os.path.lexists(path) else None
 
 
 def _acquire(path: str) -> int:
@@ -116,7 +119,8 @@ def _remove_stale(path: str, handle: int) -> None:
 
 def _is_same(path: str, handle: int) -> bool:
     try:
-        return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(handle))
+        with with_file_name(path):
+            return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(handle))
     except FileNotFoundError:
         return False
 

@@ -27,7 +27,7 @@ def check_decoding(config: LoaderConfig, columns: Sequence[Column], options: Che
         return
     first, draws = columns[0], Keyed(config.settings.number("random_seed"))
     elements = ManifestElements(
-        first.manifest, first.options.base, options.access, options.limits.max_array
+        first.manifest, first.options.base, options.access, options.limits.max_batch
     )
     slots = [_slots(etl, options.limits) for _, etl in decoders]
     for row in range(len(first.manifest)):

@@ -46,7 +46,7 @@ class ManifestDataset(RecordDataset):
 
         A batch raises FormatError for an element that aeon cannot make, or makes from undefined
         memory, and for a file that is missing or outside the roots; LimitError for more than
-        `max_array` bytes.
+        `max_batch` bytes.
         """
         super().__init__(manifest.types, names, fields, padded, limits)
         self.manifest = manifest
@@ -75,7 +75,7 @@ class ManifestDataset(RecordDataset):
     ) -> tuple[Bytes, Longs]:
         data, lengths = bytearray(), []
         for row, path in enumerate(paths):
-            left = self._limits.max_array - len(data)
+            left = self._limits.max_batch - len(data)
             found = contents(part, row, column, path or b"", self._access, left)
             if isinstance(found, ElementError):
                 self._fail(found, rows)

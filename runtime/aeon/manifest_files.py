@@ -149,7 +149,7 @@ def read_file(
             raise LimitError(
                 f"{safe(os.fsdecode(path))} has {counted(size, 'byte')}, but only"
                 f" {max_bytes:,} remain of the limit",
-                hint=f"take fewer records at a time; or {limit_hint('max_array')}",
+                hint=f"take fewer records at a time; or {limit_hint('max_batch')}",
             )
         return file.read(size)
 

@@ -107,8 +107,8 @@ class RecordDataset(Dataset):
         return arrays
 
     def _check_size(self, size: int, name: str) -> None:
-        if size > self._limits.max_array:
+        if size > self._limits.max_batch:
             raise LimitError(
-                f"column {name} has {size:,} bytes, the limit is {self._limits.max_array:,}",
-                hint=f"take fewer records at a time; or {limit_hint('max_array')}",
+                f"column {name} has {size:,} bytes, the limit is {self._limits.max_batch:,}",
+                hint=f"take fewer records at a time; or {limit_hint('max_batch')}",
             )

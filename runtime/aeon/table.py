@@ -52,7 +52,7 @@ def to_table(
 
     With the level "said", a column `NAME.text` keeps the text of fields that exset would write in
     another way, and fields without a type have columns, too. Raises ValueError for unsuitable
-    names, LimitError for files of more than `max_array` bytes.
+    names, LimitError for files of more than `max_batch` bytes.
     """
     width = manifest.width if level == "said" else len(manifest.types)
     chosen = tuple(map(str, range(width))) if names is None else checked_names("names", names)
@@ -124,7 +124,7 @@ def _files(
     """Return the contents of files, and the errors of files that cannot be read."""
     read: list[bytes | None] = []
     failed: list[ElementError] = []
-    left = limits.max_array
+    left = limits.max_batch
     for row, path in enumerate(paths):
         found = contents_of(manifest, row, index, path or b"", access, left)
         if isinstance(found, ElementError):

@@ -21,8 +21,6 @@ from exset.runtime.hdf5.objects import Objects, text_of
 
 Kind: TypeAlias = Literal["number", "text"]
 
-_MOST_COMPRESSED: Final = 1000
-"""The most bytes that a dataset larger than `max_array` may declare for each stored byte."""
 _BUILT_IN: Final = frozenset((1, 2, 3, 4, 5, 6, 32000))
 """Filters in HDF5 and h5py. For any other filter, HDF5 would load a plugin, which is code."""
 _OBJECTS: Final = h5t.py_create(h5py.string_dtype())
@@ -113,12 +111,14 @@ class File(Objects):
         """Refuse missing external files, filters that are plugins, and far too large sizes."""
         layout, claimed = made.get_layout(), math.prod(shape) * kind.get_size()
         if elsewhere.is_virtual(made):
-            self._check_claim(claimed, 0, path)
             if kind.get_class() == h5t.STRING:
                 self.refuse(path, "a virtual dataset of text is not supported", elsewhere.CODE)
+            stored = 0
             for source in elsewhere.sources(self, dataset, path):
                 if self.data_type(source.dataset, source.path).kind == "text":
                     self.refuse(source.path, "the virtual dataset needs numbers", elsewhere.CODE)
+                stored += _stored(source.dataset)
+            self._check_claim(claimed, stored, path)
             return
         if elsewhere.is_external(made):
             elsewhere.segments(self, dataset, claimed, path)
@@ -132,14 +132,11 @@ class File(Objects):
                 self.refuse(path, what, "hdf5-filter", hint)
         if layout == h5d.CHUNKED:
             claimed = max(claimed, math.prod(map(int, made.get_chunk())) * kind.get_size())
-        # A damaged or hostile file may claim more stored bytes than its own size.
-        whole = int(h5i.get_file_id(dataset).get_filesize())
-        stored = min(int(dataset.get_storage_size()), whole)
-        self._check_claim(claimed, stored, path)
+        self._check_claim(claimed, _stored(dataset), path)
 
     def _check_claim(self, claimed: int, stored: int, path: str) -> None:
         """Refuse a dataset that declares far more bytes than the file stores for it."""
-        if claimed > self.limits.max_array and claimed > _MOST_COMPRESSED * stored:
+        if claimed > self.limits.most_bytes(stored):
             message = f"the dataset declares {claimed:,} bytes, but the file stores {stored:,}"
             raise LimitError(message, place=self.place(path), hint=limit_hint("max_array"))
 
@@ -179,3 +176,11 @@ class File(Objects):
 def numpy_type(dtype: str) -> np.dtype[Any]:
     """Return the dtype of the array for a `DataType.dtype`: text is an array of objects."""
     return np.dtype(object if dtype == "text" else dtype)
+
+
+def _stored(dataset: Any) -> int:
+    """Return how many bytes a file stores for a dataset.
+
+    A damaged or hostile file may claim more than its own size.
+    """
+    return min(int(dataset.get_storage_size()), int(h5i.get_file_id(dataset).get_filesize()))

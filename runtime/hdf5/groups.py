@@ -115,7 +115,7 @@ def _samples(file: File, depth: int, findings: Findings) -> Iterator[tuple[str, 
 
     Adds a finding for each dataset that is not in such a group.
     """
-    left = file.limits.max_nodes
+    left = file.limits.max_objects
     stack = [("", 0, file.find(""))]
     while stack:
         where, level, group = stack.pop()
@@ -128,8 +128,8 @@ def _samples(file: File, depth: int, findings: Findings) -> Iterator[tuple[str, 
             child = file.find(name, group, where)
             left -= 1
             if left < 0:
-                message = f"the file has more than {file.limits.max_nodes:,} groups"
-                raise LimitError(message, place=Place(file.path), hint=limit_hint("max_nodes"))
+                message = f"the file has more than {file.limits.max_objects:,} groups"
+                raise LimitError(message, place=Place(file.path), hint=limit_hint("max_objects"))
             if child is None or not is_group(child):
                 problem = "it is not in a group like the others"
                 findings.add(finding_at("hdf5-left-out", file.place(path), problem=problem))

@@ -119,7 +119,7 @@ class Objects:
         tracked = self.is_ordered(group, path)
         with self.guarded(path):
             names = list(h5py.Group(group)) if tracked else [text_of(name) for name in group]
-        if len(names) > self.limits.max_nodes:
+        if len(names) > self.limits.max_objects:
             self._limit(path)
         return names
 
@@ -131,7 +131,7 @@ class Objects:
         """
         if depth > DEEPEST:
             self.refuse(None, f"the file has no objects below {depth} groups", "hdf5")
-        level, left = [("", self._root)], self.limits.max_nodes
+        level, left = [("", self._root)], self.limits.max_objects
         for _ in range(depth):
             above, level = level, []
             for where, group in above:
@@ -169,7 +169,7 @@ class Objects:
         A group with several links is entered once, so that cycles end.
         """
         seen = {self._identity(group, path)}
-        left = self.limits.max_nodes
+        left = self.limits.max_objects
         stack = [("", group)]
         while stack:
             above, here = stack.pop()
@@ -356,8 +356,8 @@ class Objects:
         raise FormatError(message + why, place=self.place(path), hint=hint, code=code) from cause
 
     def _limit(self, path: str) -> NoReturn:
-        message = f"the group has more than {self.limits.max_nodes:,} objects"
-        raise LimitError(message, place=self.place(path), hint=limit_hint("max_nodes"))
+        message = f"the group has more than {self.limits.max_objects:,} objects"
+        raise LimitError(message, place=self.place(path), hint=limit_hint("max_objects"))
 
     def place(self, path: str | None) -> Place:
         """Return the place of the object at a path, or of the file."""

@@ -101,7 +101,7 @@ class Search:
             whole.groups += each.groups
             for name, spread in each.spreads.items():
                 whole.spreads.setdefault(name, Spread()).add(spread)
-        check_count(whole.groups, path, self.limits.max_nodes)
+        check_count(whole.groups, path, self.limits.max_objects)
         return whole
 
     def _is_candidate(self, where: str, names: Sequence[str]) -> bool:

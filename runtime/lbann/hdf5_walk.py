@@ -100,7 +100,7 @@ class Walk:
     def _visited(self, path: str, group: Any) -> list[str]:
         """Count a group, and return the names in it."""
         self.groups += 1
-        check_count(self.groups, self.file.path, self.file.limits.max_nodes)
+        check_count(self.groups, self.file.path, self.file.limits.max_objects)
         if path.count("/") > DEEPEST:
             message = f"groups are nested more than {DEEPEST} deep, or form a cycle"
             place = Place(self.file.path, field=f"{path[:40]}...")
@@ -112,7 +112,7 @@ def check_count(groups: int, path: str, most: int) -> None:
     """Raise LimitError for a file with more groups than allowed."""
     if groups > most:
         message = f"the file has more than {most:,} groups"
-        raise LimitError(message, place=Place(path), hint=limit_hint("max_nodes"))
+        raise LimitError(message, place=Place(path), hint=limit_hint("max_objects"))
 
 
 def _inside(path: str, group: Any, names: Iterator[str] | Sequence[str]) -> Iterator[_Object]:

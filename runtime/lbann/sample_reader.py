@@ -124,7 +124,7 @@ class SampleReader(Dataset):
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
         """Return the values of some samples: shape `(samples, *dims)`, with channels first.
 
-        Raises FormatError for a sample unlike the first one, LimitError for more than `max_array`
+        Raises FormatError for a sample unlike the first one, LimitError for more than `max_batch`
         bytes, OSError for files that cannot be opened, and IndexError and ValueError as
         `chosen_rows`.
         """
@@ -148,9 +148,9 @@ class SampleReader(Dataset):
         return super().to_arrays(device)
 
     def _check_size(self, layout: Layout, count: int) -> None:
-        if layout.bytes * count > self._limits.max_array:
+        if layout.bytes * count > self._limits.max_batch:
             size = f"{counted(count, 'sample')} of {counted(layout.bytes, 'byte')} each"
-            hint = "read fewer at a time, or raise the limit: limits=Limits(max_array=N)"
+            hint = "read fewer at a time, or raise the limit: limits=Limits(max_batch=N)"
             raise LimitError(f"the batch is too large: {size}", hint=hint)
 
     def _pairs(self, rows: Longs) -> list[tuple[str, str]]:

@@ -139,11 +139,11 @@ class ExampleDataset(Dataset):
         """Raise LimitError if padded arrays of examples are too large. counts: their events."""
         units = sum(layout.units for layout in self.layouts)
         size = 4 * units * counts.size * int(counts.max(initial=0))
-        if size > self._limits.max_array:
+        if size > self._limits.max_batch:
             examples = counted(counts.size, "example")
             message = (
                 f"{examples} of up to {counted(int(counts.max()), 'event')} need {size:,} bytes, "
-                f"the limit is {self._limits.max_array:,}"
+                f"the limit is {self._limits.max_batch:,}"
             )
-            hint = f"read fewer examples at a time, or use by='event'; or {limit_hint('max_array')}"
+            hint = f"read fewer examples at a time, or use by='event'; or {limit_hint('max_batch')}"
             raise LimitError(message, place=Place(MODEL), hint=hint)

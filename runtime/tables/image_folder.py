@@ -47,7 +47,7 @@ def read(
     Files may be at any depth below the folder of their class; hidden ones are left out. contents:
     read the files: the column `file` has their bytes, `file.path` the paths. With a metadata file
     the columns are `path` and those of this file. Raises FormatError for a folder without classes
-    and for a metadata file that cannot be read; LimitError for files of more than `max_array`
+    and for a metadata file that cannot be read; LimitError for files of more than `max_batch`
     bytes.
     """
     found = Findings() if findings is None else findings
@@ -98,7 +98,7 @@ def _with_contents(table: Table, folder: Folder, limits: Limits) -> Table:
     """Return the table with the bytes of the files, and their paths under another name."""
     [path] = table.metadata["files"]
     read: list[bytes] = []
-    left = limits.max_array
+    left = limits.max_batch
     paths = table.columns[path]
     assert isinstance(paths, Strings)
     for row in range(table.rows):
@@ -106,8 +106,8 @@ def _with_contents(table: Table, folder: Folder, limits: Limits) -> Table:
             size = os.fstat(file.fileno()).st_size
             left -= size
             if left < 0:
-                message = f"the files have more than {limits.max_array:,} bytes"
-                raise LimitError(message, place=Place(folder.name), hint=limit_hint("max_array"))
+                message = f"the files have more than {limits.max_batch:,} bytes"
+                raise LimitError(message, place=Place(folder.name), hint=limit_hint("max_batch"))
             read.append(file.read(size))
     columns: dict[str, TableColumn] = {CONTENTS: Strings.of(read), PATHS: table.columns[path]}
     others = {name: column for name, column in table.columns.items() if name not in (path, PATHS)}

@@ -212,7 +212,7 @@ def test_files_must_be_in_the_roots(tmp_path: Path) -> None:
 def test_the_size_of_a_batch_is_limited(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(bytes(10))
     manifest = Manifest.of(["FILE", "STRING"], [(str(tmp_path / "a"), "xy")] * 4)
-    limits = exset.Limits(max_array=25)
+    limits = exset.Limits(max_batch=25)
     dataset = exset.dataset(manifest, limits=limits)
     assert dataset.batch([0, 1])["0.values"].size == 20
     with pytest.raises(LimitError, match="a has 10 bytes, but only 5 remain of the limit"):

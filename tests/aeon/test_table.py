@@ -221,7 +221,7 @@ def test_contents(tmp_path: Path) -> None:
     assert items(absent["0"]) == [None, None] and missing.count("aeon-absent") == 2
     with pytest.raises(exset.LimitError):
         exset.to_table(
-            model, contents=True, base=tmp_path, limits=exset.Limits().with_(max_array=7)
+            model, contents=True, base=tmp_path, limits=exset.Limits().with_(max_batch=7)
         )
 
 

@@ -20,8 +20,10 @@ def test_defaults() -> None:
         "max_bytes": 68_719_476_736,
         "max_ratio": 200,
         "max_text": 4_194_304,
-        "max_nodes": 1_048_576,
-        "max_array": 4_294_967_296,
+        "max_nodes": 262_144,
+        "max_objects": 1_048_576,
+        "max_array": 67_108_864,
+        "max_batch": 4_294_967_296,
     }
     assert Limits() == DEFAULT
 

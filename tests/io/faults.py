@@ -1,11 +1,14 @@
 """Let system calls fail: call number n alone, or all calls from it on.
 
-Only calls that write files count: functions of `os`, and the opening, writing and closing of files.
+Only calls of Python count: functions of `os`, and the opening, reading, writing and closing of
+files. By default files that are only read never fail.
 """
 
 import builtins
 import errno
+import fcntl
 import io
+import mmap
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,24 +21,29 @@ Mode = Literal["once", "full", "dead"]
 MODES: tuple[Mode, ...] = ("once", "full", "dead")
 
 _CALLS = (
-    *("open", "close", "fsync", "replace", "rename", "link", "unlink", "mkdir", "chmod", "chown"),
-    *("write", "stat", "lstat", "fstat"),
+    *("open", "close", "fsync", "replace", "rename", "link", "unlink", "mkdir", "rmdir", "write"),
+    *("chmod", "chown", "stat", "lstat", "fstat", "truncate", "ftruncate"),
+)
+_READS = (
+    *("read", "readlink", "listdir", "scandir", "access", "lseek", "getcwd", "chdir", "utime"),
+    *("getxattr", "setxattr", "removexattr", "symlink", "get_blocking", "isatty", "dup", "pipe"),
 )
 _ROOM = ("open", "fsync", "replace", "rename", "link", "mkdir", "write")
-_ENOUGH = 500
+_ENOUGH = 1500
 
 
 class Faults:
     """The calls, and the calls that failed."""
 
-    def __init__(self, number: int, mode: Mode) -> None:
+    def __init__(self, number: int, mode: Mode, code: int = errno.EIO) -> None:
         self.number = number
         self.mode = mode
+        self.code = errno.ENOSPC if mode == "full" else code
         self.calls: list[str] = []
         self.failed: list[str] = []
 
-    def meet(self, call: str) -> None:
-        """Count a call; raise OSError if it must fail."""
+    def meet(self, call: str, file: object = None) -> None:
+        """Count a call; raise OSError if it must fail, with the name if it is about a name."""
         self.calls.append(call)
         here = len(self.calls) - 1
         later = here > self.number and (
@@ -43,24 +51,49 @@ class Faults:
         )
         if here == self.number or later:
             self.failed.append(call)
-            code = errno.ENOSPC if self.mode == "full" else errno.EIO
-            raise OSError(code, os.strerror(code))
+            named = (file,) if isinstance(file, str | bytes | os.PathLike) else ()
+            raise OSError(self.code, os.strerror(self.code), *named)
 
 
 @contextmanager
-def failing(number: int, mode: Mode) -> Iterator[Faults]:
-    """Let the call with this number, from 0, fail."""
-    faults = Faults(number, mode)
+def failing(
+    number: int, mode: Mode, *, reads: bool = False, code: int = errno.EIO
+) -> Iterator[Faults]:
+    """Let the call with this number, from 0, fail with an error code.
+
+    `reads`: calls that only read count, too.
+    """
+    faults = Faults(number, mode, code)
 
     class Raw(io.FileIO):
         def __init__(self, file: Any, mode: str, closefd: bool, opener: Any) -> None:
             if isinstance(file, str | bytes | os.PathLike) and opener is None:
-                faults.meet("open")
+                faults.meet("open", file)
             super().__init__(file, mode, closefd, opener)
 
         def write(self, data: Any, /) -> int:
             faults.meet("write")
             return super().write(data)
+
+        def readinto(self, buffer: Any, /) -> int:
+            self._meet("read")
+            return super().readinto(buffer)
+
+        def readall(self) -> bytes:
+            self._meet("read")
+            return super().readall()
+
+        def seek(self, offset: int, whence: int = 0, /) -> int:
+            self._meet("lseek")
+            return super().seek(offset, whence)
+
+        def truncate(self, size: int | None = None, /) -> int:
+            faults.meet("truncate")
+            return super().truncate(size)
+
+        def _meet(self, call: str) -> None:
+            if reads:
+                faults.meet(call)
 
         def close(self) -> None:
             if not self.closed:
@@ -79,27 +112,30 @@ def failing(number: int, mode: Mode) -> Iterator[Faults]:
         closefd: bool = True,
         opener: Any = None,
     ) -> Any:
-        if not {*mode} & {*"wxa+"}:
+        if not (reads or {*mode} & {*"wxa+"}):
             return real(file, mode, buffering, encoding, errors, newline, closefd, opener)
         raw = Raw(file, mode.replace("b", "").replace("t", ""), closefd, opener)
         if not buffering:
             return raw
-        both = "+" in mode
-        file = io.BufferedRandom(raw) if both else io.BufferedWriter(raw)
+        kind = io.BufferedReader if {*mode}.isdisjoint("wxa+") else io.BufferedWriter
+        file = io.BufferedRandom(raw) if "+" in mode else kind(raw)
         return file if "b" in mode else io.TextIOWrapper(file, encoding, errors, newline)
 
-    def met(call: str) -> Callable[..., Any]:
-        function = getattr(os, call)
+    def met(module: Any, call: str) -> Callable[..., Any]:
+        function = getattr(module, call)
 
         def meeting(*args: Any, **kwargs: Any) -> Any:
             if call == "close":
                 function(*args, **kwargs)
-            faults.meet(call)
+            faults.meet(call, *args[:1])
             return None if call == "close" else function(*args, **kwargs)
 
         return meeting
 
-    changes = [patch.object(os, call, met(call)) for call in _CALLS]
+    changes = [patch.object(os, call, met(os, call)) for call in (*_CALLS, *(_READS * reads))]
+    if reads:
+        changes += [patch.object(mmap, "mmap", met(mmap, "mmap"))]
+        changes += [patch.object(fcntl, "flock", met(fcntl, "flock"))]
     changes += [patch.object(module, "open", opened) for module in (builtins, io)]
     for change in changes:
         change.start()
@@ -111,22 +147,27 @@ def failing(number: int, mode: Mode) -> Iterator[Faults]:
 
 
 def runs(
-    act: Callable[[], object], *, before: Callable[[], object], mode: Mode
+    act: Callable[[], object],
+    *,
+    before: Callable[[], object],
+    mode: Mode,
+    reads: bool = False,
+    code: int = errno.EIO,
 ) -> Iterator[tuple[Faults, BaseException | None]]:
     """Run a function with its first call failing, then its second, and so on, until none fails.
 
     Among many writes in a row, only every tenth one fails. Yields the failed calls and the error of
-    each run.
+    each run. `reads`, `code`: as in `failing`.
     """
     before()
-    with failing(_ENOUGH * 10, mode) as whole:
+    with failing(_ENOUGH * 10, mode, reads=reads, code=code) as whole:
         act()
     calls = whole.calls
     number = 0
     while True:
         before()
         error: BaseException | None = None
-        with failing(number, mode) as faults:
+        with failing(number, mode, reads=reads, code=code) as faults:
             try:
                 act()
             except BaseException as raised:

@@ -38,7 +38,7 @@ def test_no_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_too_many_files() -> None:
     for pattern in ("{0..999999999}.tar", "{0..99}{0..99}{0..99}.tar"):
         with pytest.raises(LimitError, match="names more than"):
-            _ = Pattern(pattern, Limits(max_nodes=1000)).names
+            _ = Pattern(pattern, Limits(max_objects=1000)).names
 
 
 @pytest.mark.parametrize("suffix", [".tar", ".tfrecord"])

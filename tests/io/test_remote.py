@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import io
 import os
 import re
 import sys
@@ -20,7 +21,7 @@ import exset
 from exset.core.errors import FormatError, LimitError
 from exset.core.limits import Limits
 from exset.core.protocols import CheckOptions
-from exset.io import files, remote
+from exset.io import files, named, remote
 from exset.io.files import read, write, writing
 from exset.runtime.lbann.list_files import check
 from tests.io.compressed import PACK, UNPACK
@@ -343,10 +344,15 @@ def test_full_local_disk_for_a_remote_file(
     memory: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The error names the folder of temporary files."""
+
+    class Full(io.FileIO):
+        def write(self, data: object, /) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with pytest.raises(OSError, match="No space") as caught, writing("memory://x") as file:
+    full = patch.object(named, "open", lambda name, *_, **__: Full(name, "xb"), create=True)
+    with full, pytest.raises(OSError, match="No space") as caught, writing("memory://x") as file:
         file.write(TEXT)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert caught.value.filename == str(tmp_path)
     assert kept() == {} and not list(tmp_path.iterdir())
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import exset
 from exset import samples
 from exset.cli import cli
-from exset.io import atomic_write, files
+from exset.io import atomic_write, extraction, files
 from exset.io.extraction import Extractor
 from tests.io import kills
 
@@ -165,13 +165,30 @@ def test_a_file_is_written_although_its_folder_cannot_be_flushed(
         assert exset.load(tmp_path / name, findings=exset.Findings()) is not None
 
 
-def test_files_are_on_disk_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[list[str]] = []
-    monkeypatch.setattr(os, "sync", lambda: calls.append(sorted(os.listdir(tmp_path))))
-    with Extractor(str(tmp_path)) as out:
-        out.write(b"a", [b"1"])
-        out.write(b"b", [b"2"])
-    assert calls == [["a", "b"]]
-    with pytest.raises(KeyError), Extractor(str(tmp_path)) as out:
+@pytest.mark.parametrize("can", [True, False])
+def test_extracted_files_are_on_disk_at_the_end(
+    can: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file and each folder is flushed after the last change, and no other file is."""
+    real, flushed = os.fsync, dict[int, int]()
+
+    def fsync(handle: int) -> None:
+        real(handle)
+        found = os.fstat(handle)
+        flushed[found.st_ino] = found.st_mtime_ns
+
+    monkeypatch.setattr(extraction, "_CAN", can)
+    monkeypatch.setattr(os, "fsync", fsync)
+    out = tmp_path / "out"
+    names = [f"{folder}x{number}" for folder in ("", "a/", "a/b/", "c/") for number in range(40)]
+    with Extractor(str(out)) as extractor:
+        for name in names:
+            extractor.write(name.encode(), [b"1", name.encode()])
+    made = [tmp_path, out, out / "a", out / "a/b", out / "c", *(out / name for name in names)]
+    states = {path.stat().st_ino: path.stat().st_mtime_ns for path in made}
+    assert flushed == states
+    flushed.clear()
+    with pytest.raises(KeyError), Extractor(str(out)) as extractor:
+        extractor.write(b"other", [b"1"])
         raise KeyError
-    assert len(calls) == 1
+    assert not flushed

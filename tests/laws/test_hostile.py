@@ -67,5 +67,5 @@ def test_many_open_brackets(name: str, begin: bytes, bracket: bytes) -> None:
     with suppress(FormatError):
         exset.loads(begin + bracket * 40_000, format=name)  # loads modules and kernels
     data = begin + bracket * 120_000
-    with at_most(8 * MIB + 80 * len(data)), pytest.raises(FormatError, match="is not closed"):
+    with at_most(8 * MIB + 56 * len(data)), pytest.raises(FormatError, match="is not closed"):
         exset.loads(data, format=name, findings=Findings())

@@ -11,10 +11,10 @@ import h5py
 import numpy as np
 import pytest
 
+from exset.core import limits as bounds
 from exset.core.errors import FormatError, LimitError
 from exset.core.limits import Limits
 from exset.io.access import Access
-from exset.runtime.hdf5 import file as hdf5
 from exset.runtime.hdf5.file import File
 from exset.runtime.hdf5.objects import is_group
 from tests.cli.command_line import run
@@ -218,6 +218,20 @@ def test_a_decompression_bomb_is_a_limit_error(folder: Path) -> None:
         read(make(folder, huge_chunk), max_array=2**30)
 
 
+def test_a_small_file_gets_no_large_array_unless_asked(folder: Path) -> None:
+    """By default an array over 64 MiB needs a byte in the file for each 1,000 of its bytes."""
+
+    def fill(file: Any) -> None:
+        file.create_group("run/1").create_dataset("x", (9_000_000,), "f8", chunks=(1000,))
+
+    with pytest.raises(LimitError, match="72,000,000 bytes, but the file stores 0"):
+        read(make(folder, fill))
+    assert Limits().most_bytes(100_000) == 100_000_000
+    path = str(folder / "a.h5")
+    with File(path, limits=Limits(max_array=72_000_000)) as file:
+        assert file.data_type(file.find("run/1/x"), "run/1/x").count == 9_000_000
+
+
 def test_filter_plugins_are_not_loaded(folder: Path) -> None:
     def fill(file: Any) -> None:
         made = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -304,7 +318,7 @@ for seed in range(first, last):
     broken = f"{path}.{first}"
     open(broken, "wb").write(data)
     try:
-        limits = Limits(max_nodes=1000, max_array=1 << 24)
+        limits = Limits(max_objects=1000, max_array=1 << 24)
         with File(broken, Access(links=True), limits) as file:
             for name, each in file.datasets(file.find("run"), "run"):
                 form = file.data_type(each, name)
@@ -371,7 +385,7 @@ def test_strings_that_claim_too_many_bytes(
     with File(path) as file:
         assert file.read_strings(file.find("t"), "t") == ["ab", "cde", "f"]
     with File(path, limits=Limits(max_array=5)) as file, monkeypatch.context() as patch:
-        patch.setattr(hdf5, "_MOST_COMPRESSED", 0)
+        patch.setattr(bounds, "MOST_COMPRESSED", 0)
         with pytest.raises(LimitError, match="6 bytes"):
             file.read_strings(file.find("t"), "t")
     raw = bytearray(Path(path).read_bytes())

@@ -134,7 +134,7 @@ def test_commands(large: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_limits_are_those_of_the_file(large: str) -> None:
-    limits = DEFAULT.with_(max_nodes=31)
+    limits = DEFAULT.with_(max_objects=31)
     search = Search(None, "run/*", limits=limits)
     [outcome] = run_search(search, [large])
     assert isinstance(outcome.error, LimitError)

@@ -288,7 +288,7 @@ def test_levels_of_a_cycle_are_limited(folder: Path) -> None:
     with h5py.File("x.h5", "w") as file:
         group = file.create_group("a")
         group["a"] = group["b"] = group
-    with Objects("x.h5", limits=exset.Limits(max_nodes=1000)) as objects:
+    with Objects("x.h5", limits=exset.Limits(max_objects=1000)) as objects:
         assert len(objects.paths_at(3)) == 8
         with pytest.raises(exset.LimitError):
             objects.paths_at(60)

@@ -308,9 +308,9 @@ def test_missing_samples_and_files(tmp_path: Path) -> None:
 
 def test_a_batch_has_a_limit(tmp_path: Path) -> None:
     pairs = files(tmp_path, {"a.h5": {"1": {"x": np.zeros(100)}}}) * 10
-    assert len(read(pairs, "x:\n", "x:\n", limits=Limits(max_array=8000))["x"]) == 10
+    assert len(read(pairs, "x:\n", "x:\n", limits=Limits(max_batch=8000))["x"]) == 10
     with pytest.raises(LimitError, match="10 samples of 800 bytes"):
-        read(pairs, "x:\n", "x:\n", limits=Limits(max_array=7999))
+        read(pairs, "x:\n", "x:\n", limits=Limits(max_batch=7999))
 
 
 def test_groups_on_disk_are_read_whole(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_examples_are_padded_to_the_longest_of_the_batch() -> None:
     assert batch["max_time"].tolist() == [[1, 2], [1, 0], [1, 2]]
     assert batch["example"].tolist() == [[2, 2], [0, 0], [2, 2]]
     assert dataset.batch([1])["inputs"].shape == (1, 3, 1)
-    small = exset.Limits(max_array=8)
+    small = exset.Limits(max_batch=8)
     with pytest.raises(LimitError, match="24 bytes"):
         exset.dataset(ExampleSet.from_examples(events), by="example", limits=small).batch([0, 1])
     with pytest.raises(ValueError, match="'event' or 'example'"):

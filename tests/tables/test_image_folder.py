@@ -59,7 +59,7 @@ def test_classes_are_sorted_by_bytes() -> None:
     assert contents.names == ("file", "file.path", "label", "class")
     assert items(contents["file"]) == [b"2", b"4", b"3", b"1"]
     with pytest.raises(LimitError):
-        exset.load("in", contents=True, limits=exset.Limits().with_(max_array=3))
+        exset.load("in", contents=True, limits=exset.Limits().with_(max_batch=3))
 
 
 def test_findings() -> None:

@@ -78,7 +78,7 @@ def jpeg_size(data: bytes) -> Size | None:
 def _jpeg(data: bytes, channels: int, size: Size, factor: int, limits: Limits) -> Pixels | None:
     """Decode a JPEG as OpenCV does, but faster; None for a damaged file."""
     width, height = size.divided(factor)
-    _check(height * width * channels, limits)
+    _check(height * width * channels, len(data), limits)
     least = {} if factor == 1 else {"min_height": height, "min_width": width, "min_factor": factor}
     try:
         pixels: Pixels = simplejpeg().decode_jpeg(data, _SPACES[channels], **least)
@@ -103,7 +103,7 @@ def _any(data: bytes, flags: int, limits: Limits) -> Pixels:
     with suppress(FormatError):  # OpenCV decides about damaged headers
         header = read_header(data[:_HEADER], limits=limits)
     if header is not None:  # before OpenCV allocates so much
-        _check(header.width * header.height, limits)
+        _check(header.width * header.height, len(data), limits)
     if data.startswith(png.SIGNATURE):  # OpenCV allocates whatever the length of a chunk says
         png.chunks(data, limits=limits)
     try:
@@ -112,13 +112,13 @@ def _any(data: bytes, flags: int, limits: Limits) -> Pixels:
         raise FormatError(f"OpenCV cannot decode the picture: {error.err}") from None
     if pixels is None:
         raise FormatError("it is not a picture that OpenCV can decode")
-    _check(pixels.nbytes, limits)
+    _check(pixels.nbytes, len(data), limits)
     if pixels.dtype not in (np.uint8, np.uint16):
         raise FormatError(f"its pixels are {pixels.dtype}: aeon needs 8 or 16 bits")
     return pixels
 
 
-def _check(size: int, limits: Limits) -> None:
-    if size > limits.max_array:
-        message = f"the picture has {size:,} bytes, the limit is {limits.max_array:,}"
+def _check(size: int, stored: int, limits: Limits) -> None:
+    if size > (most := limits.most_bytes(stored)):
+        message = f"the picture has {size:,} bytes, the limit is {most:,}"
         raise LimitError(message, hint=limit_hint("max_array"))

@@ -78,7 +78,7 @@ def open_records(context: Context, seed: int, findings: Findings, *, tolerant: b
     indices = selection.indices()
     manifest = whole.select(indices)
     elements: ElementSource = ManifestElements(
-        manifest, base, context.access, context.limits.max_array
+        manifest, base, context.access, context.limits.max_batch
     )
     directory, nodes = str(config["cache_directory"]), 0
     if not is_seed:

@@ -1,0 +1,103 @@
+"""Open files whose errors name them: Python's errors about a file that is open have no name."""
+
+import io
+import os
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
+
+
+@contextmanager
+def with_file_name(name: str, codes: Collection[int | None] = ()) -> Iterator[None]:
+    """Add the file name to an OSError that has none; `codes`: only to these error codes, if any."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename or error.errno is None or (codes and error.errno not in codes):
+            raise
+        raise OSError(error.errno, error.strerror, name) from None
+
+
+def open_named(
+    path: str | int,
+    mode: str,
+    *,
+    name: str | None = None,
+    opener: Callable[[str, int], int] | None = None,
+) -> BinaryIO:
+    """Open a binary file as `open` does; all later errors have its name.
+
+    `name`: the name in errors, by default the path.
+    """
+    shown = str(path) if name is None else name
+    with with_file_name(shown):
+        plain = cast(io.FileIO, open(path, mode, buffering=0, opener=opener))  # noqa: SIM115
+    raw = _Named(plain, shown)
+    if "+" in mode:
+        return cast(BinaryIO, io.BufferedRandom(raw))
+    return cast(BinaryIO, io.BufferedReader(raw) if "r" in mode else io.BufferedWriter(raw))
+
+
+def sync(file: BinaryIO, name: str) -> None:
+    """Flush a file to disk; an OSError has its name."""
+    with with_file_name(name):
+        file.flush()
+        os.fsync(file.fileno())
+
+
+class _Named(io.RawIOBase):
+    """A file that adds its name to all errors."""
+
+    def __init__(self, file: io.FileIO, name: str) -> None:
+        self._file = file
+        self.name = name
+        self.mode = file.mode
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int | None:
+        with with_file_name(self.name):
+            return self._file.readinto(buffer)
+
+    def readall(self) -> bytes:
+        with with_file_name(self.name):
+            return self._file.readall()
+
+    def write(self, data: "ReadableBuffer", /) -> int | None:
+        with with_file_name(self.name):
+            return self._file.write(data)
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        with with_file_name(self.name):
+            return self._file.seek(offset, whence)
+
+    def truncate(self, size: int | None = None, /) -> int:
+        with with_file_name(self.name):
+            return self._file.truncate(size)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def isatty(self) -> bool:
+        return self._file.isatty()
+
+    def readable(self) -> bool:
+        return self._file.readable()
+
+    def writable(self) -> bool:
+        return self._file.writable()
+
+    def seekable(self) -> bool:
+        with suppress(OSError):
+            return self._file.seekable()
+        return False
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            with with_file_name(self.name):
+                self._file.close()
