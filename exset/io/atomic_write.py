@@ -93,8 +93,9 @@ def sync_name(name: str, folder: str) -> None:
     try:
         sync_folder(folder)
     except OSError as error:
-        why = f"{error.strerror}: the file is written, but a power cut could undo it"
-        raise OSError(error.errno, why, name) from None
+        error.filename = name
+        error.strerror = f"{error.strerror}: the file is written, but a power cut could undo it"
+        raise
 
 
 def sync_folder(folder: str) -> None:

@@ -20,7 +20,7 @@ from exset.core.source import Source
 from exset.core.text import safe
 from exset.io import files
 from exset.io.access import is_folder, raise_error
-from exset.io.atomic_write import FULL, sync_folder, sync_name
+from exset.io.atomic_write import sync_folder, sync_name
 from exset.io.beneath import check_regular_file, open_regular
 from exset.io.blocks import Blocks
 from exset.io.extraction import parts_of
@@ -220,15 +220,13 @@ def _sync(folder: str) -> None:
 
 @contextmanager
 def _named(name: str, temp: str) -> Iterator[None]:
-    """Name the new folder in OSErrors, not the temporary folder; also if the disk is full."""
+    """Name the new folder in OSErrors, not the temporary folder."""
     try:
         yield
     except OSError as error:
         found = None if error.filename is None else os.fsdecode(error.filename)
         if found is not None and found.startswith(temp):
             raise OSError(error.errno, error.strerror, name + found[len(temp) :]) from None
-        if found is None and error.errno in FULL:
-            raise OSError(error.errno, error.strerror, name) from None
         raise
 
 
