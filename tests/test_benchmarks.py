@@ -38,6 +38,7 @@ SPREADS = {
     "batches": ("us a batch", "times as long"),
     "small": ("times as long",),
     "provision": ("records/s", "peer, records/s", "times as fast"),
+    "conformance": ("cases/s", "peer, cases/s", "times as fast"),
     "loader": ("peak above an empty run, MiB",),
     "shards": ("samples/s", "times as fast"),
     "csv": ("seconds", "MB/s", "times as fast"),
