@@ -24,15 +24,14 @@ def variants(function: Callable[..., object]) -> Iterator[tuple[types.Type, ...]
 
     Arrays are contiguous; without a declared shape they have one dimension. The first choice takes
     the first type of every union, the next choice the second types. `X | None` gives only None,
-    because kernels get an X only when they run as plain Python. Raises TypeError for other
-    annotations, and ValueError for unions of different lengths.
+    because kernels get an X only when they run as plain Python. All
+    unions of a function have as many types. Raises TypeError for other annotations.
     """
     hints = get_type_hints(function)
     hints.pop("return", None)
     unions = {each: _choices(each) for each in hints.values() if isinstance(each, UnionType)}
     count = max(map(len, unions.values()), default=1)
-    if not {len(each) for each in unions.values()} <= {1, count}:
-        raise ValueError(f"the unions of {function.__name__} have different lengths")
+    assert {len(each) for each in unions.values()} <= {1, count}, function.__name__
     for number in range(count):
         chosen = {union: parts[number % len(parts)] for union, parts in unions.items()}
         yield tuple(_type(chosen.get(each, each)) for each in hints.values())
