@@ -53,7 +53,8 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
             width = math.prod(column.shape)
             offsets = np.arange(table.rows + 1) * width
             texts = [
-                b" " + each for each in joined(decimals(singles(column.values), _INFINITE), offsets)
+                b" " + each if each else b""
+                for each in joined(decimals(singles(column.values), _INFINITE), offsets)
             ]
             wrong, stem = np.isnan(column.values.reshape(table.rows, width)).any(axis=1), name
             present = column.present
