@@ -14,7 +14,8 @@ PLAIN = {
     *("exset.io.files", "exset.io.blocks", "exset.io.compression", "exset.io.compressors"),
     "exset.io.remote",
     *("exset.io.atomic_write", "exset.io.extraction", "exset.io.content_types"),
-    *("exset.io.folders", "exset.io.access", "exset.io.beneath"),
+    *("exset.io.folders", "exset.io.access", "exset.io.beneath", "exset.io.named"),
+    "exset.io.patterns",
 }
 """The core modules that need nothing but the standard library."""
 
