@@ -73,8 +73,17 @@ def _ctf(rows: int) -> Iterator[str]:
         yield f"{row // 2} |features {dense} |labels {sparse}\n"
 
 
+def _mikenet(rows: int) -> Iterator[str]:
+    draw = np.random.default_rng(6)
+    for row, values in enumerate(draw.random((rows // 2, 110)).tolist()):
+        words = [f"{value:.6f}" for value in values]
+        yield f"TAG word {row}\nCLAMP Input ALL FULL {' '.join(words[:100])}\n"
+        yield f"TARGET Output ALL FULL {' '.join(words[100:])}\n;\n"
+
+
 _TEXTS: dict[str, Callable[[int], Iterator[str]]] = {
     "svmlight": _svmlight,
     "snns": _snns,
     "ctf": _ctf,
+    "mikenet": _mikenet,
 }

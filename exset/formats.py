@@ -215,7 +215,10 @@ def detect(head: bytes, name: str, argument: str = "format") -> Format:
         )
         hint = "decompress it first"
         raise FormatError(message, place=Place(name), hint=hint, code="compression")
-    by_name = _by_content(with_suffix(name), head)
+    bare = _uncompressed(name).lower()
+    others = (fmt for fmt in all_formats() if bare.endswith(fmt.other_suffixes))
+    by_name = next((fmt for fmt in others if _matches(fmt, head[:HEAD])), None)
+    by_name = by_name or _by_content(with_suffix(name), head)
     for search in (all_formats, load_plugins):
         fmt, candidates = _detected(head, by_name, search())
         if fmt is not None:

@@ -34,7 +34,8 @@ class Format:
     regular expression that the first bytes of a file match. It must run in linear time, and also
     match if the bytes end early, at any place. It distinguishes formats that have the same magic.
     `only_by_suffix`: only the suffix identifies this format, because another format can read all of
-    its files, too.
+    its files, too. `other_suffixes`: suffixes of another format that files of this one also have;
+    the signature distinguishes them, and files are not written with them.
 
     `recogniser`: a function that returns whether the first bytes of a file are of this format.
     exset calls it only if several formats have the file's suffix.
@@ -80,6 +81,7 @@ class Format:
     magic: bytes = b""
     signature: str | None = None
     only_by_suffix: bool = False
+    other_suffixes: tuple[str, ...] = ()
 
     recogniser: str | None = None
     options: tuple[Option, ...] = ()

@@ -20,6 +20,8 @@ FEATURES: Final = Option(
 )
 DENSE: Final = Option("dense", "Make one column of arrays, not of indices and values.")
 
+_MIKENET: Final = r"(?:TAG|PROB|CLAMP|INPUT|SOFT_?+CLAMP|TARGET)[A-Z]*+(?:[ \t\r\n]|\Z)"
+
 FORMATS: Final = (
     Format(
         name="svmlight",
@@ -76,5 +78,19 @@ FORMATS: Final = (
         is_partial=True,
         findings=("exset.grammars.siblings:ctf.findings", *_SHARED),
         strategy="exset.testing.siblings:streams",
+    ),
+    Format(
+        name="mikenet",
+        title="MikeNet example file",
+        family=TABLE,
+        suffixes=(".mikenet",),
+        other_suffixes=(".ex",),
+        signature=rf"[ \t\r\n]*+(?:;[ \t\r\n]++)?+{_MIKENET}",
+        reader="exset.parsers.siblings.mikenet:parse",
+        writer="exset.parsers.siblings.mikenet_write:render",
+        options=(LOSSY,),
+        is_partial=True,
+        findings=("exset.grammars.siblings:mikenet.findings", *_SHARED),
+        strategy="exset.testing.siblings:timed_patterns",
     ),
 )

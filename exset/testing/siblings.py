@@ -86,3 +86,27 @@ def streams(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
         columns["labels.index"] = _lists(index, np.int64)
         columns["labels.value"] = _lists(reals, np.float32)
     return Table(columns, rows, {})
+
+
+@st.composite
+def timed_patterns(draw: st.DrawFn, *, max_examples: int = 3) -> Table:
+    """Draw a table of examples of one or more events, with inputs and targets by group."""
+    sizes = [draw(st.integers(1, 3)) for _ in range(draw(st.integers(1, max_examples)))]
+    rows = sum(sizes)
+    example = np.repeat(np.arange(len(sizes)), sizes)
+    event = np.concatenate([np.arange(size) for size in sizes])
+    columns: dict[str, TableColumn] = {
+        "example": Numbers.of(example),
+        "event": Numbers.of(event),
+        "name": Text.of([draw(st.sampled_from(("a b", "17", "x;y"))) for _ in sizes]).take(example),
+    }
+    is_last = event == np.array(sizes)[example] - 1
+    lengths = np.array([draw(st.integers(1, 5)) for _ in range(rows)], np.float32)
+    if not is_last.all():
+        columns["max_time"] = columns["min_time"] = Numbers.of(lengths, ~is_last)
+    reals = st.floats(width=32).filter(lambda number: number != -505)
+    values = np.array([draw(reals) for _ in range(rows * 2)], np.float32)
+    values[np.isnan(values)] = np.nan
+    columns["inputs.Input"] = Numbers.of(values.reshape(rows, 2))
+    columns["targets.Out"] = Numbers.of(np.arange(rows, dtype=np.float32).reshape(rows, 1))
+    return Table(columns, rows, {})

@@ -108,9 +108,8 @@ class Words(Tokens):
         hard, kinds = np.zeros(tokens.size, np.int64), np.zeros(tokens.size, np.int16)
         starts, ends = self._spans(tokens, skip)
         run = self.run(conversion.convert)
-        left = run(
-            self.buffer, 0, kinds, starts, ends, np.array([role], np.int64), reals, ints, hard
-        )
+        roles = np.array([role], np.int64)
+        left = run(self.buffer, 0, kinds, starts, ends, roles, reals, ints, hard)
         return starts, ends, hard[:left]
 
     def _spans(self, tokens: Longs, skip: int = 0) -> tuple[Longs, Longs]:

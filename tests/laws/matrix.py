@@ -85,6 +85,7 @@ CELLS: Final[dict[str, dict[str, str]]] = {
         **dict.fromkeys(("manifest", "flat", "nested", "files", "folder"), "table-dropped"),
         "lens": f"{_DENSE} table-dropped",
     },
+    "mikenet": {**_DROPPED, "lens": f"{_DENSE} table-dropped"},
     "imagefolder": {
         **_DROPPED,
         "lens": "no table-holds",
@@ -127,6 +128,7 @@ WHY: Final[dict[str, str]] = {
     "svmlight": "Numbers by index, with one target or several labels for each row.",
     "snns": "A vector of inputs, one of targets and a class for each row; no NaN.",
     "ctf": "Numbers, dense or sparse, of each row, and the sequence of the row; no NaN.",
+    "mikenet": "Examples with inputs and targets by group and time, with a name and a frequency.",
     "imagefolder": "Files, by class, or with metadata; paths begin with the class.",
     "webdataset": "No lists of records; Lens sets as meant.",
     "tfrecord": "No lists of records, and no dates; Lens sets as meant.",
