@@ -94,9 +94,11 @@ def _text(value: Any) -> bytes:
     if kind != "f":
         return b"%d" % int(value)
     real = value.astype(np.float32) if value.dtype == np.float16 else value
-    if np.isfinite(real) and (abs(real) >= _MOST or 0 < abs(real) < _LEAST):
+    if not np.isfinite(real):
+        return str(real).encode()
+    if abs(real) >= _MOST or 0 < abs(real) < _LEAST:
         return np.format_float_scientific(real, trim="-", exp_digits=2).encode()
-    return str(real).encode()
+    return np.format_float_positional(real, trim="0").encode()
 
 
 def _joined(

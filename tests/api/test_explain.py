@@ -10,6 +10,7 @@ from exset.core.errors import FormatError, LimitError
 from exset.explain import codes, explain
 from exset.grammars.lbann.schema import DIRECTIVES
 from exset.parsers.lens.steps import Note
+from exset.testing.conformance.meanings import FAMILIES as MEANINGS
 from tests.cli.command_line import run
 from tests.findings import FOLDER, pages
 from tests.house import modules, tree
@@ -18,7 +19,7 @@ FAMILIES = {
     code.partition("-")[0] for code in codes() if explain(code).family != explain("limit").family
 }
 CODE = re.compile(rf"({'|'.join(FAMILIES)})-[a-z0-9]+(-[a-z0-9]+)*")
-NO_CODES = {*formats.names(), *(family.name for family in formats.families())}
+NO_CODES = {*formats.names(), *(family.name for family in formats.families()), *MEANINGS}
 
 
 def declared() -> Iterator[str]:

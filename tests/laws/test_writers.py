@@ -18,6 +18,7 @@ WRITERS = {
     "exset.core.journal": "a journal: test_faults::test_a_journal",
     "exset.runtime.aeon.cache_lock": "test_faults::test_a_cache",
     "exset.io.together": "several files: test_faults::test_every_format",
+    "exset.runtime.lbann.list_repack": "test_list_repack::test_nothing_is_left_after_an_error",
     "exset.runtime.tables.hdf5": "a temporary file, or one in memory",
     "exset.runtime.tables.npz_write": "a temporary file, or one in memory",
     "exset.cli.main_group": "the null device",
@@ -37,7 +38,7 @@ def writes(code: ast.Module) -> Iterator[int]:
         name = called.rpartition(".")[2]
         if called in ("os.open", "os.fdopen"):
             found = "O_RDONLY" not in ast.unparse(node)
-        elif name in ("open", "File", "memmap"):
+        elif name in ("open", "open_named", "File", "memmap"):
             words = [*node.args[1:2], *node.args[:1], *(each.value for each in node.keywords)]
             constants = [each.value for each in words if isinstance(each, ast.Constant)]
             modes = [{*each} for each in constants if isinstance(each, str)]

@@ -16,7 +16,7 @@ from exset import Findings, FormatError, Table, formats
 from exset.core.kernels import Engine
 from exset.core.protocols import Model
 from exset.families.format import Format
-from exset.grammars.tables.columns import Text
+from exset.grammars.tables.columns import Numbers, Text
 from exset.parsers.tables.csv_header import delimiter_of, is_table
 
 PIECES = st.sampled_from(
@@ -149,6 +149,21 @@ def test_reals_are_shortest_and_read_back(singles: list[float], doubles: list[fl
         back = read(data)
         assert np.array_equal(np.array(list(back["x"])).astype(values.dtype), values, True)
         assert exset.dumps(back, format="csv", findings=Findings()) == data
+
+
+@given(st.lists(st.floats(width=32), min_size=1))
+def test_reals_next_to_absent_ones(values: list[float]) -> None:
+    """They have the same text in a file of one column, and what is read is written alike."""
+    for dtype in (np.float16, np.float32, np.float64):
+        with np.errstate(over="ignore"):
+            numbers = np.append(np.array(values).astype(dtype), dtype(0))
+        present = np.arange(numbers.size) < len(values)
+        data = exset.dumps(
+            Table.of({"x": Numbers(numbers, present)}), format="csv", findings=Findings()
+        )
+        plain = exset.dumps(Table.of({"x": numbers[:-1]}), format="csv", findings=Findings())
+        assert data == plain + b'""\n'
+        assert exset.dumps(read(data), format="csv", findings=Findings()) == data
 
 
 @pytest.mark.parametrize(
