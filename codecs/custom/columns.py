@@ -28,16 +28,16 @@ class Found(Protocol):
         """Return the number of elements of each instance of an array."""
 
     def owners(self, path: str) -> Longs | None:
-        """Return the record of each value that may be absent, else None."""
+        """Return the index of the record of each value; None if no value may be absent."""
 
 
 @dataclass(frozen=True, eq=False)
 class Columns(Mapping[str, Table]):
     """The tables of a file: `columns["root"]`, and a table for each array of records by its path.
 
-    A field is a column of single values, which are absent where the layout leaves them out. An
-    array is a column of lists. `parent` is the row of the table above. `end` is the offset after
-    the last byte that was read.
+    A field is a column of single values; a value is absent where the layout has no field. An array
+    is a column of lists. The column `parent` has the index of the row in the table above that
+    contains the row. `end` is the offset after the last byte that was read.
     """
 
     shape: Shape
@@ -163,5 +163,5 @@ def _counts(name: str, table: Table, above: int) -> Longs:
         raise ValueError(f"write: the table {name!r} needs the column {PARENT!r}, of integers")
     rows = parents.values.astype(np.int64)
     if len(rows) and (rows[0] < 0 or rows[-1] >= above or (rows[1:] < rows[:-1]).any()):
-        raise ValueError(f"{name}: {PARENT} must rise, and be below {above}")
+        raise ValueError(f"{name}: {PARENT} must be in ascending order, and below {above}")
     return np.bincount(rows, minlength=above)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Layout:
     """A Construct declaration of your own, which exset runs as a program.
 
-    declaration: the Construct object. Raises TypeError for what the engine cannot run; the message
-    names the field, and says what to write instead.
+    declaration: the Construct object. Raises TypeError for an object that the engine cannot run;
+    the message names the field, and says what to write instead.
     """
 
     def __init__(self, declaration: "Construct") -> None:
@@ -34,7 +34,7 @@ class Layout:
 
     @cached_property
     def labels(self) -> Mapping[str, Mapping[int, str]]:
-        """The names of numbers, of each field that is an Enum or a FlagsEnum."""
+        """The names of the numbers of each Enum and FlagsEnum, by the path of the field."""
         return MappingProxyType(self.shape.tree.labels)
 
     def read(
@@ -45,9 +45,10 @@ class Layout:
         limits: Limits = DEFAULT,
         engine: Engine = "auto",
     ) -> Columns:
-        """Return the columns of a file; bytes after its end are ignored, see `Columns.end`.
+        """Return the columns of the bytes of a file; bytes after `Columns.end` are ignored.
 
-        `name` is for messages. `engine`: "reference" lets Construct read. Raises FormatError.
+        `name`: the file name in messages. `engine`: with "reference", Construct itself reads the
+        data. Raises FormatError.
         """
         return read(self.shape, Source(name, data), limits, engine)
 
@@ -58,9 +59,9 @@ class Layout:
         return read(self.shape, files.read(path, limits=limits), limits, engine)
 
     def write(self, columns: Mapping[str, Table], *, engine: Engine = "auto") -> bytes:
-        """Return the file with the given tables: the inverse of `read`.
+        """Return the bytes of a file with the given tables: the inverse of `read`.
 
-        Counts that Construct computes are computed here, too. Raises FormatError for a value that
+        exset computes the counts that Construct computes. Raises FormatError for a value that
         the layout forbids, and ValueError for tables that are not those of the layout.
         """
         from exset.codecs.custom.writing import write
@@ -72,15 +73,15 @@ class Layout:
     ) -> Iterator[Columns]:
         """Yield the columns of a large file in chunks, each with some of its records.
 
-        The layout must end in an array of records; each chunk has the fields before it, too. Other
-        layouts are read as a whole. Raises FormatError, OSError.
+        The layout must end in an array of records; each chunk also has the fields before this
+        array. exset reads other layouts as a whole. Raises FormatError, OSError.
         """
         from exset.codecs.custom.streaming import stream
 
         return stream(self.shape, path, limits, engine)
 
     def explain(self) -> str:
-        """Return, as text, the tables that `read` gives, and their columns."""
+        """Return a text that lists the tables and columns that `read` returns."""
         lines = []
         for name, columns in self.shape.tables.items():
             above = self.shape.above.get(name)
@@ -98,7 +99,7 @@ class Layout:
 def compile_layout(declaration: "Construct") -> Layout:
     """Compile a Construct declaration to a program that reads and writes columns.
 
-    Raises TypeError for what the engine cannot run: the message names the field, and says what to
-    write instead. docs/engine.md has a table of both.
+    Raises TypeError for an object that the engine cannot run; the message names the field, and says
+    what to write instead. docs/engine.md lists such objects, and what to write instead.
     """
     return Layout(declaration)

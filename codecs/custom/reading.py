@@ -30,9 +30,9 @@ def read(shape: Shape, source: Source, limits: Limits, engine: Engine) -> Column
 def columns_of(
     shape: Shape, fields: LazyFields, source: Source, limits: Limits, *, compiled: bool
 ) -> Columns:
-    """Return the columns of fields that were read. Raises FormatError for a wrong text.
+    """Return the columns of fields that were read. Raises FormatError for an undecodable text.
 
-    A wrong text in a record of an array without a count ends the array before this record.
+    In a record of an array without a count, such a text ends the array before this record.
     """
     texts: dict[str, Strings] = {}
     rest = shape.program.rest

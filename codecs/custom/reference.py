@@ -70,7 +70,7 @@ class Parsed:
         return np.array(self._counts[path], np.int64)
 
     def owners(self, path: str) -> Longs | None:
-        """Return the record of each value that may be absent, else None."""
+        """Return the index of the record of each value; None if no value may be absent."""
         is_optional = path in self._shape.program.owners
         return np.array(self._owners[path], np.int64) if is_optional else None
 

@@ -19,8 +19,8 @@ ROOT = "root"
 class Shape:
     """Which table and which column each field becomes.
 
-    tables: for each table, the paths of its columns, by their names. above: the table that has the
-    records of which each table has the arrays. engine: the layout that the engine runs.
+    tables: for each table, the paths of its columns, by their names. above: for each table but the
+    first, the table whose rows contain its rows. engine: the layout that the engine runs.
     """
 
     declaration: Construct
@@ -29,7 +29,7 @@ class Shape:
 
     @classmethod
     def of(cls, declaration: Construct) -> Self:
-        """Return the shape of a declaration. Raises TypeError for what the engine cannot run."""
+        """Return the shape of a declaration. Raises TypeError if the engine cannot run it."""
         tree = WideTree(declaration)
         made = cls(declaration, tree, Layout(None, tree))
         if ROOT in made.records:
@@ -59,13 +59,14 @@ class Shape:
 
     @cached_property
     def above(self) -> dict[str, str]:
-        """The table above each table but the first."""
+        """For each table but the first, the table whose rows contain its rows."""
         return {name: self.table_of(name) for name in self.records}
 
     def is_hidden(self, path: str) -> bool:
-        """Return whether a field is no column: a count that the lengths of lists already tell.
+        """Return whether a field has no column: a count that the lengths of lists show.
 
-        The count of records that may be absent is a column: without it, absent would be empty.
+        The count of an array of records that may be absent has a column: without this column, an
+        absent array would look like an empty one.
         """
         if path not in self.tree.hidden:
             return False

@@ -25,7 +25,7 @@ from exset.io import files
 from exset.io.blocks import Blocks
 
 _WINDOW: Final = 1 << 22
-"""Bytes that are held at least, if the file has as many."""
+"""The least number of bytes that are held, unless the file has fewer."""
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,15 @@ _NOT_ASCII = 0x80
 class Encoding(NamedTuple):
     """How the bytes of a field represent its value.
 
-    name: the encoding of a text; "" for bytes. strip: the size of a unit of zeros, which are
-    removed from the end; 0 removes nothing.
+    name: the encoding of a text; "" for bytes. strip: units of this many zero bytes
+    are removed from the end; 0 removes nothing.
     """
 
     name: str
     strip: int
 
     def decode(self, raw: Strings) -> "tuple[Strings, int | None]":
-        """Return the values of a column, and the first row that is not in the encoding, if any."""
+        """Return the values of a column, and the first row that cannot be decoded, if any."""
         if self.strip:
             raw = _stripped(raw, self.strip)
         if not self.name:
@@ -61,14 +61,14 @@ def _stripped(raw: Strings, unit: int) -> Strings:
     """Remove the units of zeros at the end of each row, as Construct's NullStripped does."""
     begins, ends = raw.offsets[:-1], raw.offsets[1:].copy()
     tails = (ends - begins) % unit
-    for tail in range(1, unit):  # an incomplete unit of zeros goes first
+    for tail in range(1, unit):  # remove an incomplete unit of zeros first
         rows = np.flatnonzero(tails == tail)
         zero = np.ones(len(rows), np.bool_)
         for back in range(1, tail + 1):
             zero &= raw.data[ends[rows] - back] == 0
         ends[rows[zero]] -= tail
     stripped = np.concatenate([[0], np.flatnonzero(raw.data) + 1])
-    last = stripped[np.searchsorted(stripped, ends, "right") - 1]  # after the last byte but zero
+    last = stripped[np.searchsorted(stripped, ends, "right") - 1]  # after the last nonzero byte
     kept: Longs = np.maximum(last, begins)
     excess = (ends - kept) // unit * unit
     return Strings.from_spans(raw.data, begins, ends - excess, raw.present)

@@ -24,10 +24,10 @@ _COUNT: Final = "_count"
 class WideTree(Tree):
     """A checked declaration of a user.
 
-    encodings: of texts, by path. labels: the names of numbers that are an Enum or a FlagsEnum.
-    hidden: the paths that are no columns. computed: for each field that is computed when it is
-    written, the path of what it counts, or an expression. Raises TypeError for an object that the
-    engine cannot run; the message says what to write instead.
+    encodings: the encoding of each text, by path. labels: the names of the numbers of each Enum and
+    FlagsEnum, by path. hidden: the paths that are no columns. computed: for each field that is
+    computed when it is written, the path of what it counts, or an expression. Raises TypeError for
+    an object that the engine cannot run; the message says what to write instead.
     """
 
     def __init__(self, declaration: cs.Construct) -> None:

@@ -38,10 +38,10 @@ class Execution:
     """A run of a program on data (to read) or on feeds (to write), and its streams.
 
     most: the largest allowed length of a string, in bytes. rest: the number of records of the array
-    that has no count; -1 for all that are whole. Memory grows with the values that were
-    read, never with a count in the file. After the run, ints: the registers of whole numbers.
-    counts: int64, the count of numbers in each stream; both streams of a pair have the same count.
-    end: the last offset.
+    that has no count; -1 for all complete records. Memory grows with the values that were read,
+    never with a count in the file. After the run, ints: the registers of whole numbers. counts:
+    int64, the count of numbers in each stream; both streams of a pair have the same count. end: the
+    last offset.
     """
 
     def __init__(

@@ -37,7 +37,7 @@ class String(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Blob(_Node):
-    """Raw bytes, `count` of them; None: all bytes that are left."""
+    """Raw bytes: `count` bytes; with None, all bytes that are left."""
 
     count: "Expression | None"
 

@@ -43,7 +43,7 @@ _TRUTHS: Final = frozenset((*_COMPARISONS, *_SWAPPED, "!=", "not"))  # operators
 def lower(tree: Tree, *, owners: bool = False) -> Program:
     """Lower a declaration to a program.
 
-    owners: record to which record each field belongs that may be absent.
+    owners: also store, for each field that may be absent, the index of the record that has it.
     """
     return _Lowering(tree, owners).program
 

@@ -100,7 +100,7 @@ class LazyFields(Fields):
         return streams[stream].astype(np.int64), streams[stream + 1].astype(np.int64)
 
     def owners(self, path: str) -> Longs | None:
-        """Return the record of each field, or of each array, if it may be absent, else None."""
+        """Return the record of each field or array; None if no record may lack it."""
         stream = self.layout.program.owners.get(path)
         return None if stream is None else self.run.streams[stream].astype(np.int64)
 

@@ -18,7 +18,7 @@ from exset.families.incremental import PartsOf
 from exset.streaming import SMALL, OpenFile, OpenFolder
 
 _LARGE: Final = 2 * SMALL
-"""The bytes from which on a file is divided, if its format allows it."""
+"""A file of at least this many bytes is divided, if its format allows it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +32,8 @@ class Checked(FileResult):
 class Check:
     """Checks a file or a part of one; with a `base`, also the files that it names.
 
-    base: may be empty; None: do not check these files. jobs: how to do that. options: those of
-    readers and checks.
+    base: the folder of relative names, empty for the current one; None: do not check these files.
+    jobs: the processes that check these files. options: those of readers and checks.
     """
 
     common: CommonOptions

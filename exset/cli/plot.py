@@ -27,7 +27,7 @@ batch_options = options(
         "--sampler", metavar="NAME", default="planned", help="With batches: use this sampler."
     ),
     secondary_option(
-        "--seed", metavar="N", type=int, default=1234, help="With batches: the seed (1234)."
+        "--seed", metavar="N", type=int, default=1234, help="With batches: use this seed (1234)."
     ),
 )
 """Add the options of a picture of batches."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Final
 
 MOST_COMPRESSED: Final = 1000
-"""How many bytes of an array a byte in a file may stand for, above `max_array`."""
+"""The most bytes of an array for each of its bytes in the file, above `max_array`."""
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ Value = TypeVar("Value")
 
 
 def part_of(item: str | os.PathLike[str]) -> str | None:
-    """Return the attribute `part` of a unit of work on a part of a file, as `2/8`; None if none."""
+    """Return the part of a file that a unit of work is for, as `2/8`; None for a whole file."""
     part: str | None = None if isinstance(item, str) else getattr(item, "part", None)
     return part
 
 
 def output_of(item: str | os.PathLike[str]) -> str | None:
-    """Return the attribute `target` of a unit of work, the file that it writes; None if none."""
+    """Return the file that a unit of work writes, its attribute `target`; None if it has none."""
     target: str | None = None if isinstance(item, str) else getattr(item, "target", None)
     return target
 

@@ -16,7 +16,7 @@ _SHARES = 4
 """At least so many batches for each process, so that all end at about the same time."""
 
 SMALL = 1 << 23
-"""A file of more bytes may be work for longer than a process needs to start."""
+"""The most bytes of a small file. A larger one may take longer than the start of a process."""
 
 _FEW = 4
 _SLOWEST_START = 1.0

@@ -1,4 +1,4 @@
-"""Files of patterns and features of other programs: tables, with columns that networks use."""
+"""Pattern and feature files of svmlight, SNNS, CNTK and MikeNet, which exset reads as tables."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Find the files that a pattern names; unlike Python's `glob`, a folder that fails is an error."""
+"""Find the files that a pattern names; unlike Python's `glob`, report unreadable folders."""
 
 import errno
 import os

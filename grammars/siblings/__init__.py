@@ -1,1 +1,1 @@
-"""The findings of sibling formats, and the patterns in a table that they store."""
+"""What the pattern files of svmlight, SNNS, CNTK and MikeNet share: findings and patterns."""

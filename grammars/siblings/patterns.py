@@ -102,7 +102,7 @@ class Patterns:
         return np.concatenate([group.values for group in groups], axis=1)
 
     def refuse(self, column: str, problem: str, row: int | None = None) -> None:
-        """Raise FormatError for what no option drops."""
+        """Raise FormatError for a column that cannot be written, even with `lossy`."""
         field = f"columns[{column!r}]" + ("" if row is None else f"[{row}]")
         raise FormatError(problem, place=Place("table", field=field), code="table-holds")
 

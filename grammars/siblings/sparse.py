@@ -27,7 +27,7 @@ class Sparse:
 
     @classmethod
     def of_dense(cls, values: NDArray[Any]) -> "Sparse":
-        """Return the numbers of an array [rows, units] that are not 0; -0 is not left out."""
+        """Return the numbers of an array [rows, units] without each 0, but with each -0."""
         rows, units = np.nonzero((values != 0) | np.signbit(values.astype(np.float64)))
         return cls(units, values[rows, units], np.searchsorted(rows, np.arange(len(values) + 1)))
 

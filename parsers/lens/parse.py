@@ -112,7 +112,7 @@ class Reading:
 
     @property
     def expanded(self) -> int:
-        """How many units the spans have that were read so far."""
+        """The number of units in the spans that were read so far."""
         return 0 if self.done is None else self.limits.max_expand - int(self.done.state[c.LEFT])
 
     def sets(self) -> Iterator[ExampleSet]:

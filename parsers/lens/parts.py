@@ -92,7 +92,7 @@ class _Moved:
 
 
 class _Below(ChangedFindings):
-    """Passes findings below the header on, with places as if it were not there."""
+    """Passes on the findings after the header, with places as if there were no header."""
 
     def __init__(self, findings: Findings, size: int) -> None:
         """Take the bytes of the header, which is one line; 0: the text itself has the header."""

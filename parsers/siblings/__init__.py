@@ -1,1 +1,1 @@
-"""Sibling formats: texts of patterns, features and lists that tables hold."""
+"""Sibling formats: files of svmlight, SNNS, CNTK and MikeNet, which are read as tables."""

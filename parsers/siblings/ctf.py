@@ -47,10 +47,10 @@ def parse(
 ) -> Table:
     """Return a table with a row for each line, and a column for each stream.
 
-    `example` numbers the sequences. A dense stream is an array, float32 [size]; a sparse one two
-    lists, `NAME.index` and `NAME.value`. A stream is absent in a line without it. streams: the
-    streams to read, such as `A=dense:5,B=sparse:100`; by default all, with the sizes that the file
-    shows. Raises FormatError; OptionError for `streams`.
+    `example` numbers the sequences. A dense stream is a column of arrays, float32 [size]. A sparse
+    stream has two columns of lists: `NAME.index`, int64, and `NAME.value`, float32. A stream is
+    absent in a line without it. streams: the streams to read, such as `A=dense:5,B=sparse:100`; by
+    default all, with the sizes that the file shows. Raises FormatError; OptionError for `streams`.
     """
     words = Words.of(GRAMMAR, source, engine, CTF, findings, _hint)
     begins, names = words.where("LINE", "ID"), words.where("NAME")

@@ -89,7 +89,7 @@ def _add(
         return
     for row in np.flatnonzero(present).tolist():
         if wrong[row]:
-            losses.report(column, "CTF has no value for NaN: it cannot hold the sample", row)
+            losses.report(column, "CTF cannot store the sample: it has no value for NaN", row)
         else:
             lines[row].append(b"|%b%b" % (raw, texts[row]))
 

@@ -47,7 +47,7 @@ _OLD: Final = re.compile(rb"\[|tag:|[A-Za-z]\w*\s+\[")
 
 
 class _Range(NamedTuple):
-    """Values of a group: of all units, or of the units in `units`; first, end: ticks."""
+    """Values of a group: of all units, or of those in `units`; ticks `first` to `end` - 1."""
 
     side: str
     group: str
@@ -68,10 +68,10 @@ def parse(
 ) -> Table:
     """Return a table of events: `example`, `event`, `name`, `frequency`, and inputs and targets.
 
-    `inputs.GROUP` and `targets.GROUP` are arrays, float32 [units], absent where the event says
-    nothing of the group. An event has the ticks in which nothing changes, `max_time` and `min_time`
-    their number, absent for the last one. Raises FormatError, and LimitError for sparse values that
-    need too many bytes.
+    `inputs.GROUP` and `targets.GROUP` are arrays, float32 [units], absent in an event without
+    values for the group. An event is a span of ticks in which no value changes. `max_time` and
+    `min_time` are the number of these ticks, absent for the last event of an example.
+    Raises FormatError, and LimitError for sparse values that need too many bytes.
     """
     words = Words.of(GRAMMAR, source, engine, MIKENET, findings, _hint)
     for token in words.where("SOFT")[:1].tolist():

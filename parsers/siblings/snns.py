@@ -54,11 +54,11 @@ def parse(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Table:
-    """Return a table of patterns: `inputs`, `targets`, and `name`, the class, if there are any.
+    """Return a table of patterns: `inputs`; `targets` and `name` (the class) if the file has them.
 
-    Patterns of variable sizes are lists, with `input_sizes` and `target_sizes`, int64 [rows,
-    dimensions]. The metadata has the redistribution of classes, and the remap function. Raises
-    FormatError.
+    Inputs and targets are float32 [rows, units]. Patterns of variable sizes are lists instead, with
+    `input_sizes` and `target_sizes`, int64 [rows, dimensions]. The metadata has the redistribution
+    of classes, and the remap function. Raises FormatError.
     """
     words = Words.of(GRAMMAR, source, engine, SNNS, findings, lambda _: _HINTS["syntax"])
     if (at := source.data.find(b"\r") + source.start) >= source.start:
@@ -170,7 +170,8 @@ class _Header:
             self.refuse(last, f"the file ends before pattern {self.patterns}", "snns-values")
         if end <= last:
             raw = shown(self.words.raw(end))
-            self.refuse(end, f"{raw} comes after the last pattern of the header", "snns-values")
+            message = f"{raw} comes after pattern {self.patterns}, the last one"
+            self.refuse(end, message, "snns-values")
 
     def variable(self) -> tuple[list[Longs], list[Longs], list[Longs]]:
         """Return the first tokens and the lengths of inputs, outputs and classes; and the sizes."""

@@ -45,7 +45,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
             found = _Side(values.reshape(-1), offsets, values.shape[1], None)
         rows = np.searchsorted(found.offsets, np.flatnonzero(np.isnan(found.values)), "right") - 1
         for row in np.unique(rows).tolist():
-            losses.report(name, "SNNS has no value for NaN: it cannot hold the pattern", row)
+            losses.report(name, "SNNS cannot store the pattern: it has no value for NaN", row)
         keep[rows] = False
         sides.append(found)
     if not keep.any() or not sides[0].units:

@@ -74,7 +74,7 @@ class Reading:
         return found
 
     def again(self) -> Self:
-        """Return the same without what `columns` collected."""
+        """Return a copy without the findings that `columns` collected."""
         return replace(self, _changed={})
 
     def dtypes(self) -> "list[np.dtype[Any] | None]":

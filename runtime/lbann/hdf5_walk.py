@@ -11,7 +11,7 @@ from exset.runtime.hdf5.file import File
 from exset.runtime.hdf5.objects import DEEPEST, is_group
 
 LARGE = 1 << 22
-"""The bytes from which on a file with many groups is divided."""
+"""A file of at least this many bytes is divided, if it has many groups."""
 
 PART = 1024
 """The most groups, or other objects, at which the walk of a part begins."""

@@ -47,12 +47,12 @@ def features(document: Document) -> set[str]:
 
 
 def unshared(document: Document) -> Document:
-    """Return the meaning: nothing is shared."""
+    """Return the meaning unchanged: nothing in it is shared."""
     return document
 
 
 def _members(settings: Settings) -> dict[str, Json]:
-    """Return all members of an object that have a value; `ssd_config`, which aeon ignores, not."""
+    """Return the members of an object that have a value, but not `ssd_config`: aeon ignores it."""
     found: dict[str, Json] = {"type": settings.type} if settings.type else {}
     for member, value in settings.values():
         if member.name == "augmentation" and member.kind == "objects":

@@ -3,7 +3,7 @@
     {"data": "a:\n  metadata: {scale: 2.0}\n", "experiment": "a:\n"}
 
 `schema_pairs.schema.json` describes the meaning: the name of each field, and its directives after
-those of groups and of the experiment schema have been applied. The order of fields is any.
+those of groups and of the experiment schema have been applied. The fields may be in any order.
 """
 
 import json
@@ -66,7 +66,7 @@ def features(document: Document) -> set[str]:
 
 
 def unshared(document: Document) -> Document:
-    """Return the meaning: nothing is shared."""
+    """Return the meaning unchanged: nothing in it is shared."""
     return document
 
 

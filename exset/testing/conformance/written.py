@@ -1,7 +1,8 @@
 """The contents of files as the tables of declared cases write them.
 
-A text represents its bytes in UTF-8, or for those of the notations of `notation.py`. Tables of TOML
-say the rest: `{hex = ...}`, the changes of a configuration, a pair of schemas, or a cache block.
+A text represents its bytes in UTF-8, or the bytes that it describes in a notation of `notation.py`.
+A table of TOML describes other contents: `{hex = ...}`, the changes of a configuration, a pair of
+schemas, or a cache block.
 """
 
 import json
