@@ -1,4 +1,4 @@
-"""Measure work on many HDF5 files: with processes, shares, Dask and MPI, each beside one process.
+"""Measure work on many HDF5 files: processes, shares, Dask and MPI, each against one process.
 
 All ways must give the same bytes. `python -m benchmarks.clusters FOLDER COUNT` only makes files.
 """

@@ -1,4 +1,4 @@
-"""Compare sibling formats with the dense `.ex` of exset, and svmlight with scikit-learn."""
+"""Time files of SNNS, CNTK, MikeNet, svmlight against `.ex`; svmlight against scikit-learn."""
 
 import io
 from collections.abc import Callable, Iterator

@@ -28,7 +28,7 @@ class Baseline:
     """The known findings of files; it also counts the findings of this run."""
 
     def __init__(self, path: FilePath, known: Known | None = None) -> None:
-        """Take the path of the baseline, and its findings; none for a new baseline."""
+        """Take the path of the baseline, and the findings in it; a new baseline has none."""
         self.path = os.fsdecode(path)
         self._known: Known = known or {}
         self._present: Known = {}

@@ -45,8 +45,8 @@ def read_records(
     first: the number of the first record, if the source is a chunk of a file.
 
     TensorFlow regards a file that ends within the header of a record as complete; exset adds a
-    finding. Raises FormatError for other damage. With `damaged` this is a finding, too, and the
-    records after a damaged record are read if its length is right.
+    finding. Raises FormatError for other damage. With `damaged`, other damage is a finding, too,
+    and exset reads the records after a damaged record if the length of this record is right.
     """
     fields, shift, whole = _fields(source, limits, engine)
     starts, lengths = fields.spans("records.data")

@@ -53,12 +53,12 @@ def for_each_file(
     """Run `work` on every file and report each result; return the worst exit code.
 
     With `--json`, `row` returns the members that the command adds to the object of a file; its
-    `Result` argument is None if the file has an error. Without it, `show` writes a result as text.
-    After an error in a file, exset continues with the other files. A terminal shows the progress of
-    the `action`. If results are `visible`, it does so only if standard output is not a terminal.
-    `measured` and `returns`: as in `run`. `divider`: divides large files into parts, on which
-    `work` then runs; the items must be paths. `change`: changes each result before it is reported.
-    `failed` is called for each file with an error, after the error was written.
+    `Result` argument is None if the file has an error. Without `--json`, `show` writes a result as
+    text. After an error in a file, exset continues with the other files. A terminal shows the
+    progress of the `action`. If results are `visible`, exset shows progress only if standard output
+    is not a terminal. `measured` and `returns`: as in `run`. `divider`: divides large files into
+    parts, on which `work` then runs; the items must be paths. `change`: changes each result before
+    it is reported. `failed` is called for each file with an error, after the error was written.
     """
     rows = json_rows()
     worst = Exit.OK

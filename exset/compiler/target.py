@@ -80,7 +80,7 @@ class _Context(CPUContext):
         return [].append
 
     def post_lowering(self, module: object, library: object) -> None:
-        """Add nothing: kernels need no manager of memory."""
+        """Add nothing: kernels need no memory manager."""
 
 
 class Compiler(CompilerBase):

@@ -37,7 +37,7 @@ def table(
 
 
 class _Finding(Protocol):
-    """What a row of a table of findings shows."""
+    """The members of a finding that a row of a table shows."""
 
     @property
     def code(self) -> str: ...

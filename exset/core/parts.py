@@ -39,7 +39,7 @@ class FilePart(os.PathLike[str]):
         return self.path
 
     def of(self, size: int) -> slice:
-        """Return the share of this part of a sequence; the parts have equal sizes, up to one."""
+        """Return the share of this part of a sequence; the sizes of parts differ by 1 at most."""
         return slice(size * self.rank // self.count, size * (self.rank + 1) // self.count)
 
 

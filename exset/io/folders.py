@@ -147,8 +147,8 @@ class NewFolder:
     def path_of(self, name: str) -> str:
         """Return the path at which another process may create a file, by its relative name.
 
-        The folder is being written: the path is not that of the complete file. Raises FormatError
-        for a name that leads out of the folder.
+        exset is still writing the folder: the complete file will have another path. Raises
+        FormatError for a name that leads out of the folder.
         """
         assert self._path is not None, "nothing is written"
         return os.path.join(self._path, _checked(self.name, name))

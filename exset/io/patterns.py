@@ -53,7 +53,7 @@ def _names(path: str) -> list[str]:
 
 
 def _is_folder(path: str) -> bool:
-    """Return whether a path is a folder; a link that leads nowhere, or in a circle, is none."""
+    """Return whether a path is a folder; a broken or circular link is not one."""
     try:
         return S_ISDIR(os.stat(path or os.curdir).st_mode)
     except (FileNotFoundError, NotADirectoryError):

@@ -53,7 +53,8 @@ class Shown:
 class CellsOfColumn:
     """The cells of a column as a kernel read them; kinds: uint8 [n], numbers: int64 [n].
 
-    seen: a bit for each kind of cells. least, most: of the integers that the kernel read.
+    seen: a bit for each kind of cells. least, most: the lowest and the highest integer that the
+    kernel read.
     """
 
     kinds: Bytes

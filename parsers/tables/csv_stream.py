@@ -119,7 +119,7 @@ class _File:
 
     @property
     def compiled(self) -> bool:
-        """Whether to use compiled kernels."""
+        """Whether the compiled kernels are used."""
         return KERNELS.use_compiled(self.blocks.size or 0, self.engine)
 
 

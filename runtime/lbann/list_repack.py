@@ -1,4 +1,4 @@
-"""Copy the samples of a list into new HDF5 files that all have as many samples, up to one."""
+"""Copy the samples of a list into new HDF5 files, with equally many in each file."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -63,13 +63,14 @@ def repacked(
 ) -> SampleList:
     """Write a new folder of HDF5 files with the samples of a list, and return their list.
 
-    The files have the samples in the order of the list, and equally many, up to one. A sample is
-    copied with all that is in its group, and keeps its path; if a file has this path already, the
-    sample gets a number after it. The folder is written completely or not at all.
+    The files have the samples in the order of the list. The numbers of samples of two files differ
+    by one at most. A sample is copied with all that is in its group, and keeps its path; if a file
+    has this path already, the sample gets a number after it. The folder is written completely or
+    not at all.
 
     base: the folder of a relative base directory. Raises OptionError for less than one file and for
-    more files than samples, FormatError for a list without ids of HDF5 groups, for a sample that
-    does not exist and for one with links, and OSError.
+    more files than samples, FormatError for a list without ids of HDF5 groups, and for a sample
+    that does not exist or has links. Raises OSError.
     """
     if samples.kind.is_single or samples.has_integer_ids:
         hint = "repack a list of one of the CONDUIT_HDF5 types"

@@ -77,9 +77,9 @@ def picture_rows(
     """Return the first rows of the examples with the indices `which`, by default of all.
 
     `inputs`, `targets`: as in `to_arrays`; layouts are inferred from the whole set, so that
-    pictures of different examples are alike. `ticks`: make a row for each tick, as `by_tick` does.
-    `most`: the most rows. Raises FormatError, LimitError, IndexError, and ValueError if there is
-    nothing to draw.
+    pictures of different examples have the same columns. `ticks`: make a row for each tick, as
+    `by_tick` does. `most`: the most rows. Raises FormatError, LimitError, IndexError, and
+    ValueError if there is nothing to draw.
     """
     findings = Findings() if findings is None else findings
     layouts = layouts_of(examples, (inputs, targets), findings)

@@ -27,8 +27,8 @@ def sources(
 ) -> Iterator[tuple[Source, int, bool]]:
     """Yield chunks of a file, which can be read again, as sources with their `start`.
 
-    Also yield the number of parts before the chunk, and whether the chunk is the last one. What
-    cannot be divided is in the last one. watch: gets all bytes.
+    Also yield the number of parts before the chunk, and whether the chunk is the last one. The last
+    chunk has all bytes that cannot be divided. watch: called with each block of bytes.
     """
     waiting: list[bytes] = []
     size = start = count = 0

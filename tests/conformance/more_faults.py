@@ -1,7 +1,7 @@
 """Faults of readers of the other formats: what each does, and a declared case that finds it.
 
-Like those of `faults.py` they were listed before the files that are drawn. Each changes a value or
-a verdict of some files, and nothing else.
+Like the faults in `faults.py`, they were listed before any file was drawn. Each fault changes a
+value or a verdict of some files, and nothing else.
 """
 
 from collections.abc import Callable

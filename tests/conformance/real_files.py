@@ -176,7 +176,7 @@ SAME_RULE: Final = dict(
 NO_RULE: Final = {
     "lex_bom.ex": "exset skips the byte order mark, which Lens refuses",
 }
-"""Files that the right reader, which is as Lens, reads otherwise than exset."""
+"""Files that the right reader reads as Lens does, but exset does not."""
 
 SAME_LIST: Final = dict(
     line.split()

@@ -11,7 +11,7 @@ class Damaged(Exception):
 
 
 class RightBlock:
-    """Reads a block: call it with the bytes; None refuses them."""
+    """Reads a block: call it with the bytes; it returns None to refuse them."""
 
     def __init__(self, *faults: str) -> None:
         self.faults = set(faults)

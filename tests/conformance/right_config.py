@@ -57,7 +57,7 @@ class Refused(Exception):
 
 
 class RightConfig:
-    """Reads a configuration for aeon's last version: call it with the bytes; None refuses them."""
+    """Reads a configuration for aeon's last version from bytes; it returns None to refuse them."""
 
     def __init__(self, *faults: str) -> None:
         self.faults = set(faults)

@@ -16,7 +16,7 @@ BLANKS = b" \t\r\f\v"
 
 
 class RightList:
-    """Reads a list whose ids are names: call it with the bytes; None refuses them."""
+    """Reads a list whose ids are names: call it with the bytes; it returns None to refuse them."""
 
     def __init__(self, *faults: str) -> None:
         self.faults = set(faults)

@@ -17,7 +17,7 @@ REAL = re.compile(
 
 
 class RightManifest:
-    """Reads a manifest of aeon since June 2017: call it with the bytes; None refuses them."""
+    """Reads a manifest of aeon since June 2017 from bytes; it returns None to refuse them."""
 
     def __init__(self, *faults: str) -> None:
         self.faults = set(faults)

@@ -17,7 +17,7 @@ _DROPPED = {
 
 
 class RightSampler:
-    """Answers a request: call it with the bytes; ValueError refuses them."""
+    """Answers a request: call it with the bytes; it raises ValueError to refuse them."""
 
     def __init__(self, *faults: str) -> None:
         self.faults = set(faults)

@@ -36,7 +36,7 @@ class Refused(Exception):
 
 
 class RightSchema:
-    """Reads a schema: call it with the bytes; None refuses them."""
+    """Reads a schema: call it with the bytes; it returns None to refuse them."""
 
     def __init__(self, *faults: str) -> None:
         self.faults = set(faults)
@@ -135,7 +135,7 @@ class RightSchema:
 
 
 class RightPair:
-    """Merges a pair of schemas: call it with the request; None refuses it."""
+    """Merges a pair of schemas: call it with the request; it returns None to refuse it."""
 
     def __init__(self, *faults: str) -> None:
         self.faults = set(faults)

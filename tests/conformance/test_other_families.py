@@ -23,7 +23,7 @@ PAIRS = [(format, fault) for format, faults in MORE_FAULTS.items() for fault in 
 
 @pytest.mark.parametrize("format", READERS)
 def test_a_right_reader_passes(format: str) -> None:
-    """It shares no code with exset, so the meanings are not merely what exset says.
+    """The reader shares no code with exset, so the meanings do not depend on exset alone.
 
     Only the readers of schemas and samplers use a part of exset, or of a library that exset uses.
     """
