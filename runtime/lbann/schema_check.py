@@ -39,7 +39,10 @@ _Checked: TypeAlias = tuple[list[_Field], list[Finding]]
 
 @dataclass(frozen=True)
 class Samples(os.PathLike[str]):
-    """Samples of one file; `part`: which part of them, as `2/8`; `first`: the id of the first of all."""
+    """Samples of one file, or a part of them.
+
+    first: the id of the first sample of the file. part: which part these are, as `2/8`.
+    """
 
     path: str
     ids: tuple[str, ...]
