@@ -49,4 +49,4 @@ def short_records(block: Block) -> str:
     if not short:
         return ""
     shown = ", ".join(map(str, short[:_SHOWN])) + (" ..." if len(short) > _SHOWN else "")
-    return f": by the names of the elements, record {shown} has fewer than others"
+    return f": the names of the elements show that record {shown} has fewer elements than others"

@@ -232,7 +232,7 @@ class _Lowering(Assembler):
         self.owner = outer
 
     def owned(self, path: str) -> None:
-        """Note that a field, or an array, belongs to the records of the current branch."""
+        """Record that the field or array at `path` belongs to the records of the current branch."""
         if self.owner is not None:
             self.program.owners[path] = self.owner
 

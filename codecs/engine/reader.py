@@ -88,7 +88,8 @@ class Gatherer:
 class LazyFields(Fields):
     """Fields whose columns are gathered from the file on access.
 
-    stopped: the error of the record at which an array without a count ends, if the data go on.
+    stopped: for an array without a count that ends before the data: the error of the record that
+    could not be read there.
     """
 
     run: Gatherer

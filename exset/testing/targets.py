@@ -100,7 +100,7 @@ def all_targets() -> tuple[Target, ...]:
 
 
 def drawn(fmt: Format, count: int, start: int) -> list[bytes]:
-    """Return files of `count` models of the format's strategy, drawn with the seed `start`."""
+    """Return the files of `count` models, drawn from the format's strategy with a seed."""
     if fmt.strategy is None:
         return []
     strategy = cast(Callable[[], st.SearchStrategy[Model]], load(fmt.strategy))()

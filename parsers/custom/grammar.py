@@ -62,8 +62,8 @@ class Grammar:
     """A Lark grammar of your own, which exset runs as tables.
 
     text: the grammar. start: its start rule. numbers: the dtype of each terminal that is a number;
-    the others are text. words: what error messages call terminals. folder: the folder of relative
-    imports in the grammar. keep_all_tokens, maybe_placeholders: as in Lark.
+    the others are text. words: the names of terminals in error messages. folder: the folder of
+    relative imports in the grammar. keep_all_tokens, maybe_placeholders: as in Lark.
     """
 
     text: str
@@ -206,10 +206,10 @@ def compile_grammar(
 ) -> Grammar:
     """Compile a Lark grammar: its text, or a file, as a path object (`pathlib.Path`).
 
-    numbers: the dtype of each terminal that is a number, such as `{"REAL": "float32"}`. words: what
-    error messages call terminals. The other options are those of Lark. The grammar is LALR(1), with
-    a contextual lexer. Raises ValueError for what the engine cannot run, and the exceptions of Lark
-    for a grammar that is wrong.
+    numbers: the dtype of each terminal that is a number, such as `{"REAL": "float32"}`. words: the
+    names of terminals in error messages. The other options are those of Lark. The grammar is
+    LALR(1), with a contextual lexer. Raises ValueError for what the engine cannot run, and the
+    exceptions of Lark for a grammar that is wrong.
     """
     if isinstance(grammar, str):
         text, folder = grammar, None

@@ -67,7 +67,7 @@ class CellsOfColumn:
     _ends: Longs
 
     def _has(self, *kinds: int) -> bool:
-        """Return whether a cell has one of some kinds."""
+        """Return whether any cell is of one of the given kinds."""
         return any(self.seen >> kind & 1 for kind in kinds)
 
     @cached_property

@@ -30,8 +30,8 @@ from exset.runtime.aeon.missing_files import Folder
 
 _SHOWN: Final = 5
 _LEFT_OUT: Final = (
-    "aeon would leave such elements out, and read all later ones as those of other records: exset"
-    " validate --files --base FOLDER lists them"
+    "if aeon built the cache, it would leave these elements out and give later ones to wrong"
+    " records: exset validate --files --base FOLDER lists them"
 )
 _MAX_JOURNAL: Final = 1 << 24
 

@@ -99,8 +99,8 @@ class Folder:
             return Mistake("the name is a link to a file that does not exist")
         if repeated := self._repeated(name):
             return Mistake(
-                f"relative paths already start in a folder {repeated}: remove {repeated}/ from the"
-                f" path, or name the folder above with {self.setting}"
+                f"relative paths already start in the folder {repeated}: remove {repeated}/ from"
+                f" the path, or name the folder above with {self.setting}"
             )
         if other := self._in_other_letters(path):
             advice = "case matters in names of files, and so does the encoding of accents"

@@ -19,7 +19,10 @@ Number = Longs | int
 
 @dataclass(frozen=True)
 class Columns:
-    """The range lists and ranges of a set on a device; `value` is one number if all are equal."""
+    """The range lists and ranges of an example set, as arrays on a device.
+
+    `value` is a single number if all values are equal.
+    """
 
     lists: Longs
     group: Ints

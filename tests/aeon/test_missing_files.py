@@ -108,10 +108,10 @@ def test_the_same_mistake_in_some_paths_is_explained_once() -> None:
 
 
 def test_the_name_of_the_base_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "already start in a folder data:" in hint_of("data/cat/0.jpg", base="data")
-    assert "already start in a folder data/cat:" in hint_of("data/cat/0.jpg", base="data/cat")
+    assert "already start in the folder data:" in hint_of("data/cat/0.jpg", base="data")
+    assert "already start in the folder data/cat:" in hint_of("data/cat/0.jpg", base="data/cat")
     monkeypatch.chdir("data")
-    assert "already start in a folder data:" in hint_of("data/cat/0.jpg")
+    assert "already start in the folder data:" in hint_of("data/cat/0.jpg")
 
 
 def test_accents_of_another_form() -> None:

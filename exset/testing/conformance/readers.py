@@ -3,7 +3,8 @@
 A program gets a file on standard input, or its path for the argument `{}`, and writes its answer to
 standard output. Exit code 0: accepted; 1: refused; any other, and a traceback of Python: a crash.
 
-A few cases have options, such as `ids=integer`: `{ids}` in an argument is the value, else empty.
+A few cases have options, such as `ids=integer`. `{ids}` in an argument is replaced by the value, or
+by nothing in a case without this option.
 
 With `loop` one process answers all cases. exset writes the length of each file in decimal digits, a
 blank before each option, a line feed, and the file. The program answers `0` or `1`, a blank, the

@@ -32,9 +32,10 @@ def data_of(written: object, table: Mapping[str, object]) -> bytes:
 
 
 def _config(declared: Mapping[str, object], base: Mapping[str, object]) -> bytes:
-    """Return the configuration `base` with changed members, and without some others.
+    """Return the configuration `base` with the declared members in place of its own.
 
-    `etl` and `augmentation` are the members of a single object.
+    `without` names members to remove. `etl` and `augmentation`, which are lists in a configuration,
+    are declared as the only object of the list.
     """
     members = {**base, **cast(Mapping[str, object], declared["config"])}
     for name in ("etl", "augmentation"):
