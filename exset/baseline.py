@@ -16,7 +16,7 @@ from exset.core.errors import Findings, FormatError, Place
 from exset.core.text import safe
 from exset.io import files
 from exset.io.files import FilePath
-from exset.reports.checks import fingerprint
+from exset.reports.checks import fingerprint, unkept
 
 _SCHEMA: Final = 1
 
@@ -109,9 +109,10 @@ class Baseline:
 
 
 def _counts(findings: Findings) -> Iterator[tuple[str, Counter[str]]]:
+    more = unkept(findings)
     for code in dict.fromkeys(finding.code for finding in findings):
         counts = Counter(fingerprint(each) for each in findings if each.code == code)
-        counts[""] = findings.count(code) - counts.total()
+        counts[""] = more[code]
         yield code, +counts
 
 

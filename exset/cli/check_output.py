@@ -1,22 +1,24 @@
 """The output of `exset validate`: text, JSON lines, or a report for another tool."""
 
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from exset.baseline import Baseline
 from exset.cli.each_file import FileResult, Result
 from exset.cli.inputs import CommonOptions
 from exset.cli.options import option, options
 from exset.cli.output import Exit, data_error, require_option, usage_error
 from exset.cli.reports import as_finding, json_option, json_rows, tally_text, use_json, verdict
-from exset.core.errors import Findings, FormatError
+from exset.core.errors import Finding, Findings, FormatError
 from exset.core.text import counted, safe
-from exset.reports import written
-from exset.reports.checks import CheckedFile, files_run, findings_run
 
-_FORMS: Final = ("text", "json", "github", "sarif", "junit")
+if TYPE_CHECKING:
+    from exset.baseline import Baseline
+    from exset.reports.checks import CheckedFile
+
+_REPORTS: Final = ("github", "sarif", "junit")
+_FORMS: Final = ("text", "json", *_REPORTS)
 
 
 @dataclass
@@ -25,9 +27,9 @@ class CheckOutput:
 
     common: CommonOptions
     form: str
-    baseline: Baseline | None = None
+    baseline: "Baseline | None" = None
     update: bool = False
-    _files: list[CheckedFile] = field(default_factory=list)
+    _files: "list[CheckedFile]" = field(default_factory=list)
     _explained: set[str] = field(default_factory=set)
 
     def new(self, path: str, result: Result) -> Result:
@@ -37,16 +39,13 @@ class CheckOutput:
         found = self.baseline.new(path, result.findings)
         if self.update:
             found = Findings()
-        code = Exit.BAD_FILE if self.common.is_failure(found) else Exit.OK
-        if found.count("limit"):
-            code = Exit.LIMIT
-        return replace(result, findings=found, exit=code)
+        return replace(result, findings=found, exit=self.common.exit_of(found))
 
     def show(self, path: str, result: FileResult) -> None:
         """Write the result of a file, or keep it for the report."""
         findings, failed = result.findings, result.exit is not Exit.OK
-        if self.form != "text":
-            self._files.append(CheckedFile(path, findings, failed))
+        if self.form in _REPORTS:
+            self._keep(path, findings, failed)
             return
         name = "<stdin>" if path == "-" else path
         details = self._explanations(findings) if self.common.verbosity > 0 else ()
@@ -56,14 +55,17 @@ class CheckOutput:
 
     def fail(self, path: str, error: FormatError | OSError) -> None:
         """Keep the error of a file that cannot be checked, for the report."""
-        self._files.append(CheckedFile(path, Findings(), True, as_finding(error)))
+        if self.form in _REPORTS:
+            self._keep(path, Findings(), True, as_finding(error))
 
     def finish(self) -> None:
         """Write the report, and the baseline if it is to be updated."""
-        if self.form in ("github", "sarif"):
-            click.echo(written(findings_run(self._files), self.form), nl=False)
-        elif self.form == "junit":
-            click.echo(written(files_run(self._files), self.form), nl=False)
+        if self.form in _REPORTS:
+            from exset.reports import written
+            from exset.reports.checks import files_run, findings_run
+
+            run = files_run if self.form == "junit" else findings_run
+            click.echo(written(run(self._files), self.form), nl=False)
         if self.baseline is None:
             return
         if self.update:
@@ -74,6 +76,13 @@ class CheckOutput:
             name = safe(self.baseline.path)
             gone = f"findings that no longer occur: {self.baseline.gone:,}"
             click.echo(f"{name}: {gone}; remove them with --update-baseline", err=True)
+
+    def _keep(
+        self, path: str, findings: Findings, failed: bool, error: Finding | None = None
+    ) -> None:
+        from exset.reports.checks import CheckedFile
+
+        self._files.append(CheckedFile(path, findings, failed, error))
 
     def _explanations(self, findings: Findings) -> list[str]:
         """Explain each code for the first time; skip unknown codes of other packages."""
@@ -123,6 +132,8 @@ def check_output(
         if update:
             require_option("--baseline", "update_baseline")
         return CheckOutput(common, form)
+    from exset.baseline import Baseline
+
     try:
         known = Baseline.read(baseline)
     except FileNotFoundError:

@@ -10,7 +10,6 @@ from typing import Any, Final, cast
 from exset import checking
 from exset.cli.each_file import FileResult
 from exset.cli.inputs import CommonOptions
-from exset.cli.output import Exit
 from exset.core.errors import Findings, FormatError
 from exset.core.jobs import Execution
 from exset.core.parts import FilePart, PartState, changed
@@ -57,7 +56,7 @@ class Check:
             decode=self.decode,
             **self.options,
         )
-        return self._checked(findings)
+        return Checked(findings, self.common.exit_of(findings))
 
     def counts(self, paths: Sequence[str]) -> list[int]:
         """Return into how many parts each file is divided."""
@@ -74,7 +73,7 @@ class Check:
         if findings is None:
             return self(path)
         findings.sort()
-        return self._checked(findings)
+        return Checked(findings, self.common.exit_of(findings))
 
     def _part(self, part: FilePart) -> Checked:
         """Check a part of a file; places of findings are those in the part."""
@@ -94,11 +93,6 @@ class Check:
                     if isinstance(file, OpenFile) and (divider := _divider(file)) is not None:
                         return divider.count(file.blocks.size or 0)
         return 1
-
-    def _checked(self, findings: Findings) -> Checked:
-        if findings.count("limit"):
-            return Checked(findings, Exit.LIMIT)
-        return Checked(findings, Exit.BAD_FILE if self.common.is_failure(findings) else Exit.OK)
 
 
 def _divider(file: OpenFile | OpenFolder) -> PartsOf | None:

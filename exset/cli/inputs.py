@@ -12,7 +12,7 @@ from exset import api, formats, streaming
 from exset.cli import format_options
 from exset.cli.executions import taken_execution
 from exset.cli.options import option, options, secondary_option
-from exset.cli.output import usage_error
+from exset.cli.output import Exit, usage_error
 from exset.cli.paths import allowed_folders
 from exset.core.callers import OptionError
 from exset.core.errors import Finding, Findings, FormatError, Severity
@@ -112,6 +112,12 @@ class CommonOptions:
         """Return whether a check failed: there are errors, or with `--strict` warnings."""
         worst = findings.worst
         return worst is Severity.ERROR or (self.strict and worst is Severity.WARNING)
+
+    def exit_of(self, findings: Findings) -> Exit:
+        """Return the exit code of a check."""
+        if findings.count("limit"):
+            return Exit.LIMIT
+        return Exit.BAD_FILE if self.is_failure(findings) else Exit.OK
 
 
 def _with_common_options(command: Callable[..., object]) -> Callable[..., object]:
