@@ -254,7 +254,7 @@ def read_input(
 ) -> Source | Folder:
     """Read a source, or return the folder if the path is a folder of a known format.
 
-    `roots`: those of a folder, as in `Folder`.
+    `roots`: the folders that must contain its files, as in `Folder`.
     """
     name = os.fsdecode(path)
     found = streaming.folder_of(name, format, limits, roots)

@@ -42,7 +42,7 @@ def validate(
     the current one; `access` limits which files are opened, and how. `decode`: with `check_files`,
     also decode the elements of a configuration of aeon's loader.
 
-    `options` are those of `load`, and of the check of the family: `inputs` and `targets`, the
+    `options`: the options of `load`, and of the family's check: `inputs` and `targets`, the
     layout of the network that an example set must fit, such as `{"onset": 20, "vowel": 6}` or `13`.
 
     Raises OSError for a file that cannot be opened, and ImportError if `decode` needs OpenCV and it

@@ -48,9 +48,10 @@ def convert(
 ) -> int:
     """Read one file and write another; return the number of units written, such as examples.
 
-    Formats, options and errors are those of `load` and `save`. Between families the file is
-    converted through a table; `level` is that of `save`. `options` may then also be those of
-    `to_table` and `from_table`, with two differences: a list of names may be a text with commas,
+    Formats, options and errors are the same as for `load` and `save`. Between families exset
+    converts the file through a table; `level` is an option of `save`. `options` may then also
+    contain options of `to_table` and `from_table`, with two differences: a list of names may be a
+    text with commas,
     and `root` replaces `access`. A manifest and a block are converted to each other directly;
     `base` and `root` are for the files of the manifest. With `dry_run` nothing is written, and
     `findings` gets all that the target cannot store. `reading` has options of the reader with names
@@ -91,7 +92,7 @@ def conversion(
     options: Mapping[str, object],
     roots: tuple[str, ...] = (),
 ) -> Conversion:
-    """Convert a file; the arguments are those of `convert`, and of `Steps.of`.
+    """Convert a file; the arguments are the same as for `convert` and `Steps.of`.
 
     `roots`: the folders that must contain the files of a folder; if there are any, the file counts
     as untrusted.
@@ -171,7 +172,7 @@ def _in_chunks(
     findings: Findings,
     writing: Mapping[str, OptionValue],
 ) -> Conversion:
-    """Write models that can be iterated over again, completely or not at all."""
+    """Write a file in chunks, completely or not at all; the models can be iterated over again."""
     if target_format.is_folder:
         with folders.writing(target, dry_run=dry_run) as folder:
             count = target_format.write_folder(models, folder, findings=findings, **writing)

@@ -30,7 +30,8 @@ def dataset(
     """Return a dataset, which reads samples by their indices, many at a time, as NumPy arrays.
 
     `source`: a model, the path of a file or of a folder, such as a cache. `format`: the format of a
-    file, as in `load`. Options: for a file, those of the format's reader; `fields`, the names of
+    file, as in `load`. Options: for a file, the options of the format's reader; `fields`, the
+    names of
     the arrays in a batch; and the options of the family: `ExampleDataset` (inputs, targets: the
     layouts of the network; by: "event" or "example"), `ManifestDataset` (names, padded, base,
     access), `CacheDataset` (types, names, padded), `LoaderDataset` for a loader configuration of

@@ -44,7 +44,7 @@ class Compiled:
 
 @dataclass(frozen=True)
 class Installation:
-    """The state of this installation; its attributes are those of the JSON of `exset doctor`.
+    """The state of this installation; `exset doctor --json` prints the same attributes.
 
     `versions` has None for a library that is not installed. `compiled` says whether compiled
     kernels can be used, and `why`. Sizes are in bytes; `stale` is the size of files in the cache

@@ -78,7 +78,7 @@ def load_plugins() -> tuple[Format, ...]:
 
 
 def of_files() -> tuple[Format, ...]:
-    """Return exset's own formats of files, without those of folders."""
+    """Return exset's own formats of files, without the formats of folders."""
     return tuple(fmt for fmt in FORMATS if not fmt.is_folder)
 
 
@@ -167,7 +167,7 @@ def text_of(fmt: Format) -> Format:
 
 
 def stem(name: str) -> str:
-    """Return a file name without the suffix of compression and without that of a format."""
+    """Return a file name without the suffixes of compression and format: `a` for `a.ex.gz`."""
     bare = _uncompressed(name)
     return os.path.splitext(bare)[0] if by_suffix(name) else bare
 
@@ -204,8 +204,8 @@ def by_signature(head: bytes) -> Format | None:
 def detect(head: bytes, name: str, argument: str = "format") -> Format:
     """Return the format of a file: by magic, else by the suffix of its name, else by signature.
 
-    `head` is the beginning of the uncompressed data. If the suffix is that of a format with magic
-    bytes and the file does not begin with them, every other format that fits is preferred.
+    `head` is the beginning of the uncompressed data. If the suffix belongs to a format with magic
+    bytes and the file does not begin with them, exset prefers every other format that fits.
     `argument`: the name of the argument by which the caller names a format, for messages. Raises
     FormatError, which lists the candidates.
     """

@@ -38,7 +38,7 @@ _CELL: Final = 60
 
 @dataclass
 class ReportOptions:
-    """How to report files. `whole`: read large files as a whole. The others: as for `validate`."""
+    """How to report files. `whole`: read large files whole. Other fields: as for `validate`."""
 
     whole: bool = False
     base: str = ""
@@ -49,7 +49,7 @@ class ReportOptions:
 
 
 def report_of(path: str, options: ReportOptions, number: int = 0) -> tuple[PageFile, Findings]:
-    """Return the report of a file, and its findings. `number`: of the file in the page.
+    """Return the report of a file, and its findings. `number`: the number of the file in the page.
 
     An error of the format is a finding. Raises OSError, and ImportError without matplotlib.
     """

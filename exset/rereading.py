@@ -100,7 +100,7 @@ class FileChunks(Iterable[Model]):
 
 
 def _state(file: OpenFile | OpenFolder) -> tuple[int, int]:
-    """Return what changes with a file: its size and its time, or the sizes of those in a folder."""
+    """Return what changes with a file: its size and time; for a folder, the sizes of its files."""
     if isinstance(file, OpenFolder):
         return file.size, 0
     status = os.stat(file.name)

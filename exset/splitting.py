@@ -36,8 +36,9 @@ def split(
     seed; by default each part continues where the part before ends. `by`: keep units with the same
     value of a field together, such as "file" of a sample list; sizes are then met as nearly as
     possible, and each part gets a group of units if there are enough groups. `stratify`: give each
-    part an equal share of each value of a field, such as "label" of a manifest. Fields are those of
-    `exset.edit.keep`. Units keep their order in a part. Raises ValueError for too large sizes and
+    part an equal share of each value of a field, such as "label" of a manifest. Fields are the
+    same as in `exset.edit.keep`. Units keep their order in a part. Raises ValueError for too large
+    sizes and
     for an empty part, TypeError for a model that cannot be split, such as a schema.
     """
     import numpy as np

@@ -42,8 +42,9 @@ class Steps:
     ) -> Self:
         """Give each option to all steps that have it.
 
-        `options`: of all steps; the reader gets only those that the writer does not have.
-        `reading`: of the reader and of tables. `is_untrusted`: whether unset options get their
+        `options`: options of all steps; the reader gets only options that the writer does not
+        have. `reading`: options of the reader and of tables. `is_untrusted`: whether unset options
+        get their
         values for untrusted files. With `dry_run` no option writes a folder. Raises OptionError for
         an option that no step has, and for a wrong value.
         """
@@ -146,7 +147,7 @@ def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict
 
 
 def _with_access(options: dict[str, object]) -> dict[str, object]:
-    """Return options in which those of access to files are joined in one, `access`."""
+    """Return options in which the options of access to files are joined in one, `access`."""
     flags = {field: bool(options.pop(name, False)) for name, field in _FLAGS.items()}
     locking = False if options.pop("no_locking", False) else None
     root = options.pop("root", "")

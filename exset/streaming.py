@@ -46,7 +46,8 @@ def stream(
 ) -> "Stream":
     """Read units, such as examples, one after the other, from a file, a pipe or standard input.
 
-    Arguments, errors and findings are those of `load`; the units before an error are yielded first.
+    Arguments, errors and findings are the same as for `load`; units before an error are yielded
+    first.
     The memory holds a chunk of the file, or one unit if that is larger. The first `next` opens the
     file. From a pipe, a unit is yielded as soon as it is complete (text: with the end of its line);
     the first bytes decide the format. With `loop`, the file is opened again at its end, until it
@@ -182,8 +183,8 @@ class OpenFile:
     ) -> Iterator[Model]:
         """Yield a model for each chunk, or for the whole file if it is small or cannot be chunked.
 
-        Arguments and errors are those of `Format.read`; of a large file, only the first error is
-        raised.
+        Arguments and errors are the same as for `Format.read`; of a large file, only the first
+        error is raised.
         """
         if self.format.streamer is None or self.is_small():
             yield self.model(findings, engine=engine, **options)
@@ -289,8 +290,9 @@ def opened(
 ) -> Iterator[OpenFile | OpenFolder]:
     """Open a file, `-`, a bundled sample or a folder, and recognise its format.
 
-    `format`: its name. `few`: whether only the first units are needed. `argument`: as in
-    `formats.detect`. `roots`: those of a folder, as in `Folder`. Raises the errors of
+    `format`: the name of the format. `few`: whether only the first units are needed. `argument`:
+    as in `formats.detect`. `roots`: the folders that must contain the files of a folder. Raises
+    the errors of
     `files.blocks`, also for a folder of no known format, and FormatError for an unknown format.
     """
     name = os.fsdecode(path)
@@ -335,7 +337,7 @@ def _blocks(name: str, limits: Limits, size: int) -> Iterator[Blocks]:
 def recognise(blocks: Blocks, format: str | None = None, argument: str = "format") -> Format:
     """Return the format with the given name; without a name, detect the format of the blocks.
 
-    `argument`: as `formats.detect`.
+    `argument`: the name of `format` in messages, as in `formats.detect`.
     """
     if format is not None:
         return formats.get(format)

@@ -33,8 +33,8 @@ def writer(
     standard output, gets each unit at once. An exception is a binary file, because it begins with
     the number of its units. If it is compressed or sent to a pipe, exset writes it only at the end.
     Until then exset keeps it in memory, or in a temporary file if it is large. `header`: the file's
-    header, such as a `SetHeader`; by default the one of the first model. Other arguments and errors
-    are those of `save`; the file has the same bytes as from `save`.
+    header, such as a `SetHeader`; by default the one of the first model. Other arguments, errors,
+    and the bytes of the file are the same as for `save`.
     """
     path = os.fsdecode(path)
     fmt = api.target_format(path, format)

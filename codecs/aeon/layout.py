@@ -1,6 +1,6 @@
 """The layouts of cpio archives in the old binary format, and of the header of aeon's cache blocks.
 
-Names and order of fields are those of the manual, cpio(5), and of aeon (cpio.cpp).
+Names and order of fields are as in the manual, cpio(5), and in aeon (cpio.cpp).
 """
 
 from functools import lru_cache

@@ -62,7 +62,7 @@ class Layout:
         """Return the bytes of a file with the given tables: the inverse of `read`.
 
         exset computes the counts that Construct computes. Raises FormatError for a value that
-        the layout forbids, and ValueError for tables that are not those of the layout.
+        the layout forbids, and ValueError for tables that do not fit the layout.
         """
         from exset.codecs.custom.writing import write
 

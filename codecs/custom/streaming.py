@@ -43,7 +43,7 @@ class _Parts:
 
 @dataclass(frozen=True)
 class _Joined:
-    """The flat columns of a chunk: those of the head, and those of its records."""
+    """The flat columns of a chunk: the columns of the head, and the columns of its records."""
 
     head: Columns
     records: Columns

@@ -83,7 +83,10 @@ class Tree:
         return record
 
     def _member(self, con: cs.Construct, name: str | None, path: str, scope: Scope) -> ir.Node:
-        """Convert a member of a Struct. path: its own, or without a name that of the Struct."""
+        """Convert a member of a Struct.
+
+        path: the path of the member, or of the Struct for a member without a name.
+        """
         node = self._node(con, path, scope)
         if name is None and not _needs_no_name(node):
             refuse(path, f"{type(con).__name__} needs a name")

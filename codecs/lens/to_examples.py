@@ -64,7 +64,8 @@ def header_of(fields: Fields) -> SetHeader:
 class Decoder:
     """Converts the fields of some examples to `examples`, a set that is not in normal form.
 
-    listed: the number of events in event lists, with those of earlier chunks. Raises FormatError
+    listed: the number of events in event lists, including the lists of earlier chunks. Raises
+    FormatError
     and LimitError.
     """
 

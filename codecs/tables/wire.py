@@ -25,7 +25,7 @@ class Parts(NamedTuple):
     """The fields of messages, in order.
 
     owners: the message of each field. numbers: its field number. wires: its wire type. starts,
-    ends: the offsets of its value; of a varint, those of its bytes.
+    ends: the offsets of its value, for a varint the offsets of its bytes.
     """
 
     owners: Longs

@@ -71,7 +71,7 @@ def cli() -> None:
 def main(workers: "Execution | None" = None) -> int:
     """Run the command line; the console script `exset`.
 
-    workers: what works on many files, in place of the processes of `--jobs`.
+    workers: the executor that works on many files, by default the processes of `--jobs`.
     """
     signals.install_handlers()
     try:

@@ -22,7 +22,7 @@ _LARGE: Final = 2 * SMALL
 
 @dataclass(frozen=True, kw_only=True)
 class Checked(FileResult):
-    """The findings of a file or a part of one; `state` is that of a part, else None."""
+    """The findings of a file or of a part of it; `state`: the state of a part, None for a file."""
 
     state: PartState | None = None
 
@@ -32,7 +32,7 @@ class Check:
     """Checks a file or a part of one; with a `base`, also the files that it names.
 
     base: the folder of relative names, empty for the current one; None: do not check these files.
-    jobs: the processes that check these files. options: those of readers and checks.
+    jobs: the processes that check these files. options: the options of readers and checks.
     """
 
     common: CommonOptions
@@ -65,7 +65,7 @@ class Check:
         return [self._count(path) for path in paths]
 
     def joined(self, path: str, parts: Sequence[Checked]) -> Checked:
-        """Return the result of a file from those of its parts, or read the file as a whole."""
+        """Join the results of the parts of a file, or read the file as a whole."""
         states = [(part.state, part.findings) for part in parts if part.state is not None]
         with self.common.opened(path) as file:
             divider = _divider(file)
@@ -76,7 +76,7 @@ class Check:
         return Checked(findings, self.common.exit_of(findings))
 
     def _part(self, part: FilePart) -> Checked:
-        """Check a part of a file; places of findings are those in the part."""
+        """Check a part of a file; the places of findings are relative to the part."""
         common, findings = self.common, Findings()
         with common.opened(part.path) as file:
             if isinstance(file, OpenFolder) or (divider := _divider(file)) is None:

@@ -42,7 +42,7 @@ def check_role(role: str, format: str) -> None:
 
 
 def features_of(text: str, cases: Sequence[Case]) -> frozenset[str]:
-    """Return the features in a text with commas; ValueError for one that no case has."""
+    """Return the features in a text, separated by commas; ValueError for an unknown feature."""
     chosen = frozenset(filter(None, (word.strip() for word in text.split(","))))
     there = {feature for case in cases for feature in case.features}
     if unknown := sorted(chosen - there):
@@ -93,7 +93,7 @@ def found_lines(result: Result, draws: int) -> Iterator[str]:
 
 
 def formats_binary(format: str) -> bool:
-    """Return whether a format is binary; requests are text."""
+    """Return whether a format is binary. The requests of an encoder are text."""
     return format not in meanings.REQUESTS and exset.formats.get(format).binary
 
 
@@ -110,7 +110,7 @@ def keep(case: Case, folder: str) -> str:
 
 
 def run_of(format: str, results: Sequence[Result]) -> Run:
-    """Return results as the rows of a report."""
+    """Return the results of the cases as rows of a report."""
     rows = [
         Row(
             name=each.case.id,

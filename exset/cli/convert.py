@@ -24,7 +24,7 @@ from exset.steps import Steps
 
 @dataclass(frozen=True, kw_only=True)
 class Converted(FileResult):
-    """The result of a job: units, bytes, findings, and maybe data for the terminal."""
+    """The result of a job: written units and bytes, findings, and data for a terminal."""
 
     count: int
     size: int | None = None

@@ -16,7 +16,7 @@ from exset.core.parts import FilePart, divided, whole
 
 @dataclass(frozen=True)
 class FileResult:
-    """The findings of one file, and its exit code; subclasses add what a command needs."""
+    """The findings of one file, and its exit code; subclasses add results of a command."""
 
     findings: Findings
     exit: Exit = Exit.OK
@@ -32,7 +32,7 @@ class Divider(Protocol[Result]):
         """Return into how many parts each file is divided."""
 
     def joined(self, path: Any, parts: Sequence[Result], /) -> Result:
-        """Return the result of a file from those of its parts."""
+        """Join the results of the parts of a file."""
 
 
 def for_each_file(

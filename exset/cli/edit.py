@@ -152,7 +152,7 @@ def _applied(model: Joinable, steps: Sequence[Step]) -> Joinable:
 
 
 def _size(source: Format, count: int, read: int) -> str:
-    """Return the number of written units as text; also that of the read units if it differs."""
+    """Return the number of written units as text, and the number of read units if it differs."""
     counted = source.family.counted(read)
     return counted if count == read else f"{count:,} of {counted}"
 

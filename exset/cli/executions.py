@@ -72,7 +72,7 @@ jobs_options = options(
 
 
 def taken_execution(values: dict[str, Any]) -> Execution:
-    """Take the values of `jobs_options` out of those of a command; return how to run its work."""
+    """Remove the values of `jobs_options` from `values`; return how to run the work."""
     names = ("jobs", "journal", "resume", "shard", "plan", "scheduler")
     jobs, journal, resume, shard, plan, scheduler = (values.pop(name, None) for name in names)
     if jobs is None:
@@ -93,7 +93,7 @@ def taken_execution(values: dict[str, Any]) -> Execution:
 
 
 def _workers(ctx: click.Context, jobs: int, scheduler: str) -> Execution:
-    """Return what works on the files: Dask, the ranks of MPI, or processes."""
+    """Return the executor of the work: Dask, the ranks of MPI, or processes."""
     if not scheduler:
         given = ctx.find_root().obj
         return given if isinstance(given, Execution) else Execution(jobs)
@@ -104,12 +104,12 @@ def _workers(ctx: click.Context, jobs: int, scheduler: str) -> Execution:
 
 
 def gathering(ctx: click.Context, journals: tuple[str, ...], header: Header) -> None:
-    """Let the command of a context read its results from journals; `header`: that of the first."""
+    """Let a command read its results from journals; `header`: the header of the first journal."""
     ctx.meta[_GATHERED] = journals, header
 
 
 def _command(ctx: click.Context) -> tuple[str, ...]:
-    """Return the words of a command: `list`, `build`."""
+    """Return the words that name a command, such as `list`, `build`."""
     names = []
     above: click.Context | None = ctx
     while above is not None and above.parent is not None:
@@ -119,7 +119,7 @@ def _command(ctx: click.Context) -> tuple[str, ...]:
 
 
 def _arguments(ctx: click.Context) -> tuple[str, ...]:
-    """Return the arguments of a command, without those that say how it runs or gathers results."""
+    """Return the arguments of a command, but not how it runs or gathers results."""
     values, _, _ = ctx.command.make_parser(ctx).parse_args([*raw_arguments(ctx)])
     left_out = _HOW if ctx.command.name == "convert" else _HOW | _OUTPUTS
     words: list[str] = []

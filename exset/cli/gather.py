@@ -34,7 +34,7 @@ def gather(
       exset gather 'shares/*'
 
     exset repeats the command that the journals name, but reads the results from the journals and
-    does no work. The output and the exit code are those of the command without --shard. Run it in
+    does no work. The output and the exit code are the same as without --shard. Run it in
     the same folder as the shares.
     """
     header = Header.read(journals[0])

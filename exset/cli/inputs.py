@@ -89,7 +89,7 @@ class CommonOptions:
         return LoadedFile(source.name, fmt, model, findings)
 
     def opened(self, path: str, few: bool = False) -> AbstractContextManager[OpenFile | OpenFolder]:
-        """Open a file to read it in chunks, as `streaming.opened` does; `few`: as there."""
+        """Open a file to read it in chunks; `few` is an argument of `streaming.opened`."""
         how: dict[str, Any] = {"limits": self.limits, "roots": self.access.roots}
         return streaming.opened(path, format=self.format, few=few, **how)
 

@@ -38,7 +38,7 @@ def man(ctx: click.Context, folder: str) -> None:
 
 
 def _contexts(ctx: click.Context) -> Iterator[click.Context]:
-    """Yield the context of a command, and those of all commands in it."""
+    """Yield the context of a command, and the contexts of its subcommands."""
     yield ctx
     if isinstance(ctx.command, click.Group):
         for name in ctx.command.list_commands(ctx):
@@ -94,7 +94,7 @@ def _entry(name: str, text: str) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """Return a line of text; a dot or an apostrophe at its begin would be a request."""
+    """Return a line of text. A dot or apostrophe at its start is escaped: it would be a request."""
     return f"\\&{_text(text)}" if text.startswith((".", "'")) else _text(text)
 
 

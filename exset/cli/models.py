@@ -1,4 +1,4 @@
-"""Output options for commands that write one file of a family, and the report on this file."""
+"""Options of commands that write one file, and the report on this file."""
 
 import click
 
@@ -29,7 +29,7 @@ def output_option(
 
 
 def model_output(format: str) -> Decorator:
-    """Add `-o` and `--json` to a command that ends with `written`."""
+    """Add `-o` and `--json` to a command that calls `written` at its end."""
     rows = json_option("format", "units", "counts", "findings", file="output")
     return options(output_option(format), rows)
 

@@ -99,7 +99,7 @@ def progress(
     visible: bool = False,
     is_failure: Callable[[Value], bool] | None = None,
 ) -> Iterator[Outcome[Item, Value]]:
-    """Show how many of several files are done, their bytes, and how many failed.
+    """Show progress: the number of files that are done, their bytes, and how many failed.
 
     exset shows this only if standard error is a terminal. `is_failure`: whether a file with this
     value failed; files with an error always do.

@@ -27,9 +27,9 @@ _META = "exset.cli.json"
 class Report:
     """The result of a command: text for people or, with `--json`, one object.
 
-    `values` are members of the object. As text, `lines` and `data`, a file of the format `fmt`, go
-    to standard output; then the findings, up to `shown` of each code, and the lines of `status`
-    unless `--quiet`, go to standard error. `failed` sets the exit code.
+    `values`: the members of the object. `lines`, `data`: text, and a file of the format `fmt`, for
+    standard output. `status`: lines for standard error, after the findings, except with `--quiet`.
+    `shown`: the number of findings of each code to write. `failed` sets the exit code.
     """
 
     values: Mapping[str, object] = field(default_factory=dict)
@@ -143,7 +143,7 @@ def json_option(*keys: str, **parameters: str) -> Decorator:
 
 
 def use_json(ctx: click.Context) -> None:
-    """Do as if `json_option()` were given."""
+    """Use JSON, as if the user had set the option `--json`."""
     ctx.meta[_META] = JsonRows(ctx, (), {})
 
 

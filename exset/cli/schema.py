@@ -182,7 +182,7 @@ def build(
 
 
 def _load(path: str, common: CommonOptions) -> "Schema":
-    """Read a schema, to which options of the readers of lists do not apply."""
+    """Read a schema, without the options for readers of lists."""
     from exset.grammars.lbann.schema import Schema
 
     return api.load(path, model=Schema, format="schema", **common.reading)

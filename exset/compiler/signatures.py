@@ -24,8 +24,8 @@ def variants(function: Callable[..., object]) -> Iterator[tuple[types.Type, ...]
 
     Arrays are contiguous; without a declared shape they have one dimension. The first choice takes
     the first type of every union, the next choice the second types. `X | None` gives only None,
-    because kernels get an X only when they run as plain Python. All unions of a function have as
-    many types. Raises TypeError for other annotations.
+    because kernels get an X only when they run as plain Python. All unions of a function have the
+    same number of types. Raises TypeError for other annotations.
     """
     hints = get_type_hints(function)
     hints.pop("return", None)

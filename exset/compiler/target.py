@@ -35,14 +35,14 @@ _PASSES = (
 
 
 class Library(AOTCodeLibrary):
-    """The code of a function, without that of the functions that it calls."""
+    """The code of one function, without the functions that it calls."""
 
     def add_llvm_module(self, module: Any) -> None:
         """Add code as it is."""
         self._final_module.link_in(module)
 
     def finalize(self) -> None:
-        """End the library without linking it with those that it needs."""
+        """End the library, but do not link it with other libraries."""
         self._finalized = True
 
     @property
@@ -72,7 +72,7 @@ class _Context(CPUContext):
 
     @cache  # noqa: B019 - there is one context
     def refresh(self) -> None:
-        """Look for implementations once, not before each kernel."""
+        """Load Numba's implementations once, not before each kernel."""
         super().refresh()  # type: ignore[no-untyped-call]
 
     def get_executable(self, library: object, descriptor: object, environment: object) -> object:

@@ -336,7 +336,7 @@ class ChangedFindings(Findings):
     def __init__(self, findings: Findings, change: Callable[[Finding], Finding]) -> None:
         """Prepare to pass findings on to `findings`, each changed by the function `change`.
 
-        Counts and severities are those of `findings`.
+        Counts and severities are the ones of `findings`.
         """
         vars(self).update(vars(findings))
         self._findings = findings

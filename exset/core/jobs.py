@@ -35,11 +35,11 @@ class Execution:
 
     jobs: the number of processes; 1: only this process; 0: one on each core. executor: runs the
     work in place of exset's processes, and stays open. `jobs` is then the number of its workers, by
-    default the number that the executor itself reports. plan: a file to which the plan is written,
-    in place of any work. isolated: with one process, run work that may crash or hang in another
+    default the number that the executor itself reports. plan: write the plan to this file, and do
+    no work. isolated: with one process, run work that may crash or hang in another
     one, with a time limit; see `exset.core.isolation`. record: where to keep the outcomes, and
-    which share of the work to do. gathered: journals that have all outcomes; exset reads them in
-    place of any work. work: the id that their work must have, see `Header.work`.
+    which share of the work to do. gathered: journals that have all outcomes; exset reads them, and
+    does no work. work: the id that their work must have, see `Header.work`.
     """
 
     jobs: int = 1
@@ -64,7 +64,7 @@ class Execution:
 
     @property
     def first_pass(self) -> "Execution":
-        """How to run work that must be done before the plan can be made."""
+        """How to run the work that comes before the plan, such as dividing files."""
         return replace(self, plan="", record=None, gathered=())
 
     @property
@@ -169,7 +169,7 @@ def _run(
 
 @dataclass
 class _First(Generic[Item, Value]):
-    """Runs work in one process until it pays to start others; `done`: how many files.
+    """Runs work in one process until it pays to start others; `done`: the number of files so far.
 
     isolated: the process is not this one. is_limited: it then has a time limit for each file.
     """

@@ -98,7 +98,8 @@ class Kernels:
     ) -> None:
         """Name the modules, and the sizes from which it pays to load or to compile the kernels.
 
-        The unit is that of the work: bytes of text, or numbers. `use_from` is for kernels already
+        Sizes are in units of the work: bytes of text, or numbers. `use_from` is for kernels
+        already
         loaded, by default the same as `load_from`. From `compile_from` on a background process
         compiles kernels that are not ready.
         """
@@ -126,7 +127,7 @@ class Kernels:
         return bool(self._functions)
 
     def failure(self) -> str | None:
-        """Return why a background process could not compile the kernels, or None."""
+        """Return why a background process could not compile the kernels; None if none failed."""
         why = disk_cache.load(self.name + FAILED)
         return None if why is None else why.decode()
 

@@ -99,7 +99,7 @@ class Parts(Sequence[Item]):
 def divided(
     items: Sequence[Item], counts: Sequence[int], part: Callable[[Item, int, int], Item]
 ) -> Sequence[Item]:
-    """Return the units of work of some files; arguments are those of `Parts`."""
+    """Return the units of work of some files; the arguments are the same as for `Parts`."""
     return items if all(count == 1 for count in counts) else Parts(items, counts, part)
 
 
@@ -112,7 +112,7 @@ def whole(
     """Yield the outcome of each file, from the outcomes of `units`, as `divided` returned them.
 
     join: joins the values of the parts of a file, in order; it may raise the errors of the work. If
-    parts of a file have errors, the first is that of the file.
+    parts of a file have errors, the first of them is the error of the file.
     """
     with closing(outcomes):
         if not isinstance(units, Parts):
@@ -135,7 +135,7 @@ def parts_of(count: int, size: int) -> int:
 
 
 def changed(path: str) -> FormatError:
-    """Return the error for a file that is not the one which was divided."""
+    """Return the error for a file that has changed since it was divided."""
     from exset.core.errors import Place
 
     message = "the file changed while exset worked on it"

@@ -68,7 +68,7 @@ class Summing(Generic[Item, Value]):
 class JournalError(Exception):
     """Journals that cannot be used for this work; `error` says why.
 
-    It is no FormatError, which would be a finding of the file that is being checked.
+    It is not a FormatError: that would be a finding of the checked file.
     """
 
     def __init__(self, error: FormatError) -> None:

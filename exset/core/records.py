@@ -109,7 +109,10 @@ def outcome_from_json(item: Item, kind: object, data: Mapping[str, Any]) -> Outc
 
 
 def _findings(data: Mapping[str, Any]) -> Findings:
-    """Return findings; the last one kept of each code represents those that were only counted."""
+    """Return findings.
+
+    The last kept finding of each code represents the findings that were only counted.
+    """
     findings = Findings()
     kept = [from_json(Finding, each) for each in data["kept"]]
     last = {each.code: rank for rank, each in enumerate(kept)}

@@ -44,7 +44,7 @@ class Shard:
 
     @classmethod
     def of_environment(cls, environment: Mapping[str, str]) -> "Shard":
-        """Return the share of this task; a Slurm array counts the tasks of all of its jobs."""
+        """Return the share of this task; in a Slurm array, the tasks of all its jobs count."""
         pairs = [(environment.get(rank, ""), environment.get(size, "")) for rank, size in _RANKS]
         found = [tuple(map(int, pair)) for pair in pairs if all(map(str.isdecimal, pair))]
         rank, size = found[0] if found else (0, 1)

@@ -30,7 +30,8 @@ class Source:
     It may be a chunk of an input: then `start` bytes are before it, and `first_line` and
     `first_column` are the position of its first byte. Offsets count from the first byte of the
     input. The content may be a file mapped into memory: `data` copies it, `view` does not. `path`:
-    that of the file, "" if it is not on this machine. `sidecar`: the content of the file with its
+    the path of the file, "" if it is not on this machine. `sidecar`: the content of the file with
+    its
     metadata, `NAME.exset.json`, for formats that have one.
     """
 

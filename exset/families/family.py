@@ -152,7 +152,8 @@ class Family:
         return model.unit_names()
 
     def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
-        """Return a number for each unit, shape (units,): the same one for equal values of a field.
+        """Return a number for each unit, shape (units,): units with equal values have equal
+        numbers.
 
         Numbers are in the order of first use. Raises ValueError for an unknown field.
         """

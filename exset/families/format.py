@@ -210,7 +210,7 @@ class Format:
     ) -> int:
         """Write the files of a folder; return the number of units. Raises the errors of `write`.
 
-        models: as those of a `ChunkWriter`.
+        models: chunks of a model, as a `ChunkWriter` gets them.
         """
         writer = cast(FolderWriter, self._loaded(self._writer()))
         counted = _Counted(models, self._check_model)

@@ -125,7 +125,7 @@ class FolderWriter(Protocol):
         findings: "Findings",
         **options: OptionValue,
     ) -> None:
-        """Write the files; `models`: as those of a `ChunkWriter`.
+        """Write the files; `models`: chunks of a model, as a `ChunkWriter` gets them.
 
         The files must not depend on how the units are divided into chunks. Raises FormatError if
         the format cannot store a model; then the folder is removed.

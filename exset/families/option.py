@@ -35,7 +35,7 @@ class Option:
     attribute: str = ""
 
     def __post_init__(self) -> None:
-        """Remember the name: an unset option that is declared elsewhere is ignored."""
+        """Record the name: an unset option that another format declares is ignored."""
         _NAMES.add(self.name)
 
     @property
@@ -59,9 +59,9 @@ def chosen(
 ) -> dict[str, object]:
     """Return the options that are set.
 
-    `owner`: whose options they are, for messages. Raises OptionError for an option that is not
-    declared, unless it is unset and another owner has it, and for a value that is not one of the
-    choices.
+    `owner`: the name of the format or function, for messages. Raises OptionError for a value that
+    is not one of the choices, and for an option that is not declared, unless it is unset and
+    another owner has it.
     """
     for name, value in given.items():
         option = named(declared, name)

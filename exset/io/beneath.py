@@ -148,7 +148,7 @@ def _checked(path: str | bytes) -> str:
 
 
 def _real(path: str, roots: tuple[str, ...]) -> tuple[str, str]:
-    """Return the path of a file without links, and that of the root that contains it."""
+    """Return the path of a file without links, and the path of the root that contains it."""
     real = os.path.realpath(path)
     for root in map(os.path.realpath, roots):
         if real == root or real.startswith(os.path.join(root, "")):

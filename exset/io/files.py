@@ -82,12 +82,12 @@ def local_path(path: FilePath, name: str) -> str:
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name is that of a file on this machine, written as it is."""
+    """Return whether a name is a path on this machine, of a file that exset does not compress."""
     return is_file(name) and not name.endswith((*SUFFIXES, ".Z"))
 
 
 def is_file(name: str) -> bool:
-    """Return whether a name is that of an existing or new file on this machine, not of a device."""
+    """Return whether a name is the path of an existing or new file here, not of a device."""
     if name == "-" or remote.is_remote(name):
         return False
     try:

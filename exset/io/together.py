@@ -18,9 +18,8 @@ from exset.io.named import open_named, sync, with_file_name
 def write(path: FilePath, data: bytes, others: Mapping[str, bytes]) -> None:
     """Write a file and other files; all get their names when all are complete and on disk.
 
-    `others`: contents by path.
-
-    If there are others, all must be uncompressed files on this machine. Raises the errors of
+    `others`: the contents of the other files, by path. If there are any, all files must be
+    uncompressed and on this machine. Raises the errors of
     `exset.io.files.write`.
     """
     if not others:

@@ -67,7 +67,7 @@ class PageFinding:
 
 @dataclass
 class PageFile:
-    """A file, or a comparison of two: what the page says about it. `sampled`: how, if not whole."""
+    """What the page says about a file or a comparison. `sampled`: how much of the file was read."""
 
     name: str
     about: str

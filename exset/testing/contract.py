@@ -68,7 +68,7 @@ class Readable(Protocol):
 
 @dataclass
 class Outcome:
-    """The outcome of reading: a model or an error, and the findings; `later`: the other errors."""
+    """The outcome of reading: a model or an error, `later` errors, and the findings."""
 
     model: Model | None
     error: Finding | None

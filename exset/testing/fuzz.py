@@ -53,8 +53,8 @@ class Tally:
 class Fuzzer:
     """Tries cases of one target; each case has a number, which determines its bytes.
 
-    `mutator`: makes the cases, with the seed `start`. `processes`: try the cases in them; by
-    default in this process. `room`, `slow`: as in `verdict`.
+    `mutator`: makes the cases, with the seed `start`. `processes`: the processes that try the
+    cases, by default this one. `room`, `slow`: as in `verdict`.
     """
 
     target: Target
@@ -79,7 +79,7 @@ class Fuzzer:
     def tried(self, data: bytes, number: int | None, *, slow: float | None = None) -> Verdict:
         """Return the verdict on some bytes, with the checks of the case `number`.
 
-        `slow`: the seconds that the checks may take, by default those of the fuzzer.
+        `slow`: the seconds that the checks may take, by default the fuzzer's own limit.
         """
         slow = self.slow if slow is None else slow
         trial = (self.target, data, number, self.room, slow)

@@ -38,8 +38,9 @@ _NEAR: Final = 12
 class Mutator:
     """Makes nearly good files: seeds that are cut, changed and joined.
 
-    `most`: how many bytes of a seed are used. `words`: words to insert in addition to `WORDS`, such
-    as those of a grammar. `repaired`: a function that corrects checksums, used on most cases.
+    `most`: how many bytes of a seed are used. `words`: words to insert in addition to `WORDS`,
+    such as the words of a grammar. `repaired`: a function that corrects checksums, used on most
+    cases.
     """
 
     def __init__(

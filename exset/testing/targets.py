@@ -95,7 +95,7 @@ class FormatTarget(ReaderTarget):
 
 
 def all_targets() -> tuple[Target, ...]:
-    """Return all formats of files, also those of other packages."""
+    """Return all formats of files, including formats of other packages."""
     return tuple(map(FormatTarget, (*formats.of_files(), *formats.load_plugins())))
 
 

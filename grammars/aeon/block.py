@@ -135,8 +135,8 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
     or files. frame: the other entries, kept for their times: the header of a block, its trailer,
     and the last entry, `TRAILER!!!`. padding: the number of zero bytes after the archive.
 
-    The length is the number of records; each entry of an archive is a record. A record is the tuple
-    of its elements; its name is that of its first entry. Raises ValueError.
+    The length is the number of records; each entry of an archive is a record. A record is the
+    tuple of its elements; its name is the name of its first entry. Raises ValueError.
     """
 
     header: BlockHeader | None
@@ -247,7 +247,7 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
         return self.with_unchecked(header=header, elements=elements.with_unchecked(name=names))
 
     def concat(self, *others: "Block") -> Self:
-        """Return a block with the records of this block, then those of the others.
+        """Return a block with the records of this block, then the records of the others.
 
         The elements of a block get new names, by aeon's rule; an archive keeps its names. Raises
         ValueError if a block and an archive are joined, or records have different numbers of

@@ -71,7 +71,7 @@ def same(a: NDArray[T], b: NDArray[T]) -> bool:
 def compact(array: NDArray[T], default: object = None) -> NDArray[T]:
     """Return a column as a constant if all elements are equal bitwise, else unchanged.
 
-    default: the value that they must equal; None: that of the first element.
+    default: the value that all elements must equal; None: the value of the first element.
     """
     if array.size == 0 or array.strides[0] == 0:
         return frozen(array)
@@ -155,9 +155,8 @@ def concat_offsets(parts: Sequence[Longs]) -> Longs:
 
 
 def run_of(indices: Longs, n: int) -> slice | None:
-    """Return the indices as a slice of a column of length n.
-
-    Return None if they are not consecutive, or out of bounds.
+    """Return indices into a column of length n as a slice; None if they are not consecutive or are
+    out of bounds.
     """
     if indices.size == 0:
         return slice(0, 0)

@@ -16,7 +16,7 @@ _SHOWN = (Number, np.bool_, str, bytes, NoneType)
 
 
 def shown(given: object) -> str:
-    """Return a value as text for a message: a number or a short text itself, else the type."""
+    """Return a value as text for a message: numbers and short texts as they are, else the type."""
     if isinstance(given, str | bytes) and len(given) > 40:
         return f"{given[:37]!r}..."
     return repr(given) if isinstance(given, _SHOWN) else type(given).__name__
@@ -30,7 +30,7 @@ def check_kind(where: str, given: object, kind: type, expected: str = "") -> Non
 
 
 def items_of(where: str, given: object, expected: str) -> list[object]:
-    """Return the items of a list or another iterable. Raises ValueError for text and others."""
+    """Return the items of a list or another iterable. Raises ValueError for all else, and text."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ValueError(f"{where}: expected a list of {expected}, not {shown(given)}")
     return list(given)

@@ -22,7 +22,7 @@ class FrozenColumns:
 
     @classmethod
     def unchecked(cls, **columns: object) -> Self:
-        """Return a table of the given columns without checks; they must come from checked ones."""
+        """Return a table of columns without checking them: they come from checked columns."""
         table = object.__new__(cls)
         for name, column in columns.items():
             object.__setattr__(
@@ -121,7 +121,8 @@ class Column(Rows, Generic[Item]):
 
     @classmethod
     def listed(cls, what: str, items: object) -> object:
-        """Return a column of the items of a list; `items` itself if the class takes no lists.
+        """Return a column of the items of a list; return `items` unchanged if the class takes no
+        lists.
 
         Raises ValueError that names the column: `what`.
         """

@@ -147,7 +147,8 @@ class Strings(Column[bytes | None]):
         )
 
     def distinct(self) -> tuple[Self, Longs]:
-        """Return the distinct strings in order of first use, and for each row its index of them.
+        """Return the distinct strings in order of first use, and for each row the index of its
+        string.
 
         The indices are int64 [n]. An absent string counts as empty.
         """

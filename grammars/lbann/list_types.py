@@ -50,7 +50,7 @@ class Reader(StrEnum):
     IMAGE = "image"
 
     def kind_of(self, kind: Kind) -> Kind:
-        """Return the type as which this reader reads a list with the type `kind`."""
+        """Return the type that this reader assumes for a list of the type `kind`."""
         if self is Reader.IMAGE:
             return Kind.SINGLE_SAMPLE
         return Kind.MULTI_SAMPLE_INCLUSION if kind.is_single else kind

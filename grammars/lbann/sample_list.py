@@ -2,7 +2,7 @@
 
 A list has a kind (the type in its first line), a base directory and files. Each file has included
 and excluded samples; an inclusion list names the ids of the included samples, an exclusion list
-those of the excluded samples.
+the ids of the excluded samples.
 """
 
 from collections.abc import Iterable, Iterator

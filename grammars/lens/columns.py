@@ -1,6 +1,6 @@
 """The parts of a Lens example set: header, events, ranges, and the nine columns that hold them.
 
-Names are those of the Lens manual ("Example Files"), in snake_case. Constructors check all columns;
+Names are from the Lens manual ("Example Files"), in snake_case. Constructors check all columns;
 a ValueError names the wrong column. The columns may have any form: for the normal form, see
 `exset.grammars.lens.normal_form`.
 """
@@ -32,7 +32,7 @@ class SetHeader:
 
     The proc may be given as bytes or text. It is stored as bytes, as in all columns; `proc_text`
     has it as text, as all views do; an empty proc is None. Reals are rounded to float32. Equality
-    is bitwise: NaN equals NaN, -0.0 differs from 0.0. The defaults are those of Lens (defaults.h).
+    is bitwise: NaN equals NaN, -0.0 differs from 0.0. The defaults are from Lens (defaults.h).
     Raises ValueError.
     """
 

@@ -185,7 +185,7 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
         )
 
     def with_header(self, header: SetHeader) -> Self:
-        """Return the same examples in a set with another header; raise ValueError as `concat`."""
+        """Return the same examples in a set with another header; errors as in `concat`."""
         return self if self.header == header else self.empty(header).concat(self)
 
     def concat(self, *others: "ExampleSet") -> Self:

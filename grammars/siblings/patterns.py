@@ -64,7 +64,7 @@ class Patterns:
         return cls(table.rows, inputs, targets, others, losses, title)
 
     def drop_others(self, kept: Collection[str] = ()) -> None:
-        """Report the columns that the format cannot store, but for those in `kept`."""
+        """Report the columns that the format cannot store, except columns in `kept`."""
         for name, column in self.others.items():
             if name not in kept and not self.says_nothing(name):
                 problem = f"{self.title} cannot store the column {safe(name)!r}, {type_of(column)}"

@@ -39,8 +39,8 @@ _SHAPES: Final = 32  # the most dimensions that NumPy had before 2.0
 def to_store(table: Table, absent: Container[ColumnPath]) -> Table:
     """Return the table that a file holds, with the forms in its metadata.
 
-    absent: the paths of the columns with absent rows in the file, of which the table may be a
-    chunk. Raises ValueError for names and dtypes that Arrow does not have.
+    absent: the paths of the columns with absent rows anywhere in the file; the table may be only a
+    chunk of it. Raises ValueError for names and dtypes that Arrow does not have.
     """
     columns: dict[str, TableColumn] = {}
     taken: set[str] = set()
@@ -58,7 +58,7 @@ def to_store(table: Table, absent: Container[ColumnPath]) -> Table:
 
 
 def from_stored(table: Table, most: int) -> Table:
-    """Return the table that was stored, as far as the columns still fit their forms.
+    """Return the table that was stored; columns that no longer fit their forms stay as they are.
 
     most: the bytes that a column of absent arrays may take.
     """

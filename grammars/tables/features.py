@@ -39,7 +39,8 @@ def features_of(
 ) -> bytes:
     """Return the value of the key, as JSON, for these columns.
 
-    classes: the result of `classes_of`; media: that of `media_of`. Columns of media are structs.
+    classes: the result of `classes_of`; media: the result of `media_of`. Columns of media are
+    structs.
     """
     features = {
         name: {"names": classes[name], "_type": "ClassLabel"}

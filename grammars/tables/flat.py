@@ -91,7 +91,7 @@ def _flatten(
 def lengths_of(forms: Mapping[str, Form], survey: Survey) -> tuple[dict[str, int], set[str]]:
     """Return the length of each array of a surveyed table, and the names of those with offsets.
 
-    forms: those of the columns.
+    forms: the forms of the columns.
     """
     lengths: dict[str, int] = {}
     offsets: set[str] = set()

@@ -57,7 +57,8 @@ def without_structs(
 ) -> Table:
     """Return a table with bytes and paths in place of the structs of media.
 
-    metadata: that of the Arrow schema, which names these structs. names: the names of the columns
+    metadata: the metadata of the Arrow schema, which names these structs. names: the names of the
+    columns
     of the table, if exset wrote it; these show whether the table had paths.
     """
     features = stored_features(metadata).items()

@@ -47,7 +47,8 @@ def text_of(
 ) -> bytes:
     """Return the JSON value of a table.
 
-    file: the `Fingerprint` of its file, None for a folder. rows: by default those of the table.
+    file: the `Fingerprint` of its file, None for a folder. rows: by default the number of rows of
+    the table.
     """
     value = {
         **table.metadata,
@@ -95,7 +96,7 @@ def report(source: Source, problem: ValueError, findings: Findings) -> None:
 
 
 def _parsed(data: bytes) -> dict[str, Any]:
-    """Return the JSON value. Raises ValueError if it is not one of a table."""
+    """Return the JSON value. Raises ValueError if it does not describe a table."""
     try:
         value = json.loads(data)
     except RecursionError:

@@ -65,7 +65,7 @@ def unit_groups(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def is_unit(name: str) -> bool:
-    """Return whether a name is that of a unit."""
+    """Return whether a name is the name of a unit, such as `inputs:0`."""
     return _UNIT.fullmatch(name) is not None
 
 

@@ -174,7 +174,7 @@ def _is_place(name: str) -> bool:
 
 
 def _at(array: Longs, indices: Longs, beyond: int) -> Longs:
-    """Return the elements at the indices; `beyond` for an index after the last one."""
+    """Return the elements at the indices; `beyond` replaces elements after the last one."""
     if not len(array):
         return np.full(len(indices), beyond, np.int64)
     is_inside = indices < len(array)

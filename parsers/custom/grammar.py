@@ -207,7 +207,7 @@ def compile_grammar(
     """Compile a Lark grammar: its text, or a file, as a path object (`pathlib.Path`).
 
     numbers: the dtype of each terminal that is a number, such as `{"REAL": "float32"}`. words: the
-    names of terminals in error messages. The other options are those of Lark. The grammar is
+    names of terminals in error messages. The other options are options of Lark. The grammar is
     LALR(1), with a contextual lexer. Raises ValueError for what the engine cannot run, and the
     exceptions of Lark for a grammar that is wrong.
     """

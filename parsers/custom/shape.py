@@ -1,6 +1,7 @@
 """What each rule of a grammar gives: a node, or the children of a node, and how many of each.
 
-Nodes are those of Lark's tree: an alias, or a rule without a leading underscore; a rule with `?` is
+The nodes are the nodes of Lark's tree: an alias, or a rule without a leading underscore; a rule
+with `?` is
 a node only where it does not have exactly one child. A terminal that Lark filters out is no child.
 """
 

@@ -53,7 +53,7 @@ def read_numbers(
 def _converted(
     source: Source, starts: Longs, ends: Longs, dtype: np.dtype[Any], *, compiled: bool
 ) -> tuple[NDArray[Any], Longs]:
-    """Return the numbers, and the indices of those that the kernel leaves out."""
+    """Return the numbers, and the indices of numbers that the kernel leaves out."""
     buffer, count = np.frombuffer(source.data, np.uint8), len(starts)
     starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
     hard = np.zeros(count, np.int64)

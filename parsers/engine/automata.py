@@ -21,7 +21,7 @@ def automaton(terminal: TerminalDef) -> Automaton:
 
 
 class Unit(NamedTuple):
-    """A terminal, and the string terminals that replace it if its match is their text."""
+    """A terminal, and the string terminals that replace it where it matches exactly their text."""
 
     terminal: str
     embedded: tuple[str, ...]

@@ -154,7 +154,7 @@ def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
 def decimal(buffer: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
     """Return the digits of a decimal as an integer, and the power of ten that it is multiplied by.
 
-    The integer is -1 for more than 18 digits, and for something else.
+    The integer is -1 for more than 18 digits, and for a text that is not a decimal.
     """
     mantissa, digits, exponent = 0, 0, 0
     while at < end and 48 <= buffer[at] <= 57 and digits < _DIGITS:

@@ -83,7 +83,7 @@ def steps_of(lark: Lark, names: tuple[str, ...] | None) -> dict[Rule, int]:
 
 
 def _in_order(states: Mapping[int, Mapping[str, tuple[object, object]]], start: int) -> list[int]:
-    """Return Lark's parser states in a fixed order: the start, then those reached from it.
+    """Return Lark's parser states in a fixed order: the start, then the states reached from it.
 
     The states reached from a state are sorted by symbol, because Lark's own order depends on the
     hashes of strings. No move leads to the start, so 0 in a table is never the number of a target.

@@ -39,7 +39,7 @@ class Window:
 
     @property
     def size(self) -> int:
-        """How many bytes will be read, or have been read if that is more."""
+        """The number of bytes to read, or the number read so far if that is larger."""
         return max(self._blocks.needed or 0, self._read)
 
     @property

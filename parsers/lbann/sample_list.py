@@ -158,7 +158,7 @@ def _begin(source: Source, findings: Findings) -> int:
 
 
 def _as_read(header: Header, reader: Reader | None, words: Words) -> tuple[Kind, bytes | None]:
-    """Return the type as which a reader reads the list, and the label file."""
+    """Return the type that a reader assumes for the list, and the label file."""
     kind = header.kind if reader is None else reader.kind_of(header.kind)
     if kind is not header.kind:
         words.report("lbann-other-type", [1], reader=reader, kind=header.kind, other=kind)

@@ -75,7 +75,7 @@ def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
 
 
 def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
-    """Return the error for the reason for which the actions stopped."""
+    """Return the error that says why the actions stopped."""
     state = columns.state
     advice: str | None
     token, number = int(state[c.CULPRIT]), state[c.NUMBER]

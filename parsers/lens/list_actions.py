@@ -114,7 +114,7 @@ def end_list(columns: Columns) -> None:
 
 @inline_kernel
 def note_active(columns: Columns, kind: int, field: int, low: int, high: int) -> None:
-    """Note the list if a sparse range has another active value than an event of the span."""
+    """Add a note if a sparse range has another active value than an event of the span."""
     for event in range(low, high):
         if effective(columns, field, event) != columns.active[0]:
             for index in range(columns.state[c.LIST_START], columns.state[c.NUM_RANGES]):

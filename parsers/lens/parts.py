@@ -63,7 +63,7 @@ def check(
 
 
 def joined(parts: Sequence[tuple[PartState, Findings]], limits: Limits) -> Findings | None:
-    """Return the findings of the text from those of its parts; None: it must be read as a whole."""
+    """Join the findings of the parts of a text; None: it must be read as a whole."""
     groups = {name for state, _ in parts for name in state.names}
     expanded = sum(state.expanded for state, _ in parts)
     is_certain = all(state.is_certain for state, _ in parts)

@@ -38,8 +38,8 @@ _FREQUENCY: Final = tuple(b"freq:")
 class Texts(NamedTuple):
     """The bytes of all strings in written form, and the offset of each: int64 [k + 1].
 
-    An absent string has no bytes. names, procs: those of examples. fields: the distinct own fields
-    of events. groups: the names of the groups.
+    An absent string has no bytes. names, procs: the names and procs of examples. fields: the
+    distinct own fields of events. groups: the names of the groups.
     """
 
     data: Bytes

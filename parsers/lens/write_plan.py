@@ -41,8 +41,9 @@ TURN_SIZE: Final = NEXT + 3
 class Chains(NamedTuple):
     """Chains of events of an example with the same fields or range list: columns int64 [3 * m].
 
-    The entry of an event for a kind is at index `kind * m + event`. numbers: that of the range list
-    or own fields, or NOTHING. following: the chain's next event, or NOTHING. is_first: 0 or 1.
+    The entry of an event for a kind is at index `kind * m + event`. numbers: the number of the
+    range list or own fields, or NOTHING. following: the chain's next event, or NOTHING. is_first:
+    0 or 1.
     """
 
     numbers: Longs

@@ -51,5 +51,5 @@ def sparse_rows(sparse: Sparse, first: int, words: Mapping[str, bytes] = _NO_WOR
 
 
 def _text(text: str, words: Mapping[str, bytes]) -> bytes:
-    """Return the text of a number; that of equal numbers of both sizes is the same."""
+    """Return the text of a number; equal numbers of 32 and of 64 bits have the same text."""
     return words.get(text, repr(float(text)).removesuffix(".0").encode())

@@ -40,7 +40,7 @@ def text_cells(text: Text, special: tuple[bytes, ...], *, has_marks: bool) -> Ce
 
 
 def number_cells(column: Numbers, delimiter: bytes, is_alone: bool) -> Cells:
-    """Return the cells of numbers, those of an array with delimiters; an absent one is empty.
+    """Return the cells of rows of numbers; the cells of an array have delimiters between them.
 
     is_alone: there is no other column, so that empty cells need quotation marks.
     """
@@ -104,7 +104,7 @@ def _text(value: Any) -> bytes:
 def _joined(
     cells: list[bytes], present: Flags, width: int, delimiter: bytes, is_alone: bool
 ) -> Cells:
-    """Return rows of `width` cells each, with delimiters; those of an absent row are empty."""
+    """Return rows of `width` cells each, with delimiters; the cells of an absent row are empty."""
     missing = [_EMPTY if is_alone else b""] * width
     rows = [
         delimiter.join(cells[row * width : (row + 1) * width] if has else missing)

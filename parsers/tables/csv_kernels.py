@@ -264,7 +264,7 @@ def _put_point(out: Bytes, begin: int, at: int) -> int:
 def place_cells(data: Bytes, ends: Longs, out: Bytes, at: Longs, after: int) -> None:
     """Copy the cells of a column into all rows, each with the byte `after`.
 
-    at: the index in `out` for the cell of each row, which becomes that of the next cell.
+    at: the index in `out` for the cell of each row; it moves to the index for the next cell.
     """
     begin = 0
     for row in range(len(ends)):

@@ -129,8 +129,9 @@ def cells_of(
 ) -> list[CellsOfColumn]:
     """Return the cells of each column.
 
-    starts, ends: of the cells, row by row. is_text: bool [columns], those that are text in any
-    case. groups: neighbouring columns that are the columns of one array [n, k] in memory. Empty
+    starts, ends: of the cells, row by row. is_text: bool [columns], the columns that are text in
+    any case. groups: neighbouring columns that are the columns of one array [n, k] in memory.
+    Empty
     cells are absent. A column is text if no cell is filled, or some cell is not a number: it has
     leading zeros, a plus sign, or is an integer beyond 64 bits.
     """

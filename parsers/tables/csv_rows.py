@@ -23,8 +23,8 @@ class Cells:
     """The cells of one or more rows of `width` cells each.
 
     `source`: bytes that contain them. `starts`, `ends`: int64 [cells], their offsets in `buffer`,
-    the bytes of the source, without quotation marks. `is_quoted`: bool [cells]. `error`: that of
-    the next row, which has another width.
+    the bytes of the source, without quotation marks. `is_quoted`: bool [cells]. `error`: the error
+    of the next row, which has another width.
     """
 
     source: Source
@@ -40,7 +40,7 @@ class Cells:
     ) -> Self:
         """Return the cells of parsed rows up to the first row of another width.
 
-        `width`: the number of cells of each row, by default that of the first one.
+        `width`: the number of cells of each row, by default of the first row.
         """
         first, first_quoted, cell, cell_quoted, line = (
             grammar.terminal(name)

@@ -132,7 +132,7 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
     def check(self, findings: Findings, width: int | None = None) -> dict[int, Block]:
         """Add a finding for each error; return the intact blocks as {number: block}.
 
-        width: the number of elements of a record, by default that of the first intact block.
+        width: the number of elements of a record, by default as in the first intact block.
         """
         return dict(self.intact(findings, width))
 

@@ -73,7 +73,7 @@ class Plan:
         return cls(selected, uid, base, block_size, tuple(filter(None, ranges)), access)
 
     def with_blocks_of(self, cache: Cache) -> "Plan":
-        """Return the plan with the block size of a cache: that of its first readable block."""
+        """Return the plan with the block size of a cache: the size of its first readable block."""
         for number in cache.blocks:
             with suppress(FormatError, OSError):
                 if size := len(cache.block(number)):

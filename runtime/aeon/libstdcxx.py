@@ -1,7 +1,8 @@
 """Random numbers of GCC's C++ library, as aeon uses them: generators, distributions, shuffle.
 
-The C++ standard defines the generators. Each library has its own distributions and shuffle; these
-are those of libstdc++ since GCC 11. Earlier versions of `uniform_int_distribution` scaled the
+The C++ standard defines the generators. Each library has its own distributions and shuffle; this
+module has the ones of libstdc++ since GCC 11. Earlier versions of `uniform_int_distribution`
+scaled the
 numbers of mt19937 differently.
 """
 

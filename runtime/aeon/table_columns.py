@@ -28,7 +28,8 @@ class Known:
     """The properties of a table's columns that decide the elements of a manifest.
 
     types: the types by name of column. untyped: the columns of fields without a type, which the
-    dialect `seed` allows. dialect: that of the manifest to make. is_aeon: whether the table was
+    dialect `seed` allows. dialect: the dialect of the manifest to make. is_aeon: whether the table
+    was
     made of a manifest, so that `NAME.text` and `NAME.path` belong to the column NAME.
     """
 

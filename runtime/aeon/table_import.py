@@ -42,7 +42,7 @@ def from_table(
     files_to: a new folder. exset writes the bytes of all columns there as files, and these columns
     become FILE, with paths relative to this folder. The names of the files are in the column
     `NAME.path`; without this column, they are made of the row, the column and a suffix for the
-    content. dialect: by default that of the metadata, or "head".
+    content. dialect: by default the dialect in the metadata, or "head".
 
     Raises FormatError for arrays, lists and dates, for absent values, and for numbers that aeon
     cannot read; with `lossy` such columns and rows are dropped, with a finding for each. Raises

@@ -56,7 +56,7 @@ def rows_of(table: Table) -> Rows:
 
 
 def _are_paths(paths: list[str]) -> bool:
-    """Return whether paths can be those of groups, in order.
+    """Return whether paths can be the paths of groups, in order.
 
     They must be unique and of one depth, without blanks, and rows with a common group must be
     adjacent.

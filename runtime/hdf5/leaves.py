@@ -152,7 +152,7 @@ def _columns(name: str, values: list[Any], present: Flags) -> dict[str, TableCol
 
 
 def _spread(lengths: list[int], present: Flags) -> Longs:
-    """Return the length of each row; that of an absent row is 0."""
+    """Return the length of each row; an absent row has the length 0."""
     spread = np.zeros(present.size, np.int64)
     spread[present] = lengths
     return spread

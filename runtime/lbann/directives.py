@@ -1,4 +1,4 @@
-"""Read the values of directives as LBANN does, and check those of a schema.
+"""Read the values of directives as LBANN does, and check the directives of a schema.
 
 If LBANN is stricter than its own manual, exset follows the manual and adds a finding; with
 `compat="lbann"` it raises an error. LBANN: data_reader_HDF5.cpp, load_sample, normalize, coerce and

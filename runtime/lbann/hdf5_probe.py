@@ -159,7 +159,7 @@ class Probe:
 
 
 def joined_findings(listed: ListedFile, parts: Sequence[list[Finding]]) -> list[Finding]:
-    """Return the findings of a file from those of its parts."""
+    """Join the findings of the parts of a file."""
     return [finding for part in parts for finding in part]
 
 

@@ -93,7 +93,7 @@ def _in_no_file(errors: Sequence[FormatError | OSError]) -> FormatError | OSErro
 
 
 def path_hint(file: File, path: str, advice: str) -> str:
-    """Return a hint for a missing group: a similar path or that of a sample, then `advice`."""
+    """Return a hint for a missing group: a similar path or the path of a sample, then `advice`."""
     with suppress(FormatError):
         near, group = "", file.find("")
         for name in filter(None, path.split("/")):

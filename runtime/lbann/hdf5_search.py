@@ -93,7 +93,7 @@ class Search:
             return Walk(file, self._is_candidate).parts()
 
     def joined(self, path: str, results: Sequence[SearchResult]) -> SearchResult:
-        """Return the result of a file from those of its parts; LimitError for too many groups."""
+        """Join the results of the parts of a file; LimitError for too many groups."""
         whole = SearchResult()
         for each in results:
             whole.samples += each.samples

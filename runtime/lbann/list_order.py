@@ -37,7 +37,7 @@ def rank_order(samples: SampleList, ranks: int, keep_order: bool = False) -> Lon
 def shuffled(samples: SampleList, seed: int, limits: Limits = DEFAULT) -> SampleList:
     """Shuffle the files of a list, and the samples of each file (PCG64).
 
-    The samples of a file stay together, because a list goes file by file; those of an exclusion
+    The samples of a file stay together, because a list goes file by file; samples of an exclusion
     list keep their order. Raises LimitError for more than `max_expand` samples.
     """
     random = np.random.default_rng(seed)

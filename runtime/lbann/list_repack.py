@@ -134,7 +134,7 @@ def write(item: NewFile, access: Access, limits: Limits) -> None:
 
 
 def _copy(file: File, each: Copied, groups: dict[str, Any]) -> None:
-    """Copy the group of a sample; `groups`: those of the new file by path, to which it may add."""
+    """Copy the group of a sample. `groups`: the groups of the new file by path; it may grow."""
     place = Place(file.path, field=each.sample)
     group = file.find(each.sample.strip("/"))
     if group is None or not is_group(group):

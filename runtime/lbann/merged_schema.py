@@ -2,7 +2,8 @@
 
 LBANN merges them as follows (data_reader_HDF5.cpp: adjust_metadata, get_leaves_multi). In each
 schema a node inherits the metadata of its parent, and its own directives win. Then the directives
-of each experiment leaf, its own and inherited, replace those of all data fields at or below it.
+of each experiment leaf, its own and inherited, replace the directives of all data fields at or
+below it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -33,8 +33,8 @@ def to_table(
 ) -> Table:
     """Return a table with the columns `file`, `id` and a column for each field of the samples.
 
-    With the schemas `data` and `experiment`, the fields are those that LBANN would load, with its
-    transforms, and the packed groups; `keep_packed` and `fields` choose among them. Without
+    With the schemas `data` and `experiment`, the table has the fields that LBANN would load, with
+    its transforms, and the packed groups; `keep_packed` and `fields` choose among them. Without
     schemas, the fields are all numbers and text in the HDF5 files. A field `images/view0` is the
     column `images.view0`. With `fields=()` no HDF5 file is opened. base, access: as for
     `SampleReader`. A SINGLE-SAMPLE list has the columns `file` and, if it names a label file,

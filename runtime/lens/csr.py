@@ -57,7 +57,7 @@ def to_csr(
 ) -> tuple[Csr, Csr]:
     """Return the inputs and the targets of all events as sparse rows, without default values.
 
-    Arguments and errors are those of `to_arrays`.
+    Arguments and errors are the same as for `to_arrays`.
     """
     found = collect_findings(strict, findings)
     layouts = layouts_of(examples, (inputs, targets), found)

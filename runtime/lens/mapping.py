@@ -86,7 +86,8 @@ def add_noise(
     """Return a set with Gaussian noise on the inputs; a seed always gives the same noise.
 
     `deviation`: the standard deviation. `clip`: the lowest and the highest value of an input with
-    noise. Other arguments and errors are those of `map_inputs`. Every unit of every event gets its
+    noise. Other arguments and errors are the same as for `map_inputs`. Every unit of every event
+    gets its
     own noise (NumPy's PCG64), even in events that share a list. NaN stays NaN, and an event without
     inputs stays without inputs.
     """

@@ -75,7 +75,7 @@ def tables_of(
     """Yield the tables of a set that comes in chunks; together they are the table of the set.
 
     `layout`: the columns that `layout_of` found in the same chunks. A chunk with many dense values
-    becomes several tables. Other arguments and errors are those of `to_table`.
+    becomes several tables. Other arguments and errors are the same as for `to_table`.
     """
     first, notes = 0, Notes()
     width = (

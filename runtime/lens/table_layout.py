@@ -25,7 +25,7 @@ class TableLayout:
     `sides`: the layouts of both sides; None for an unknown layout, which the level "said" allows.
     `optional`: the names of the optional columns: procs, and own default and active values of
     events. `in_bytes`: the names of the columns of strings that are not all UTF-8. `shares`:
-    whether some lists are shared. `level`, `rows` and `defaults` are those of `to_table`.
+    whether some lists are shared. `level`, `rows` and `defaults` are arguments of `to_table`.
     """
 
     level: Level
@@ -52,7 +52,8 @@ def layout_of(
 ) -> TableLayout:
     """Return the columns of the tables of a set, which comes in chunks.
 
-    Options are those of `to_table`. Raises FormatError for layouts that cannot be inferred, at the
+    Options are the same as for `to_table`. Raises FormatError for layouts that cannot be inferred,
+    at the
     level "meant"; LimitError; ValueError.
     """
     if rows not in get_args(RowKind):

@@ -2,7 +2,7 @@
 
 A record has `group`, absent for the whole network; `first` and `values` of a dense range; `value`
 and `units` of a sparse range. A span of units is its first unit and the negative of its last;
-without `units` the value is that of all units (`*`); a range without values and units has no units.
+without `units` the value is for all units (`*`); a range without values and units has no units.
 """
 
 from typing import Final
@@ -58,7 +58,7 @@ def _first_uses(examples: ExampleSet) -> dict[str, Flags]:
 def _first_lists(examples: ExampleSet) -> Longs:
     """Return the first list of the example of each event: int64 [events].
 
-    In the normal form, the lists of an example follow those of the example before.
+    In the normal form, the lists of an example follow the lists of the example before.
     """
     events = examples.events
     last = np.maximum(events.inputs, events.targets)

@@ -60,7 +60,8 @@ def build_sampler(
     """Return a new sampler of the class with the name `sampler_path`, as `sampler_class` finds it.
 
     `compat` is for BA-LR's samplers, `weights` for the planned one. The other arguments, and the
-    errors, are those of the sampler. Raises ValueError for an argument that the class lacks.
+    errors, are the same as for the sampler. Raises ValueError for an argument that the class
+    lacks.
     """
     cls = sampler_class(sampler_path)
     given = {"compat": compat, "weights": weights}

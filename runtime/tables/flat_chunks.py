@@ -20,7 +20,8 @@ Parts: TypeAlias = dict[str, tuple[int, flat.Array]]
 class FlatTables:
     """The arrays of a table that comes in chunks.
 
-    `arrays`: those of the table without rows. `shapes`: the shapes of the whole arrays. `stored`:
+    `arrays`: the arrays of the table without rows. `shapes`: the shapes of the whole arrays.
+    `stored`:
     the metadata and the forms of the columns.
     """
 

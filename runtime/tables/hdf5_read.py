@@ -97,7 +97,7 @@ def _first_axis(file: File, stored: dict[str, Any], claims: Claims, findings: Fi
 def _datasets(
     file: File, claims: Claims, findings: Findings
 ) -> tuple[dict[str, _Values], dict[str, _Values]]:
-    """Return the values of all datasets by name, and separately those that label axes.
+    """Return the values of all datasets by name; datasets that label axes are separate.
 
     Adds a finding for each dataset that a table cannot hold.
     """

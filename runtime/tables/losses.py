@@ -68,7 +68,7 @@ class Held(Iterable[Table]):
 
     @contextmanager
     def in_order(self) -> Iterator[None]:
-        """If several columns have errors, raise that of the first column, as for a whole table."""
+        """Of the errors of several columns, raise the first column's, as for a whole table."""
         try:
             yield
         except FormatError as error:

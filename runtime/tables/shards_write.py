@@ -48,7 +48,7 @@ def write_webdataset(
     lossy: bool = False,
     shard_size: str = "",
 ) -> None:
-    """Write a table as a folder of archives; errors as those of `webdataset_write.write`."""
+    """Write a table as a folder of archives. Raises the errors of `webdataset_write.write`."""
     tables = Held(models, encoded, lossy, findings)
     rows = ((archive.sizes(), archive.members) for archive in archives(tables))
     _write(folder, tables, rows, "tar", Plan(size_of(shard_size, _MOST), _EMPTY), end)
@@ -63,7 +63,7 @@ def write_tfrecord(
     lossy: bool = False,
     shard_size: str = "",
 ) -> None:
-    """Write a table as a folder of TFRecord files; errors as those of `tfrecord_write.write`."""
+    """Write a table as a folder of TFRecord files. Raises the errors of `tfrecord_write.write`."""
     tables = Held(models, entry, lossy, findings)
     plan = Plan(size_of(shard_size, _MOST))
     _write(folder, tables, map(_examples, small(tables)), "tfrecord", plan, lambda size: b"")

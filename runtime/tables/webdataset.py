@@ -111,7 +111,7 @@ class _Notes:
         self._keys.append(np.array([*map(hash, samples.keys)], np.int64))
 
     def report(self, name: str, findings: Findings) -> None:
-        """Add the findings. name: that of the archive."""
+        """Add the findings. name: the name of the archive."""
         keys = np.concatenate(self._keys)
         if self.skipped:
             findings.add(finding_at("webdataset-skipped", Place(name), count=self.skipped))

@@ -65,7 +65,7 @@ class Epochs(Protocol):
 def batches_of(
     sampler: Iterable[object], batch_size: int | None, drop_last: bool
 ) -> Iterator[Indices]:
-    """Yield the indices of batch after batch; the arguments are those of `Batches`.
+    """Yield the indices of batch after batch; the arguments are the same as for `Batches`.
 
     Raises TypeError for anything but integers in one dimension.
     """

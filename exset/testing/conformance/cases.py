@@ -32,10 +32,11 @@ class Case:
 
     `verdict`: a reader must accept a `valid` file and refuse an `invalid` one; on a file that
     `differs` the real systems disagree, or crash. `meaning`: what the file means, for files that
-    exset reads. `rule`: the rule in words; `section`: that of the manual. `features`: what a reader
+    exset reads. `rule`: the rule in words; `section`: the section of the manual. `features`: what
+    a reader
     needs to support. `agree`: the real programs that agree. `severity`: `error` for files that
     people write, `warning` for unusual ones. `systems`: what each system does with a file that
-    differs. `options`: those of exset's reader.
+    differs. `options`: the options of exset's reader.
     """
 
     name: str
@@ -63,7 +64,7 @@ class Case:
 
 
 def cases(format: str | None = None) -> tuple[Case, ...]:
-    """Return all cases, or those of a format, in a fixed order.
+    """Return all cases, or all cases of a format, in a fixed order.
 
     Raises ValueError, which lists the formats, for a format without cases.
     """

@@ -5,7 +5,8 @@
 A text in quotes, or `x:` and hexadecimal digits, is the data of an element, and so is `times:3:00`,
 three bytes of 0; `|` separates records.
 The words after `header:` change the first entry, and those after `entry:` make one of any kind.
-`patch = { 22 = "ffff" }` replaces bytes of the block, and `cut = 40` drops those from there on.
+`patch = { 22 = "ffff" }` replaces bytes of the block, and `cut = 40` drops all bytes from offset
+40 on.
 """
 
 import re

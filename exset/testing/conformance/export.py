@@ -61,7 +61,7 @@ def row(case: Case) -> dict[str, object]:
 
 
 def export(folder: str, format: str | None = None) -> int:
-    """Write all cases, or those of a format, to a folder; return the number of files.
+    """Write all cases, or all cases of a format, to a folder; return the number of files.
 
     Files of the same names are replaced. Raises OSError, and ValueError for an unknown format.
     """

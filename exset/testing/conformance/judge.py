@@ -51,7 +51,7 @@ class Judge:
     without: frozenset[str] = frozenset()
 
     def question(self, case: Case) -> bytes | None:
-        """Return what the reader gets for a case; None if the case is not for the role."""
+        """Return the input of the reader for a case; None if the case is not for the role."""
         if self.role == "decoder":
             return case.data
         if case.meaning is None or case.verdict != "valid":

@@ -93,7 +93,8 @@ def meaning(
 ) -> Document:
     """Return the meaning of a file's contents.
 
-    `options`: those of the reader, such as `dialect`. `findings` collects what the reader finds.
+    `options`: the options of the reader, such as `dialect`. `findings` collects what the reader
+    finds.
     Raises FormatError for an invalid file, and ValueError for a format without a meaning.
     """
     family = family_of(format)
@@ -119,7 +120,7 @@ def read(
 def parsed(text: bytes, format: str) -> Document:
     """Return the canonical form of a meaning that a program wrote as JSON; raise BadMeaning.
 
-    Strings may have bytes that are not UTF-8, and control characters: shell scripts write them so.
+    Strings may have control characters, and bytes that are not UTF-8, as shell scripts write them.
     """
     try:
         document = json.loads(text.decode("utf-8", "surrogateescape"), strict=False)

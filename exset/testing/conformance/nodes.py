@@ -149,7 +149,7 @@ class Node:
         return double(self._number())
 
     def _bits(self, digits: str) -> int | None:
-        """Return the bits of a number; None if it is written otherwise."""
+        """Return the bits of a number; None if the document gives no bits."""
         if not isinstance(self.value, dict):
             return None
         bits = self.known("decimal", "bits").get("bits")

@@ -3,7 +3,7 @@
     {"sampler": "planned", "labels": [0, 0, 1, 1], "n": 2, "m": 1, "replicas": 2, "seed": 3}
 
 `samplers.schema.json` describes the meaning. The members `shuffle`, `drop_last`, `seed`, `epoch`
-and `compat` are those of the samplers; without `replicas` there is one rank.
+and `compat` are arguments of the samplers; without `replicas` there is one rank.
 """
 
 import json

@@ -2,8 +2,8 @@
 
     {"data": "a:\n  metadata: {scale: 2.0}\n", "experiment": "a:\n"}
 
-`schema_pairs.schema.json` describes the meaning: the name of each field, and its directives after
-those of groups and of the experiment schema have been applied. The fields may be in any order.
+`schema_pairs.schema.json` describes the meaning: the name of each field, and its directives,
+including the ones from groups and from the experiment schema. The fields may be in any order.
 """
 
 import json

@@ -32,7 +32,7 @@ def data_of(written: object, table: Mapping[str, object]) -> bytes:
 
 
 def _config(declared: Mapping[str, object], base: Mapping[str, object]) -> bytes:
-    """Return the configuration `base` with the declared members in place of its own.
+    """Return the configuration `base`, with its members replaced by the declared ones.
 
     `without` names members to remove. `etl` and `augmentation`, which are lists in a configuration,
     are declared as the only object of the list.

@@ -30,7 +30,8 @@ def read(
 
 
 def _best(tree: Node, source: Source | str) -> Check:
-    """Read as the first version that accepts the configuration, or as that with the fewest errors.
+    """Read as the first version that accepts the configuration, or as the version with the fewest
+    errors.
 
     If this is not aeon's last version, a note says why the last one refuses the configuration.
     """

@@ -47,7 +47,7 @@ def _renamed(members: _Members, changes: list[Problem]) -> _Members:
 
 
 def _replaced(members: _Members, old: str, new: str, member: Member) -> _Members:
-    """Return members with the member `old` replaced by `member`, named `new`, in the same place."""
+    """Return members in which `member`, named `new`, takes the place of the member `old`."""
     return dict((new, member) if pair[0] == old else pair for pair in members.items())
 
 

@@ -23,7 +23,8 @@ def transformed(
     """Return the boxes that are still in the changed picture, and a mask of them in `boxes`.
 
     scale: the factor for both axes in aeon of April 2017; by default the output's size divided by
-    that of the crop box. Boxes follow every change of the picture. With `compat` they ignore its
+    the size of the crop box. Boxes follow every change of the picture. With `compat` they ignore
+    its
     rotation, the resize of its shorter side, and its padding, as in aeon.
     """
     if not settings.compat:

@@ -19,7 +19,7 @@ class Size(NamedTuple):
         return Size(-(-self.width // factor), -(-self.height // factor))
 
     def fits_into(self, other: "Size") -> bool:
-        """Return whether neither side is longer than that of another size."""
+        """Return whether both sides are at most as long as the sides of another size."""
         return self.width <= other.width and self.height <= other.height
 
 

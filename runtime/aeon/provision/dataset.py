@@ -36,7 +36,7 @@ class LoaderDataset(Dataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Take a configuration; the other arguments are those of `DataLoader`.
+        """Take a configuration; the other arguments are the same as for `DataLoader`.
 
         fields: the names of the arrays of a batch, by default all. Raises the errors of
         `DataLoader`, and ValueError for unknown fields.

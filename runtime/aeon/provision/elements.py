@@ -38,7 +38,7 @@ class ElementSource(Protocol):
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
         """Write elements of a column into `raw`, [rows, bytes], and return which are there.
 
-        Elements that are empty, too long or in files are left out, and those that cannot be read.
+        Leave out elements that are empty, too long or in files, and elements that cannot be read.
         """
 
     def element(self, row: int, column: int) -> bytes:
@@ -49,7 +49,7 @@ class ElementSource(Protocol):
 
 
 class ManifestElements:
-    """Elements of a manifest; those of FILE columns are read from their files."""
+    """Elements of a manifest; elements of FILE columns are read from their files."""
 
     def __init__(self, manifest: Manifest, base: str, access: Access, max_bytes: int) -> None:
         """Take the selected records. base: aeon's manifest_root."""
@@ -125,7 +125,7 @@ class CacheElements:
         return MemoryColumn(values, np.empty(0, np.int64))
 
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
-        """Write elements of a column; those of a block that has changed are left out."""
+        """Write elements of a column; leave out elements of a block that has changed."""
         with self._lock:
             try:
                 return self._dataset.read_into(column, self._rows[rows], raw)

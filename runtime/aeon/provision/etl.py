@@ -81,7 +81,7 @@ class Etl(ABC):
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """The arrays of a record, in order; with `compat` those of `LoaderConfig.outputs`."""
+        """The arrays of a record, in order; with `compat` the same as `LoaderConfig.outputs`."""
         return tuple(element_outputs(self.settings, meant=not self.context.compat))
 
     @abstractmethod

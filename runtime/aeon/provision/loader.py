@@ -33,8 +33,9 @@ class DataLoader:
     """aeon's loader: it decodes and augments the records of a manifest, and makes batches of them.
 
     `config`: a dict, a `LoaderConfig`, JSON, or the path of a JSON file. `device`: "cpu", or "cuda"
-    for arrays of CuPy. `version`: "head", aeon's last version (2020), or "seed", that of April
-    2017; by default the first that accepts the configuration. `compat="aeon"`: aeon's own values,
+    for arrays of CuPy. `version`: "head", aeon's last version (2020), or "seed", the version of
+    April 2017; by default the first that accepts the configuration. `compat="aeon"`: aeon's own
+    values,
     random draws and order, on one thread, with aeon's defects. By default exset avoids these
     defects, and results depend on seed, epoch and record alone.
 
@@ -124,7 +125,7 @@ class DataLoader:
 
     @property
     def axes_info(self) -> Any:
-        """The axes of each array, except for that of the batch: tuples, or dicts for "seed"."""
+        """The axes of each array, without the axis of the batch: tuples, or dicts for "seed"."""
         axes = {
             each.name: tuple(zip(each.axes, each.shape, strict=True))
             for each in self._batching.opened.provider.outputs

@@ -1,4 +1,4 @@
-"""Find the classes of etl types by name: those of aeon, and those that other packages add."""
+"""Find the classes of etl types by name: types of aeon, and types that other packages add."""
 
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points

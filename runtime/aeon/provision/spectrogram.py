@@ -70,7 +70,7 @@ def filters_of(count: int, length: int, rate: int) -> Floats:
 def log_filtered(magnitudes: Floats, filters: Floats) -> Floats:
     """Return the logarithm of the power in each filter: float32 [frames, filters].
 
-    For the logarithm of 0, OpenCV 4.6 returned that of 2**-127; so does exset.
+    For the logarithm of 0, exset returns the logarithm of 2**-127, as OpenCV 4.6 did.
     """
     power = magnitudes * magnitudes / np.float32(2 * (magnitudes.shape[1] - 1))
     return np.log(np.maximum(power @ filters, _LEAST).astype(np.float64)).astype(np.float32)
