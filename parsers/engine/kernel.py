@@ -100,6 +100,9 @@ def parse(
                     why = MORE
                     break
                 label = moves[lexing + labels]
+                if label == NOTHING and moves[lexing + labels + 1] > 0:
+                    follows = classes[buffer[end]] if end < size else labels
+                    label = tables.ahead[moves[lexing + labels + 1] * (labels + 1) + follows]
                 if label == NOTHING:
                     label, end = relex(tables, buffer, start, position)
                     if label == NOTHING:
@@ -149,7 +152,7 @@ def parse(
 def relex(tables: Tables, buffer: Bytes, start: int, position: int) -> tuple[int, int]:
     """Return the label and the end of the longest token that begins at `position`.
 
-    This is for a token that ends before the automaton stops, or that depends on the byte after it.
+    This is for a token that ends before the automaton stops.
     """
     moves, classes, labels = tables.moves, tables.classes, tables.sizes[CLASSES]
     found, end = NOTHING, position
