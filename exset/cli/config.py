@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import click
 
 from exset.cli.commands import Group
-from exset.cli.inputs import CommonOptions, reading_options
+from exset.cli.inputs import CommonOptions, reading_options_of
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, json_option
 from exset.core.text import safe
@@ -31,7 +31,7 @@ def config() -> None:
 @config.command()
 @one_file
 @json_option("dialect", "given", "members", "outputs", "counts", "findings", file="file")
-@reading_options
+@reading_options_of("loader_config")
 def show(file: str, common: CommonOptions) -> Report:
     """Show all members of a configuration, and the arrays of a batch.
 

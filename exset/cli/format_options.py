@@ -129,9 +129,14 @@ def _by_name(among: Iterable[Format], step: Step) -> list[list[Option]]:
     return list(same_name.values())
 
 
-def _decorator(step: Step) -> Decorator:
-    found = _by_name(formats.FORMATS, step)
+def _decorator(step: Step, among: Iterable[Format] = formats.FORMATS) -> Decorator:
+    found = _by_name(among, step)
     return options(*(click.option(cls=FormatOption, same_name=each, step=step) for each in found))
+
+
+def read_options_of(name: str) -> Decorator:
+    """Add the options of the readers of one family, of which `name` is a format."""
+    return _decorator("read", formats.of_family(formats.get(name).family))
 
 
 read_options = _decorator("read")

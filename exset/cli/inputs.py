@@ -11,7 +11,7 @@ import click
 from exset import api, formats, streaming
 from exset.cli import format_options
 from exset.cli.executions import taken_execution
-from exset.cli.options import option, options, secondary_option
+from exset.cli.options import Decorator, option, options, secondary_option
 from exset.cli.output import Exit, usage_error
 from exset.cli.paths import allowed_folders
 from exset.core.callers import OptionError
@@ -241,11 +241,14 @@ common_options = options(
 )
 """Add the options of all commands that read files; the command gets them as `common`."""
 
-reading_options = options(
-    option(
-        "--from", "from_format", metavar="FORMAT", type=FormatName(), help="Read as this format."
-    ),
-    format_options.read_options,
-    common_options,
+_from_option = option(
+    "--from", "from_format", metavar="FORMAT", type=FormatName(), help="Read as this format."
 )
+
+reading_options = options(_from_option, format_options.read_options, common_options)
 """Add the options of `common_options`, `--from`, and the options of all readers."""
+
+
+def reading_options_of(name: str) -> Decorator:
+    """Add `reading_options` for a command that reads one family, of which `name` is a format."""
+    return options(_from_option, format_options.read_options_of(name), common_options)

@@ -12,7 +12,7 @@ from exset.cli.inputs import (
     access_options,
     base_option,
     common_options,
-    reading_options,
+    reading_options_of,
     roots_option,
 )
 from exset.cli.models import model_output, refuse_json_in_data, written
@@ -171,7 +171,7 @@ def _written_by_build(
 @files_argument("inputs", "LIST...")
 @model_output(FORMAT)
 @directory_option
-@reading_options
+@reading_options_of(FORMAT)
 def merge(
     inputs: tuple[str, ...], output: str, directory: str | None, common: CommonOptions
 ) -> Report:
@@ -196,7 +196,7 @@ def merge(
 @option("--ranks", type=Whole(1), required=True, help="Number of ranks.")
 @option("--keep-order", is_flag=True, help="Simulate LBANN's --keep_sample_order.")
 @model_output(FORMAT)
-@reading_options
+@reading_options_of(FORMAT)
 def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOptions) -> Report:
     """Write a list in the order in which N ranks of LBANN read it.
 
@@ -235,7 +235,7 @@ def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOp
 )
 @base_option
 @model_output(FORMAT)
-@reading_options
+@reading_options_of(FORMAT)
 def balance(
     file: str, ranks: int, by: str, base: str, output: str, common: CommonOptions
 ) -> Report:
@@ -278,7 +278,7 @@ def balance(
 @base_option
 @roots_option
 @model_output(FORMAT)
-@reading_options
+@reading_options_of(FORMAT)
 @jobs_option
 def repack(
     file: str, folder: str, files: int, base: str, output: str, common: CommonOptions

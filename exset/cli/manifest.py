@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from exset.cli.commands import Group
-from exset.cli.inputs import CommonOptions, reading_options, verbosity_options
+from exset.cli.inputs import CommonOptions, reading_options_of, verbosity_options
 from exset.cli.models import model_output, written
 from exset.cli.options import Whole, option, options
 from exset.cli.output import data_errors, usage_error
@@ -110,7 +110,7 @@ def build(
 @model_output(FORMAT)
 @option("--by", metavar="COLUMN", type=int, default=-1, help="Column of the classes (last).")
 @option("--seed", type=Whole(0), help="Shuffle the records with this seed.")
-@reading_options
+@reading_options_of(FORMAT)
 def balance(file: str, output: str, by: int, seed: int | None, common: CommonOptions) -> Report:
     """Repeat records of small classes until all classes have the same size.
 
@@ -134,7 +134,7 @@ def balance(file: str, output: str, by: int, seed: int | None, common: CommonOpt
     "--node", metavar="ID COUNT", type=(int, int), help="Select the records of node ID of COUNT."
 )
 @option("--batch-size", metavar="N", type=int, default=1, help="Batch size of the nodes (1).")
-@reading_options
+@reading_options_of(FORMAT)
 def pick(
     file: str,
     output: str,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from exset.cli.commands import Command
-from exset.cli.inputs import CommonOptions, base_option, reading_options, roots_option
+from exset.cli.inputs import CommonOptions, base_option, reading_options_of, roots_option
 from exset.cli.options import Whole, option
 from exset.cli.output import data_errors, usage_error
 from exset.cli.paths import one_file
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 )
 @base_option
 @roots_option
-@reading_options
+@reading_options_of("loader_config")
 def provision(
     file: str,
     batches: int,

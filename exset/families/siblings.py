@@ -14,11 +14,11 @@ _SHARED: Final = (
 
 FEATURES: Final = Option(
     "features",
-    "Give the number of features, so that all files of the data have the same.",
+    "Give the number of features of svmlight files, the same for all files of the data.",
     metavar="N",
     default="the highest index",
 )
-DENSE: Final = Option("dense", "Make one column of arrays, not of indices and values.")
+DENSE: Final = Option("dense", "Read svmlight features as one array, not as indices and values.")
 
 _MIKENET: Final = r"(?:TAG|PROB|CLAMP|INPUT|SOFT_?+CLAMP|TARGET)[A-Z]*+(?:[ \t\r\n]|\Z)"
 
@@ -33,7 +33,7 @@ FORMATS: Final = (
         read_options=(
             Option(
                 "zero_based",
-                "Say whether the first feature has the index 0.",
+                "Say whether the first feature of an svmlight file has the index 0.",
                 choices=("auto", "yes", "no"),
                 default="yes if the file has an index 0",
             ),
@@ -69,7 +69,7 @@ FORMATS: Final = (
         read_options=(
             Option(
                 "streams",
-                "Read these streams, of these sizes, such as A=dense:5,B=sparse:100.",
+                "Read these streams of a CNTK file, with their sizes: A=dense:5,B=sparse:100.",
                 metavar="STREAMS",
                 default="all, with the sizes that the file shows",
             ),

@@ -174,7 +174,7 @@ class File(Objects):
 
 
 def numpy_type(dtype: str) -> np.dtype[Any]:
-    """Return the dtype of the array for a `DataType.dtype`: text is an array of objects."""
+    """Return the dtype of an array for the name in a `DataType`; text needs Python objects."""
     return np.dtype(object if dtype == "text" else dtype)
 
 

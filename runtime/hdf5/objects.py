@@ -323,7 +323,7 @@ class Objects:
             return self._opened[text_of(h5f.get_name(found))]
 
     def raw(self, found: Any) -> BinaryIO:
-        """Return the file of an object as an open file of bytes, which this object closes."""
+        """Return the open file that contains an object; leaving the context closes it."""
         return self._file_of(found).file
 
     def _identity(self, found: Any, path: str) -> tuple[int, int]:

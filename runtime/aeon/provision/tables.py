@@ -28,7 +28,7 @@ class Table:
 
 
 class Tables:
-    """The tables of a loader, by number of etl object; other etl objects have none.
+    """The arrays of all records, made once, of each etl object whose elements are in memory.
 
     Blobs of a cache that are too large for a table are copied from its blocks.
     """
