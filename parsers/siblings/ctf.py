@@ -12,7 +12,7 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.core.text import counted, safe
-from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.arrays import Longs, row_indices
 from exset.grammars.siblings.findings import CTF
 from exset.grammars.siblings.sparse import LARGEST, Sparse
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn
@@ -28,13 +28,14 @@ GRAMMAR: Final = Grammar(
     words=MappingProxyType(
         {
             **{"NAME": "`|` and the name of a stream", "NUMBER": "a number", "ID": "an id"},
-            **{"INDEX": "an index", "VALUE": "a colon and a number", "LINE": "the end of the line"},
+            **{"UNIT": "index:number", "LINE": "the end of the line"},
         }
     ),
 )
 INDEX, VALUE, EXAMPLE = ".index", ".value", "example"
 _KINDS: Final = ("dense", "sparse")
 _MOST: Final = (1 << 64) - 1
+_BREAK, _MARK = b"\n\xef"  # \xef begins a byte order mark
 
 
 def parse(
@@ -116,7 +117,7 @@ class _Stream:
         """Return the column, or the two columns, of the stream."""
         first = np.minimum(self.tokens + 1, len(self.words) - 1)
         is_full = self.ends > self.tokens + 1
-        is_sparse = self.words.is_a("INDEX", among=first) & is_full
+        is_sparse = self.words.is_a("UNIT", among=first) & is_full
         kind = declared[0] if declared else _KINDS[bool(is_sparse.any() or not is_full.any())]
         wrong = is_full & (is_sparse != (kind == "sparse"))
         if wrong.any():
@@ -128,9 +129,15 @@ class _Stream:
             return {name: self.dense(size, limits)}
         return self.sparse(name, size)
 
+    @property
+    def numbers(self) -> tuple[Longs, Longs]:
+        """How many numbers each sample has, and the tokens of all of them."""
+        counts = self.ends - self.tokens - 1
+        return counts, row_indices(self.tokens + 1, counts)
+
     def dense(self, size: int, limits: Limits) -> Numbers:
         """Return the samples as arrays; short ones are filled with 0."""
-        counts = self.ends - self.tokens - 1
+        counts, at = self.numbers
         width = size or int(counts.max(initial=0))
         if (wide := counts > width).any():
             message = f"the sample has {counted(int(counts.max()), 'number')}, not {width}"
@@ -141,12 +148,11 @@ class _Stream:
             self.words.report(
                 "ctf-short", self.tokens[is_short], lambda at: {"count": found[at], "size": width}
             )
-        firsts = np.repeat(self.tokens + 1 - (np.cumsum(counts) - counts), counts)
-        numbers = self.words.float32s(firsts + np.arange(firsts.size))
+        numbers = self.words.float32s(at)
         offsets = np.append(0, np.cumsum(counts))
         if not is_short.any() and self.present.all():
             return Numbers.of(numbers.reshape(-1, width))
-        units = np.arange(firsts.size) - np.repeat(offsets[:-1], counts)
+        units = np.arange(at.size) - np.repeat(offsets[:-1], counts)
         all_counts = np.zeros(self.present.size, np.int64)
         all_counts[self.rows] = counts
         spread = Sparse(units, numbers, np.append(0, np.cumsum(all_counts)))
@@ -154,17 +160,15 @@ class _Stream:
 
     def sparse(self, name: str, size: int) -> dict[str, TableColumn]:
         """Return the samples as lists of indices and of values, in the order of the file."""
-        counts = (self.ends - self.tokens - 1) // 2
-        firsts = np.repeat(self.tokens + 1 - 2 * (np.cumsum(counts) - counts), counts)
-        at = firsts + 2 * np.arange(firsts.size)
-        index = self.words.integers(at)
+        counts, at = self.numbers
+        index, numbers = self.words.pairs(at, is_single=True)
         if (wide := index >= (size or LARGEST)).any():
             sample = int(np.searchsorted(self.tokens, at[wide.argmax()])) - 1
             message = f"the index {int(index[wide.argmax()])} is beyond the {size or LARGEST} units"
             raise self.error(sample, message)
         lengths = np.zeros(self.present.size, np.int64)
         lengths[self.rows] = counts
-        values = Numbers.of(self.words.float32s(at + 1, 1))
+        values = Numbers.of(numbers)
         return {
             name + INDEX: Lists.of(Numbers.of(index), lengths, self.present),
             name + VALUE: Lists.of(values, lengths, self.present),
@@ -176,13 +180,20 @@ def _sequences(words: Words, begins: Longs, used: Longs) -> Any:
     has_id = words.is_a("ID", among=begins)
     if not used.size or not has_id[0]:
         return np.arange(used.size)
-    raws = [words.raw(token).lstrip(b"\n\xef\xbb\xbf") for token in begins[has_id].tolist()]
-    texts = [raw.lstrip(b"0") or b"0" for raw in raws]
-    ids = [int(text) if len(text) < 21 else _MOST + 1 for text in texts]
-    if (most := max(ids)) > _MOST:
-        token = int(begins[has_id][ids.index(most)])
-        raise words.error(token, "ctf-sample", "the id is beyond 64 bits", "write a smaller id")
-    numbers = np.array(ids, np.uint64)
+    tokens = begins[has_id]
+    at = words.starts[tokens] - words.base
+    is_plain = (words.buffer[at] == _BREAK) & (words.buffer[at + 1] != _MARK)
+    found = words.integers(tokens[is_plain], 1)
+    numbers = np.zeros(tokens.size, np.uint64)
+    numbers[is_plain] = found.astype(np.uint64)
+    is_plain[is_plain] = found < np.iinfo(np.int64).max
+    for place in np.flatnonzero(~is_plain).tolist():
+        raw = words.raw(int(tokens[place])).lstrip(b"\n\xef\xbb\xbf").lstrip(b"0")
+        number = int(raw or b"0") if len(raw) < 21 else _MOST + 1
+        if number > _MOST:
+            message = "the id is beyond 64 bits"
+            raise words.error(int(tokens[place]), "ctf-sample", message, "write a smaller id")
+        numbers[place] = number
     of_line = numbers[np.maximum(np.cumsum(has_id) - 1, 0)]
     rows = of_line[used]
     is_new = np.append(True, rows[1:] != rows[:-1])
@@ -192,7 +203,7 @@ def _sequences(words: Words, begins: Longs, used: Longs) -> Any:
         token = begins[used][is_new][again]
         words.report("ctf-repeated-id", [token], lambda _: {"id": int(rows[is_new][again])})
         return np.cumsum(is_new) - 1
-    return rows if most >= 1 << 63 else rows.astype(np.int64)
+    return rows if (rows >> np.uint64(63)).any() else rows.astype(np.int64)
 
 
 def _report_empty(words: Words, begins: Longs, used: Longs) -> None:

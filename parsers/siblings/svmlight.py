@@ -29,7 +29,7 @@ GRAMMAR: Final = Grammar(
     steps=("header", "row"),
     words=MappingProxyType(
         {
-            **{"INDEX": "an index", "VALUE": "a colon and a number", "QUERY": "`qid:`"},
+            **{"FEATURE": "index:value", "QUERY": "`qid:`"},
             **{"NUMBER": "a label", "LABELS": "labels", "LINE": "the end of the line"},
         }
     ),
@@ -68,15 +68,15 @@ def parse(
     is_row = np.diff(lines, append=len(words)) > 1
     starts = lines[is_row][has_header:]
     bounds = np.append(starts, len(words))
-    tokens = words.where("INDEX")
-    index = words.integers(tokens)
+    tokens = words.where("FEATURE")
+    index, values = words.pairs(tokens, is_single=False)
     is_zero_based = has_header if zero_based == "auto" else zero_based == "yes"
     zeros = tokens[index == 0][:1]
     if zero_based == "auto" and zeros.size and not has_header:
         is_zero_based = True
         words.report("svmlight-zero-based", zeros)
     offsets = np.searchsorted(tokens, bounds)
-    sparse = Sparse(index, words.float64s(tokens + 1, 1), offsets)
+    sparse = Sparse(index, values, offsets)
     _check(words, tokens, sparse, 0 if is_zero_based else 1)
     if not is_zero_based:
         index -= 1
@@ -169,7 +169,7 @@ def _check(words: Words, tokens: Longs, sparse: Sparse, least: int) -> None:
     is_beyond = (sparse.index > LARGEST) | (sparse.index < least)
     for wrong in np.flatnonzero(is_late | is_beyond)[:1].tolist():
         token = int(tokens[wrong])
-        raw = shown(words.raw(token))
+        raw = shown(words.raw(token).partition(b":")[0])
         if is_beyond[wrong]:
             hint = "number features from 1, or from 0 with <--zero-based yes or zero_based='yes'>"
             message = f"the index {raw} is not from {least} to {LARGEST:,}"

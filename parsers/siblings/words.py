@@ -1,7 +1,7 @@
 """The tokens of a sibling format: numbers, text and findings."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,16 +10,16 @@ from exset.core.callers import OptionError
 from exset.core.errors import Finding, Findings
 from exset.core.kernels import Engine
 from exset.core.source import Source, Span
-from exset.grammars.columns.arrays import Floats, Longs
+from exset.grammars.columns.arrays import Bytes, Floats, Longs
 from exset.grammars.columns.findings import Rules
 from exset.grammars.columns.strings import Strings
-from exset.parsers.custom.doubles import KERNELS, doubles
-from exset.parsers.engine import conversion
 from exset.parsers.engine.driver import TOKENS
 from exset.parsers.engine.errors import Hint, shown
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.numbers import float32s, float64, int64s
 from exset.parsers.engine.tokens import Tokens
+from exset.parsers.siblings.conversion import KERNELS, integers, pairs, reals
+from exset.parsers.siblings.decimals import singles
 
 _BYTES_A_TOKEN: Final = 4
 """An estimate: the room for tokens grows where there are more."""
@@ -61,31 +61,45 @@ class Words(Tokens):
 
     def strings(self, tokens: Longs) -> Strings:
         """Return the bytes of some tokens."""
-        starts, ends = self._spans(tokens)
+        starts, ends = self.starts[tokens] - self.base, self.ends[tokens] - self.base
         return Strings.from_spans(self.buffer, starts, ends)
 
     def float32s(self, tokens: Longs, skip: int = 0) -> Floats:
         """Return the numbers of some tokens without their first `skip` bytes, rounded once."""
-        reals, ints = np.zeros(tokens.size, np.float32), np.empty(0, np.int64)
-        starts, ends, hard = self._converted(tokens, skip, conversion.REAL, reals, ints)
-        reals[hard] = float32s(self._raws(starts[hard], ends[hard]))
-        return reals
+        values, hard = self._reals(tokens, skip, is_single=True)
+        found = singles(values)
+        found[hard] = float32s(self._raws(tokens[hard], skip))
+        return found
 
     def float64s(self, tokens: Longs, skip: int = 0) -> NDArray[np.float64]:
         """Return the numbers of some tokens without their first `skip` bytes, rounded once."""
-        values, hard = np.zeros(tokens.size, np.float64), np.zeros(tokens.size, np.int64)
-        starts, ends = self._spans(tokens, skip)
-        left = self.run(doubles)(self.buffer, starts, ends, values, hard)
-        few = hard[:left]
-        values[few] = [float64(raw) for raw in self._raws(starts[few], ends[few])]
+        values, hard = self._reals(tokens, skip, is_single=False)
+        values[hard] = [float64(raw) for raw in self._raws(tokens[hard], skip)]
         return values
 
     def integers(self, tokens: Longs, skip: int = 0) -> Longs:
         """Return the integers of some tokens; one beyond 64 bits is the nearest of 64 bits."""
-        reals, ints = np.empty(0, np.float32), np.zeros(tokens.size, np.int64)
-        starts, ends, hard = self._converted(tokens, skip, conversion.INTEGER, reals, ints)
-        ints[hard] = int64s(self._raws(starts[hard], ends[hard]))
-        return ints
+        values, hard = np.empty(tokens.size, np.int64), np.empty(tokens.size, np.int64)
+        left = self.run(integers)(*self._spans, tokens, skip, values, hard)
+        values[hard[:left]] = int64s(self._raws(tokens[hard[:left]], skip))
+        return values
+
+    def pairs(self, tokens: Longs, *, is_single: bool) -> tuple[Longs, NDArray[Any]]:
+        """Return the indices and the numbers of tokens such as `12:0.5`.
+
+        The numbers are rounded once, to binary32 with `is_single`, else to binary64. An index
+        beyond 64 bits is the nearest of 64 bits.
+        """
+        index, values = np.empty(tokens.size, np.int64), np.empty(tokens.size, np.float64)
+        hard = np.empty(tokens.size, np.int64)
+        left = self.run(pairs)(*self._spans, tokens, is_single, index, values, hard)
+        found = singles(values) if is_single else values
+        few = hard[:left]
+        raws = [raw.split(b":") for raw in self._raws(tokens[few])]
+        index[few] = int64s([raw[0] for raw in raws])
+        texts = [raw[1] for raw in raws]
+        found[few] = float32s(texts) if is_single else [float64(text) for text in texts]
+        return index, found
 
     def report(
         self,
@@ -101,23 +115,20 @@ class Words(Tokens):
 
         self.findings.add_each(np.asarray(tokens, np.int64).tolist(), finding)
 
-    def _converted(
-        self, tokens: Longs, skip: int, role: int, reals: Floats, ints: Longs
-    ) -> tuple[Longs, Longs, Longs]:
-        """Convert tokens; return their first and last bytes, and which the kernel leaves out."""
-        hard, kinds = np.zeros(tokens.size, np.int64), np.zeros(tokens.size, np.int16)
-        starts, ends = self._spans(tokens, skip)
-        run = self.run(conversion.convert)
-        roles = np.array([role], np.int64)
-        left = run(self.buffer, 0, kinds, starts, ends, roles, reals, ints, hard)
-        return starts, ends, hard[:left]
+    def _reals(
+        self, tokens: Longs, skip: int, *, is_single: bool
+    ) -> tuple[NDArray[np.float64], Longs]:
+        """Convert tokens; return also the places of those that the kernel leaves out."""
+        values, hard = np.empty(tokens.size, np.float64), np.empty(tokens.size, np.int64)
+        left = self.run(reals)(*self._spans, tokens, skip, is_single, values, hard)
+        return values, hard[:left]
 
-    def _spans(self, tokens: Longs, skip: int = 0) -> tuple[Longs, Longs]:
-        return self.starts[tokens] - (self.base - skip), self.ends[tokens] - self.base
+    @property
+    def _spans(self) -> tuple[Bytes, int, Longs, Longs]:
+        return self.buffer, self.base, self.starts, self.ends
 
-    def _raws(self, starts: Longs, ends: Longs) -> list[bytes]:
-        spans = zip(starts.tolist(), ends.tolist(), strict=True)
-        return [self.source.data[start:end] for start, end in spans]
+    def _raws(self, tokens: Longs, skip: int = 0) -> list[bytes]:
+        return [self.raw(token)[skip:] for token in tokens.tolist()]
 
 
 def counts_between(tokens: Longs, bounds: Longs) -> Longs:

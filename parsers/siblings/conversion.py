@@ -1,0 +1,137 @@
+"""The kernels that convert numerals of sibling formats: some tokens of a text at once."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.kernels import Kernels, entry_kernel, inline_kernel
+from exset.grammars.columns.arrays import Bytes, Longs
+from exset.parsers.engine.conversion import POWERS, TENS, eight_digits, scientific
+
+KERNELS: Final = Kernels(
+    "exset.parsers.engine.conversion",
+    "exset.parsers.siblings.conversion",
+)
+(_PLUS, _MINUS, _POINT) = b"+-."
+_TAIL: Final = (1 << 29) - 1  # the bits that rounding to binary32 drops
+_HALF: Final = 1 << 28
+_MOST_DIGITS: Final = 18  # fit in 63 bits
+
+
+@entry_kernel
+def reals(
+    buffer: Bytes,
+    base: int,
+    starts: Longs,
+    ends: Longs,
+    tokens: Longs,
+    skip: int,
+    is_single: bool,
+    values: NDArray[np.float64],
+    hard: Longs,
+) -> int:
+    """Convert tokens without their first `skip` bytes to numbers, rounded once.
+
+    Stores the places in `tokens` of those that it cannot convert in `hard`, and returns their
+    count; with `is_single`, also of those that must not be rounded again, to binary32.
+    """
+    left = 0
+    for place in range(len(tokens)):
+        token = tokens[place]
+        at, end = starts[token] - base + skip, ends[token] - base
+        negative = at < end and buffer[at] == _MINUS
+        if at < end and (negative or buffer[at] == _PLUS):
+            at += 1
+        value = _real(buffer, at, end)
+        if value < 0 or (is_single and np.float64(value).view(np.int64) & _TAIL == _HALF):
+            hard[left] = place
+            left += 1
+        else:
+            values[place] = -value if negative else value
+    return left
+
+
+@entry_kernel
+def integers(
+    buffer: Bytes,
+    base: int,
+    starts: Longs,
+    ends: Longs,
+    tokens: Longs,
+    skip: int,
+    values: Longs,
+    hard: Longs,
+) -> int:
+    """Convert tokens without their first `skip` bytes to integers, as `reals`."""
+    left = 0
+    for place in range(len(tokens)):
+        token = tokens[place]
+        at, end = starts[token] - base + skip, ends[token] - base
+        negative = at < end and buffer[at] == _MINUS
+        at += negative
+        value, first = 0, at
+        while 0 <= at < end and 48 <= buffer[at] <= 57:
+            value = value * 10 + (int(buffer[at]) - 48)
+            at += 1
+        if at < end or not 0 < at - first <= _MOST_DIGITS:
+            hard[left] = place
+            left += 1
+        else:
+            values[place] = -value if negative else value
+    return left
+
+
+@entry_kernel
+def pairs(
+    buffer: Bytes,
+    base: int,
+    starts: Longs,
+    ends: Longs,
+    tokens: Longs,
+    is_single: bool,
+    index: Longs,
+    values: NDArray[np.float64],
+    hard: Longs,
+) -> int:
+    """Convert tokens such as `12:0.5` to an index and a number, as `reals`."""
+    left = 0
+    for place in range(len(tokens)):
+        token = tokens[place]
+        at, end = starts[token] - base, ends[token] - base
+        unit, first = 0, at
+        while 0 <= at < end and 48 <= buffer[at] <= 57:
+            unit = unit * 10 + (int(buffer[at]) - 48)
+            at += 1
+        is_short = at - first <= _MOST_DIGITS
+        at += 1  # the colon
+        negative = at < end and buffer[at] == _MINUS
+        if at < end and (negative or buffer[at] == _PLUS):
+            at += 1
+        value = _real(buffer, at, end)
+        is_hard = value < 0 or not is_short
+        if is_hard or (is_single and np.float64(value).view(np.int64) & _TAIL == _HALF):
+            hard[left] = place
+            left += 1
+        else:
+            index[place], values[place] = unit, -value if negative else value
+    return left
+
+
+@inline_kernel
+def _real(buffer: Bytes, at: int, end: int) -> float:
+    """Return the value of a numeral without a sign, or -1."""
+    point, whole = at, 0
+    while 0 <= point < end and 48 <= buffer[point] <= 57:
+        whole = whole * 10 + (int(buffer[point]) - 48)
+        point += 1
+    decimals = end - point - 1
+    if 0 < point - at <= 7:
+        if point == end:
+            return float(whole)
+        if buffer[point] == _POINT and 0 < decimals <= 8:
+            part = eight_digits(buffer, end, decimals)
+            if part >= 0:
+                return float(whole * TENS[decimals] + part) / float(POWERS[decimals])
+    is_digit = at < end and 48 <= buffer[at] <= 57
+    return scientific(buffer, at, end) if is_digit else -1.0
