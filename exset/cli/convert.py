@@ -124,7 +124,7 @@ def convert(
     With -v, exset shows notes, too.
     """
     jobs = plan(inputs, output, to, common.format)
-    to_stdout = not dry_run and any(job.target == "-" for job in jobs)
+    to_stdout = not dry_run and jobs.writes_stdout
     options = _options(jobs[0])
     if to_stdout and json_rows() is not None:
         usage_error("--json and the file would both go to standard output: name another OUTPUT")
@@ -144,9 +144,8 @@ def convert(
                 count = f"{count}, {size(done.size or 0)}; nothing is written"
             click.echo(f"{safe(job.source)} -> {safe(job.target)}: {count}", err=True)
 
-    makes_folder = output is not None and any(job.target != output for job in jobs)
     return for_each_file(
-        Converter(common.in_worker, options, makes_folder, level, dry_run),
+        Converter(common.in_worker, options, jobs.folder is not None, level, dry_run),
         jobs,
         row=row,
         show=show,

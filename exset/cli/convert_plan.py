@@ -1,8 +1,12 @@
 """Plan `exset convert`: find the source and the target of each conversion."""
 
 import os
+from array import array
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final, overload
 
 from exset import api, formats, samples
 from exset.cli.output import usage_error
@@ -10,6 +14,8 @@ from exset.core.errors import FormatError
 from exset.core.text import safe
 from exset.families.format import Format
 from exset.io.access import is_file, is_folder
+
+_BLOCK: Final = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -29,16 +35,65 @@ class Job:
         return self.source
 
 
+@dataclass(frozen=True)
+class Jobs(Sequence[Job]):
+    """The conversions of some files, which all have the same format; a `Job` is made on access.
+
+    output: the target of the only source, else None. folder: the folder of all targets; None: each
+    is next to its source. to: as in `Job`.
+    """
+
+    sources: Sequence[str]
+    output: str | None
+    folder: str | None
+    format: Format
+    to: str | None
+
+    @property
+    def writes_stdout(self) -> bool:
+        """Whether a target is standard output."""
+        return self.output == "-" or (self.output is None and "-" in self.sources)
+
+    def targets(self) -> Iterable[str]:
+        """Return the targets in order."""
+        return map(self._target, self.sources)
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    @overload
+    def __getitem__(self, index: int) -> Job: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Job]: ...
+    def __getitem__(self, index: int | slice) -> Job | Sequence[Job]:
+        if isinstance(index, slice):
+            return replace(self, sources=self.sources[index])
+        source = self.sources[index]
+        return Job(source, self._target(source), self.format, self.to)
+
+    def _target(self, source: str) -> str:
+        if self.output is not None:
+            return self.output
+        if source == "-":
+            return "-"
+        bare = source.removeprefix(samples.PREFIX).rstrip("/" + os.sep)
+        renamed = formats.stem(bare) + self.format.suffix
+        if self.folder is None:
+            return renamed
+        return os.path.join(self.folder, os.path.basename(renamed))
+
+
 def plan(
     inputs: tuple[str, ...], output: str | None, to: str | None, from_format: str | None = None
-) -> list[Job]:
+) -> Jobs:
     """Return the jobs for the arguments of the command line; raises UsageError.
 
     All jobs have the same format. `from_format`: the name of the format of the inputs, if given.
     """
     if output is None and (to is None or (len(inputs) == 2 and not _is_input(inputs[1]))):
         inputs, output = _split(inputs)
-    inputs = tuple(dict.fromkeys(inputs))
+    if _doubled(array("q", map(hash, inputs))):
+        inputs = tuple(dict.fromkeys(inputs))
     into = output is not None and (output.endswith(("/", os.sep)) or is_folder(output))
     if to is not None and formats.get(to).is_folder:
         into = len(inputs) > 1  # one input becomes the folder itself
@@ -49,18 +104,9 @@ def plan(
     if output is not None and output.startswith(samples.PREFIX):
         usage_error("bundled samples are read-only: name another output")
     fmt = _format(inputs[0], from_format, None if folder else output, to)
-    jobs = []
-    for source in inputs:
-        bare = source.removeprefix(samples.PREFIX).rstrip("/" + os.sep)
-        renamed = formats.stem(bare) + fmt.suffix
-        target = output
-        if target is None:
-            target = "-" if source == "-" else renamed
-        if folder is not None:
-            if source == "-":
-                usage_error("standard input has no name for a file in a folder: convert it alone")
-            target = os.path.join(folder, os.path.basename(renamed))
-        jobs.append(Job(source, target, fmt, to))
+    if folder is not None and "-" in inputs:
+        usage_error("standard input has no name for a file in a folder: convert it alone")
+    jobs = Jobs(inputs, None if into else output, folder, fmt, to)
     _check(jobs)
     return jobs
 
@@ -100,19 +146,59 @@ def _format(source: str, from_format: str | None, output: str | None, to: str | 
     return fmt
 
 
-def _check(jobs: list[Job]) -> None:
-    """Raise UsageError if a job overwrites an input, or if two jobs write the same file."""
-    names = {job.source for job in jobs} - {"-"}
-    identities = {_identity(name) for name in names} - {None}
+def _check(jobs: Jobs) -> None:
+    """Raise UsageError if a job overwrites an input, or if two jobs write the same file.
+
+    Names are compared by their hashes first, as a million names take much memory.
+    """
+    targets, existing = array("q"), array("q")
+    for target in jobs.targets():
+        if target != "-":
+            targets.append(hash(target))
+        if (identity := _identity(target)) is not None:
+            existing.append(hash(identity))
+    doubled = _doubled(targets)
+    inputs = _common(targets, map(hash, jobs.sources))
+    same = _common(existing, (hash(_identity(source)) for source in jobs.sources))
+    if not (inputs or same or doubled):
+        return
+    names = {source for source in jobs.sources if hash(source) in inputs}
+    files = {_identity(source) for source in jobs.sources} - {None} if same else set()
     taken: dict[str, str] = {}
     for job in jobs:
-        if job.target in names or _identity(job.target) in identities:
+        if job.target in names or (files and _identity(job.target) in files):
             usage_error(f"{safe(job.target)} is an input, too: name another output with -o")
-        other = taken.setdefault(job.target, job.source)
-        if other != job.source:
-            usage_error(
-                f"{safe(other)} and {safe(job.source)} have the same output {safe(job.target)}"
-            )
+        if hash(job.target) in doubled:
+            other = taken.setdefault(job.target, job.source)
+            if other != job.source:
+                usage_error(
+                    f"{safe(other)} and {safe(job.source)} have the same output {safe(job.target)}"
+                )
+
+
+def _doubled(numbers: "array[int]") -> set[int]:
+    """Sort numbers, and return those that occur more than once."""
+    import numpy as np
+
+    found = np.frombuffer(numbers, np.int64)
+    found.sort()
+    return set(found[1:][found[1:] == found[:-1]].tolist())
+
+
+def _common(numbers: "array[int]", others: Iterable[int]) -> set[int]:
+    """Return the numbers that both have."""
+    if not numbers:
+        return set()
+    import numpy as np
+
+    found = np.sort(np.frombuffer(numbers, np.int64))
+    common: set[int] = set()
+    iterator = iter(others)
+    while some := [*islice(iterator, _BLOCK)]:
+        block = np.array(some, np.int64)
+        places = np.minimum(found.searchsorted(block), found.size - 1)
+        common.update(block[found[places] == block].tolist())
+    return common
 
 
 def _identity(path: str) -> tuple[int, int] | None:

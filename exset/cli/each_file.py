@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from exset.cli.output import Exit, progress, report_error
@@ -62,21 +63,16 @@ def for_each_file(
     """
     rows = json_rows()
     worst = Exit.OK
+    jobs = replace(jobs, watch=partial(progress, action=action, visible=visible))
     how: dict[str, Any] = {"jobs": jobs, "measured": measured, "returns": returns}
     if divider is None:
         outcomes = run(work, items, **how)
     else:
         paths: Sequence[Any] = items
-        units = divided(paths, divider.counts(paths), FilePart.of_file)
+        counts = jobs.known_parts(paths) or divider.counts(paths)
+        units = divided(paths, counts, FilePart.of_file)
         outcomes = whole(run(work, units, **how), items, units, divider.joined)
-    shown = progress(
-        outcomes,
-        len(items),
-        action,
-        visible=visible,
-        is_failure=lambda value: value.exit is not Exit.OK,
-    )
-    for done in shown:
+    for done in outcomes:
         bytes_of_files.end()
         if change is not None and done.value is not None:
             done = replace(done, value=change(done.item, done.value))

@@ -1,6 +1,7 @@
 """Options for work on many files: the number of processes, shares of the work, journals."""
 
 import os
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from exset.cli.commands import raw_arguments
 from exset.cli.options import Whole, option, options, secondary_option
 from exset.cli.output import data_errors, usage_error
 from exset.core.jobs import Execution
-from exset.core.journal import Header, work_id
+from exset.core.journal import Header, Journals, work_id
 from exset.core.recorded import Record
 from exset.core.shards import Shard
 
@@ -79,8 +80,8 @@ def taken_execution(values: dict[str, Any]) -> Execution:
         return Execution()
     ctx = click.get_current_context()
     if (gathered := ctx.meta.get(_GATHERED)) is not None:
-        journals, header = gathered
-        return Execution(gathered=journals, work=_work(header.command, header.arguments))
+        header = gathered.headers[0]
+        return Execution(gathered=gathered, work=_work(header.command, header.arguments))
     how = replace(_workers(ctx, jobs, scheduler or ""), plan=plan or "")
     if not journal:
         if resume or shard:
@@ -103,9 +104,14 @@ def _workers(ctx: click.Context, jobs: int, scheduler: str) -> Execution:
         return ctx.with_resource(dask(scheduler))
 
 
-def gathering(ctx: click.Context, journals: tuple[str, ...], header: Header) -> None:
-    """Let a command read its results from journals; `header`: the header of the first journal."""
-    ctx.meta[_GATHERED] = journals, header
+def gathering(ctx: click.Context, paths: tuple[str, ...]) -> Header:
+    """Let the command of a context read its results from journals; return the first header.
+
+    Raises FormatError for a file that is not a journal, and OSError.
+    """
+    journals = ctx.with_resource(closing(Journals(paths)))
+    ctx.meta[_GATHERED] = journals
+    return journals.headers[0]
 
 
 def _command(ctx: click.Context) -> tuple[str, ...]:

@@ -37,13 +37,12 @@ def gather(
     does no work. The output and the exit code are the same as without --shard. Run it in
     the same folder as the shares.
     """
-    header = Header.read(journals[0])
+    header = gathering(ctx, journals)
     command = _command(ctx, journals[0], header)
     given = {"--output": output, "--experiment": experiment}
     words = [word for name, value in given.items() if value for word in (name, value)]
     flags = {"--json": as_json, "--quiet": quiet, "--verbose": verbose}
     words += [name for name, is_set in flags.items() if is_set]
-    gathering(ctx, journals, header)
     with command.make_context(header.command[-1], [*words, *header.arguments], parent=ctx) as below:
         return command.invoke(below)
 

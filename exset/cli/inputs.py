@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import click
@@ -12,7 +12,7 @@ from exset import api, formats, streaming
 from exset.cli import format_options
 from exset.cli.executions import taken_execution
 from exset.cli.options import Decorator, option, options, secondary_option
-from exset.cli.output import Exit, usage_error
+from exset.cli.output import Exit, progress, usage_error
 from exset.cli.paths import allowed_folders
 from exset.core.callers import OptionError
 from exset.core.errors import Finding, Findings, FormatError, Severity
@@ -71,6 +71,10 @@ class CommonOptions:
     def isolated(self) -> Execution:
         """How to run work in which the HDF5 library may crash."""
         return replace(self.jobs, isolated=True)
+
+    def showing(self, action: str) -> "CommonOptions":
+        """The same options for work of which a terminal shows the progress."""
+        return replace(self, jobs=replace(self.jobs, watch=partial(progress, action=action)))
 
     @property
     def in_worker(self) -> "CommonOptions":

@@ -17,7 +17,7 @@ from exset.cli.inputs import (
 )
 from exset.cli.models import model_output, refuse_json_in_data, written
 from exset.cli.options import Whole, option, secondary_option
-from exset.cli.output import progress, require_option, usage_error
+from exset.cli.output import require_option, usage_error
 from exset.cli.paths import files_argument, one_file
 from exset.cli.reports import Report, show_findings
 from exset.core.errors import Findings, FormatError, Place, Severity, with_source_name
@@ -115,8 +115,7 @@ def build(
     try:
         with with_source_name(", ".join(paths)):
             search = search_for(found_files, common.findings, **common.probing, **options)
-            found = run_search(search, found_files, jobs=common.isolated)
-            outcomes = progress(found, len(found_files), "searching")
+            outcomes = run_search(search, found_files, jobs=common.showing("searching").isolated)
             samples = built(found_files, outcomes, common.findings, directory=directory)
     except FormatError:
         show_findings(common.findings, common.verbosity, SHOWN)
@@ -296,8 +295,9 @@ def repack(
 
     refuse_json_in_data(output)
     samples = common.load_model(file, SampleList)
+    probing = common.showing("copying").probing
     with with_source_name(file):
-        even = repacked(samples, folder, files, common.findings, base=base, **common.probing)
+        even = repacked(samples, folder, files, common.findings, base=base, **probing)
     counts = even.included
     report = _written(even, output, common.findings)
     each = f"{int(counts.min()):,} to {int(counts.max()):,} samples in each file"

@@ -3,7 +3,7 @@
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import IntEnum
 from typing import NoReturn
@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from exset.core.errors import Finding, FormatError, LimitError
-from exset.core.outcome import Item, Outcome, Value
+from exset.core.outcome import Item, Outcome, Value, part_of
 from exset.core.progress import listening
 from exset.core.text import for_command_line, safe, size
 from exset.families.format import Format
@@ -92,19 +92,22 @@ def require_option(needed: str, *names: str) -> None:
 
 
 def progress(
-    outcomes: Iterable[Outcome[Item, Value]],
+    outcomes: Iterator[Outcome[Item, Value]],
     count: int,
-    action: str,
+    /,
     *,
+    action: str,
+    is_share: bool,
     visible: bool = False,
-    is_failure: Callable[[Value], bool] | None = None,
 ) -> Iterator[Outcome[Item, Value]]:
-    """Show progress: the number of files that are done, their bytes, and how many failed.
+    """Show how many units of work are done, their bytes, and how many failed; a `Watch`.
 
-    exset shows this only if standard error is a terminal. `is_failure`: whether a file with this
-    value failed; files with an error always do.
+    A unit is a file, or a part of a large one. exset shows this only if standard error is a
+    terminal. `visible`: whether the command shows the results, which a share never does. A unit
+    fails with an error, or with a value whose exit code, `exit`, is not OK.
     """
-    if count < 2 or not sys.stderr.isatty() or (visible and sys.stdout and sys.stdout.isatty()):
+    is_hidden = visible and not is_share and sys.stdout is not None and sys.stdout.isatty()
+    if count < 2 or not sys.stderr.isatty() or is_hidden:
         yield from outcomes
         return
     from rich import progress as bars
@@ -125,9 +128,9 @@ def progress(
         row = bar.add_task(action, total=count, text="")
         for outcome in outcomes:
             with suppress(OSError, ValueError):
-                done += os.stat(outcome.item).st_size
-            value = outcome.value
-            if outcome.error or (is_failure and value is not None and is_failure(value)):
+                parts = (part_of(outcome.item) or "1/1").partition("/")[2]
+                done += os.stat(outcome.item).st_size // int(parts)
+            if outcome.error or getattr(outcome.value, "exit", Exit.OK) is not Exit.OK:
                 failures += 1
             text = f"{size(done)}, {failures:,} failed" if failures else size(done)
             bar.update(row, advance=1, text=text)

@@ -104,7 +104,8 @@ def check(
         samples += common.load_model(path, SampleList)
     if not samples:
         usage_error("no samples to check: name a LIST, or use --sample")
-    common.findings.add_all(check_files(samples, *schemas, compat=compat, **common.probing))
+    probing = common.showing("checking").probing
+    common.findings.add_all(check_files(samples, *schemas, compat=compat, **probing))
     failed = common.findings.worst is Severity.ERROR
     name = counted(len(samples), "sample")
     lines = verdict(name, common.findings, failed, "", common.verbosity < 0)
@@ -161,7 +162,8 @@ def build(
         usage_error("--pack must be of the form GROUP=PATH")
     if pairs and experiment is None:
         usage_error("--pack needs --experiment")
-    built = schema_build.build(files_in(paths), sample, normalise=normalise, **common.probing)
+    probing = common.showing("searching").probing
+    built = schema_build.build(files_in(paths), sample, normalise=normalise, **probing)
     findings = built.findings
     with with_source_name(experiment or output):
         groups = ((group, path) for group, _, path in pairs)

@@ -62,10 +62,11 @@ def validate(
     output = check_output(common, form, baseline, update_baseline)
     # The work is that on several files, or on the files that a single file names.
     is_inner = check_files and len(files) == 1
+    inner = Execution(isolated=common.jobs.workers < 2)
     check = Check(
         common.in_worker,
         base if check_files else None,
-        common.isolated if is_inner else Execution(isolated=common.jobs.workers < 2),
+        common.showing("checking").isolated if is_inner else inner,
         decode,
         {**common.options, **format_options.values("check")},
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from time import perf_counter
-from typing import TYPE_CHECKING, Generic, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias
 
 from exset.core.outcome import Item, Outcome, Value, outcome_of
 from exset.core.pace import Pace, is_small
@@ -20,6 +20,7 @@ from exset.core.pace import Pace, is_small
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from exset.core.journal import Journals
     from exset.core.recorded import Record
 
 _AHEAD = 4
@@ -27,6 +28,18 @@ _AHEAD = 4
 
 _AT_A_TIME = 64
 """How many files one process gets at a time, before others may start."""
+
+
+class Watch(Protocol):
+    """A function that sees the outcome of each unit of work, such as a progress bar."""
+
+    def __call__(
+        self, outcomes: Iterator[Outcome[Item, Value]], count: int, /, *, is_share: bool
+    ) -> Iterator[Outcome[Item, Value]]:
+        """Yield the outcomes unchanged; count: how many there are.
+
+        is_share: whether the work is a share, of which the caller of `run` gets no outcomes.
+        """
 
 
 @dataclass(frozen=True)
@@ -39,7 +52,8 @@ class Execution:
     no work. isolated: with one process, run work that may crash or hang in another
     one, with a time limit; see `exset.core.isolation`. record: where to keep the outcomes, and
     which share of the work to do. gathered: journals that have all outcomes; exset reads them, and
-    does no work. work: the id that their work must have, see `Header.work`.
+    does no work. work: the id that their work must have, see `Header.work`. watch: sees the
+    outcomes, also those of a share.
     """
 
     jobs: int = 1
@@ -47,8 +61,9 @@ class Execution:
     plan: str = ""
     isolated: bool = False
     record: "Record | None" = None
-    gathered: tuple[str, ...] = ()
+    gathered: "Journals | None" = None
     work: str = ""
+    watch: Watch | None = None
 
     def __post_init__(self) -> None:
         if self.jobs < 0:
@@ -65,12 +80,24 @@ class Execution:
     @property
     def first_pass(self) -> "Execution":
         """How to run the work that comes before the plan, such as dividing files."""
-        return replace(self, plan="", record=None, gathered=())
+        return replace(self, plan="", record=None, gathered=None, watch=None)
 
     @property
     def is_partial(self) -> bool:
         """Whether a call does not do all of the work: it plans, does a share, or gathers."""
         return bool(self.plan or self.record or self.gathered)
+
+    def known_parts(self, paths: Sequence[str | os.PathLike[str]]) -> list[int] | None:
+        """Return into how many parts each file was divided, as journals say; None without them."""
+        if self.gathered is None:
+            return None
+        return [self.gathered.parts.get(os.fsdecode(path), 1) for path in paths]
+
+    def watched(
+        self, outcomes: Iterator[Outcome[Item, Value]], count: int, *, is_share: bool = False
+    ) -> Iterator[Outcome[Item, Value]]:
+        """Let `watch`, if there is one, see the outcomes; yield them unchanged."""
+        return outcomes if self.watch is None else self.watch(outcomes, count, is_share=is_share)
 
 
 class WorkerError(RuntimeError):
@@ -121,21 +148,33 @@ def run(
 
         raise write_plan(how.plan, items)
     if returns is None or not (how.gathered or how.record):
-        yield from _run(work, items, how, isolated, measured, limited)
+        found = _run(work, items, how, isolated, measured, limited)
+        yield from how.watched(found, len(items))
         return
     from exset.core.journal import work_id
-    from exset.core.recorded import Summing, gathered, recorded
+    from exset.core.recorded import ShareDone, Summing, gathered, recorded
 
-    if how.record is None:
+    if how.gathered is not None:
         of_all = work_id(how.work, identity)
-        yield from gathered(items, how.gathered, of_all, returns)
+        yield from how.watched(gathered(items, how.gathered, of_all, returns), len(items))
         return
+    assert how.record is not None
     record = replace(how.record, header=how.record.header.with_work(identity))
+    shard = record.shard
+    units = items if shard is None else shard.of(items)
 
     def start(left: Sequence[Item]) -> Generator[Outcome[Item, tuple[Value, dict[str, str]]]]:
         return _run(Summing(work), left, how, isolated, measured, limited)
 
-    yield from recorded(items, record, returns, start)
+    known = recorded(units, record, returns, start)
+    outcomes: Iterator[Outcome[Item, Any]] = how.watched(
+        known, len(units), is_share=shard is not None
+    )
+    if shard is None:
+        yield from outcomes
+        return
+    failed = sum(outcome.error is not None for outcome in outcomes)
+    raise ShareDone(record, len(units), failed)
 
 
 def _run(

@@ -73,12 +73,16 @@ def work_id(*parts: str) -> str:
 
 
 class Journals:
-    """The outcomes in some journals, by unit; the last one of a unit counts."""
+    """The outcomes in some journals, by unit; the last one of a unit counts.
+
+    parts: into how many parts a file was divided, by its path, only for files with several.
+    """
 
     def __init__(self, paths: tuple[str, ...]) -> None:
         """Index the journals. Raises FormatError for a file that is not a journal, and OSError."""
         self.headers = [Header.read(path) for path in paths]
         self.paths = paths
+        self.parts: dict[str, int] = {}
         import numpy as np
 
         columns = array("q"), array("q"), array("q")
@@ -97,7 +101,10 @@ class Journals:
                 at = len(file.readline())
                 for line in file:
                     with suppress(*_DAMAGE):
-                        yield _digest(_unit(json.loads(line))), number, at
+                        unit = _unit(json.loads(line))
+                        if unit.part is not None:
+                            self.parts[unit.input] = int(unit.part.partition("/")[2])
+                        yield _digest(unit), number, at
                     at += len(line)
 
     def row(self, unit: Unit) -> dict[str, Any] | None:

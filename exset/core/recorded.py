@@ -92,13 +92,9 @@ def recorded(
 ) -> Generator[Outcome[Item, Any], None, None]:
     """Yield the outcome of each file, in order; read it from the journal, or compute and record it.
 
-    kind: the type of the values. start: runs the work on the files that are left. A share yields
-    nothing, and raises ShareDone at its end. Raises JournalError if the file cannot be used as the
-    journal.
+    kind: the type of the values. start: runs the work on the files that are left. Raises
+    JournalError if the file cannot be used as the journal.
     """
-    if record.shard is not None:
-        items = record.shard.of(items)
-    failed = 0
     os.makedirs(os.path.dirname(record.file) or os.curdir, exist_ok=True)
     with _journal_errors():
         opened = Journal(record.file, record.header, resume=record.resume)
@@ -117,15 +113,11 @@ def recorded(
                     value, outputs = (None, {}) if new.value is None else new.value
                     outcome = Outcome(item, value, new.error)
                     journal.add(unit, outcome, outputs)
-                failed += outcome.error is not None
-                if record.shard is None:
-                    yield outcome
-    if record.shard is not None:
-        raise ShareDone(record, len(items), failed)
+                yield outcome
 
 
 def gathered(
-    items: Sequence[Item], paths: tuple[str, ...], work: str, kind: object
+    items: Sequence[Item], journals: Journals, work: str, kind: object
 ) -> Generator[Outcome[Item, Any], None, None]:
     """Yield the outcome of each file, in order, from the journals of all shares.
 
@@ -133,12 +125,9 @@ def gathered(
     is of other work.
     """
     with _journal_errors():
-        opened = Journals(paths)
-    with closing(opened) as journals:
-        with _journal_errors():
-            _check_complete(items, journals, work)
-        for item in items:
-            yield journals.outcome(item, Unit.of(item), kind)
+        _check_complete(items, journals, work)
+    for item in items:
+        yield journals.outcome(item, Unit.of(item), kind)
 
 
 def _check_complete(items: Sequence[Item], journals: Journals, work: str) -> None:

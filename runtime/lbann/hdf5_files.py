@@ -34,7 +34,8 @@ def files_in(paths: Sequence[str]) -> list[str]:
             for name in names
             if name.lower().endswith(HDF5_SUFFIXES)
         ]
-        found.update(dict.fromkeys(sorted(inside)))
+        inside.sort()
+        found.update((name, None) for name in inside)
     if not found:
         raise FormatError(
             "the folder contains no HDF5 files",

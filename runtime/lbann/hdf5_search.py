@@ -158,14 +158,20 @@ def run_search(
 ) -> Generator[Outcome[str, SearchResult], None, None]:
     """Search files with `run_on_files`, large ones in parts; yield the outcome of each file."""
     how = execution(jobs)
-    counts = [1] * len(paths)
-    large = [rank for rank, path in enumerate(paths) if _size(path) >= LARGE]
-    found = run_on_files(search.parts, [paths[rank] for rank in large], jobs=how.first_pass)
-    for rank, outcome in zip(large, found, strict=True):
-        counts[rank] = outcome.value or 1  # the search itself reports the error
+    counts = how.known_parts(paths) or _counts(search, paths, how.first_pass)
     units: Sequence[str | FilePart] = divided(paths, counts, FilePart.of_file)
     outcomes = run_on_files(search, units, jobs=how, returns=SearchResult, identity=search.identity)
     yield from whole(outcomes, paths, units, search.joined)
+
+
+def _counts(search: Search, paths: Sequence[str], jobs: Jobs) -> list[int]:
+    """Return into how many parts each file is divided."""
+    counts = [1] * len(paths)
+    large = [rank for rank, path in enumerate(paths) if _size(path) >= LARGE]
+    found = run_on_files(search.parts, [paths[rank] for rank in large], jobs=jobs)
+    for rank, outcome in zip(large, found, strict=True):
+        counts[rank] = outcome.value or 1  # the search itself reports the error
+    return counts
 
 
 def _size(path: str) -> int:

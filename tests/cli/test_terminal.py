@@ -169,6 +169,17 @@ def test_progress_counts_files_bytes_and_failures(
     assert f"{size(1000 + 2 * len(XOR * 100))}, 2 failed".encode() in shown
 
 
+def test_progress_of_a_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is also shown where standard output is a terminal, as a share writes nothing there."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    names = [str(tmp_path / f"{number}.ex") for number in range(5)]
+    for name in names:
+        Path(name).write_bytes(b"I: 1 five;" + b" " * 990)
+    shown = on_terminal("validate", *names, "--shard", "1/2", "--journal", str(tmp_path / "j"))
+    assert b"checking" in shown and b"3/3" in shown and b"3.0 kB, 3 failed" in shown, shown
+
+
 def test_head_of_a_pipe_that_stays_open(tmp_path: Path) -> None:
     """head prints the examples and does not wait for more."""
     path = tmp_path / "pipe"

@@ -1,12 +1,13 @@
 import errno
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from exset.core.errors import FormatError
 from exset.core.jobs import Execution, run
-from exset.core.journal import Header, checksum
+from exset.core.journal import Header, Journals, checksum
 from exset.core.outcome import Outcome
 from exset.core.recorded import JournalError, Record, ShareDone
 from exset.core.shards import Shard
@@ -32,6 +33,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def outcomes(items: list[str], **options: object) -> list[Outcome[str, int]]:
     how = Execution(**options)  # type: ignore[arg-type]
     return list(run(length, items, jobs=how, returns=int))
+
+
+def gather(items: list[str], *paths: str, work: str = "w") -> list[Outcome[str, int]]:
+    with closing(Journals(paths)) as journals:
+        return outcomes(items, gathered=journals, work=work)
 
 
 def shown(found: list[Outcome[str, int]]) -> list[object]:
@@ -85,15 +91,15 @@ def test_shares_give_what_one_run_gives(count: int) -> None:
             outcomes(items, record=record("s/", shard=Shard(index, count)))
     paths = tuple(sorted(map(str, Path("s").iterdir())))
     seen.clear()
-    assert shown(outcomes(items, gathered=paths, work="w")) == expected
+    assert shown(gather(items, *paths)) == expected
     assert not seen
     if count == 3:
         with pytest.raises(JournalError, match="share 2 of 3 is missing"):
-            outcomes(items, gathered=(paths[0], paths[2]), work="w")
+            gather(items, paths[0], paths[2])
         with pytest.raises(JournalError, match=r"work is left of share 3 \(1 unit\) of 3"):
-            outcomes([*items, "more"], gathered=paths, work="w")
+            gather([*items, "more"], *paths)
         with pytest.raises(JournalError, match="other work"):
-            outcomes(items, gathered=paths, work="v")
+            gather(items, *paths, work="v")
 
 
 def test_damaged_lines() -> None:
@@ -101,7 +107,7 @@ def test_damaged_lines() -> None:
     lines = Path("j").read_text().splitlines()
     damaged = {**json.loads(lines[1]), "outcome": {"value": {}}}
     Path("j").write_text("\n".join([lines[0], json.dumps(damaged), "[" * 10**5, "{}", lines[2]]))
-    found = outcomes(["x", "y"], gathered=("j",), work="w")
+    found = gather(["x", "y"], "j")
     assert isinstance(found[0].error, FormatError) and found[1].value == 1
     seen.clear()
     assert shown(outcomes(["x", "y"], record=record(resume=True))) == [1, 1]
