@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from exset.datasets import dataset as dataset
     from exset.families.format import Format as Format
     from exset.formats import FORMATS as FORMATS
+    from exset.formatting import canonical as canonical
     from exset.grammars.aeon.config.model import LoaderConfig as LoaderConfig
     from exset.grammars.aeon.manifest import Manifest as Manifest
     from exset.grammars.lbann.sample_list import SampleList as SampleList
@@ -77,6 +78,7 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "exset.api": "detect dumps load loads save stats",
+    "exset.formatting": "canonical",
     "exset.checking": "validate",
     "exset.codecs.custom.layout": "Layout compile_layout",
     "exset.comparing": "diff",

@@ -48,13 +48,16 @@ def test_the_citation_is_of_this_version() -> None:
     assert document("CITATION.cff")["version"] == exset.__version__
 
 
-def test_the_hook_checks_the_formats_that_a_suffix_means() -> None:
-    [hook] = document(".pre-commit-hooks.yaml")
-    assert hook["entry"].split() == ["exset", "validate"]
-    checked = re.compile(hook["files"])
-    for name in ("ex", "bex", "sample_list"):
-        assert all(checked.search(f"a{suffix}") for suffix in formats.get(name).suffixes)
-    assert not checked.search("a.csv")
+def test_the_hooks_take_the_formats_that_a_suffix_means() -> None:
+    names = {"exset validate": ("ex", "bex", "sample_list"), "exset fmt": ("ex", "sample_list")}
+    hooks = {hook["entry"]: hook for hook in document(".pre-commit-hooks.yaml")}
+    assert hooks.keys() == names.keys()
+    for entry, hook in hooks.items():
+        checked = re.compile(hook["files"])
+        for name in names[entry]:
+            assert all(checked.search(f"a{suffix}") for suffix in formats.get(name).suffixes)
+        assert not checked.search("a.csv")
+        assert bool(checked.search("a.bex")) == ("bex" in names[entry])
 
 
 def validate(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:

@@ -32,6 +32,7 @@ SECTIONS = {
     "Convert and edit files": {
         "convert": "convert",
         "edit:edit_files": "edit",
+        "fmt": "fmt",
         "split": "split",
         "gather": "gather",
     },

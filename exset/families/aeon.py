@@ -137,6 +137,7 @@ FORMATS: Final = (
         reader="exset.parsers.aeon.manifest:parse",
         streamer="exset.parsers.aeon.manifest:stream",
         writer="exset.runtime.aeon.manifest_write:write",
+        canonical="exset.parsers.aeon.canonical_manifest:canonical",
         takes=(BLOCKS,),
         options=(
             Option("dialect", _WRITE_DIALECT, _DIALECTS, default="the version that was read"),
@@ -191,6 +192,7 @@ FORMATS: Final = (
         signature=_CONFIG_SIGNATURE,
         reader="exset.parsers.aeon.config:parse",
         writer="exset.parsers.aeon.config:render",
+        canonical="exset.parsers.aeon.config:canonical",
         options=(
             Option("dialect", _WRITE_DIALECT, DIALECTS, default="the version that was read"),
             Option("compact", "Write text with as few bytes as possible."),

@@ -45,12 +45,13 @@ class Format:
     also writes a file in chunks, but reads the chunks more than once. `parts`: a module with the
     functions of `PartsOf`, for formats of which several processes can check one file. `binary`: its
     files must not go to a terminal. `maps`: its reader maps the file, and does not copy it.
-    `is_nested`: a format of tables that can store lists of records, so that models of other
-    families are written at level "said" (see `exset.to_table`). `takes`: other families whose
-    models the writer also accepts. `needs`: an optional library that it imports. `may_crash`: its
-    reader uses a library that may crash or hang on damaged files; other processes then read them
-    safely. `companions`: a function that returns other files to write with a file, by path, for a
-    model and the path of the file.
+    `canonical`: a function that returns the canonical text of a source, for the arguments of the
+    reader except `findings`. `is_nested`: a format of tables that can store lists of records, so
+    that models of other families are written at level "said" (see `exset.to_table`). `takes`: other
+    families whose models the writer also accepts. `needs`: an optional library that it imports.
+    `may_crash`: its reader uses a library that may crash or hang on damaged files; other processes
+    then read them safely. `companions`: a function that returns other files to write with a file,
+    by path, for a model and the path of the file.
 
     Folders. `is_folder`: each input is a folder, such as one of shards: the reader and the streamer
     get a `Folder` in place of the bytes, and the writer is a `FolderWriter`. Such a format may have
@@ -100,6 +101,7 @@ class Format:
     incremental_writer: str | None = None
     chunk_writer: str | None = None
     parts: str | None = None
+    canonical: str | None = None
     companions: str | None = None
     findings: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
@@ -144,6 +146,11 @@ class Format:
         if self.sidecar is not None and isinstance(source, Source):
             source = sidecar.with_metadata(source, limits)
         return reader(source, limits=limits, findings=findings, engine=engine, **chosen)
+
+    def canonical_text(self, source: Source, **arguments: OptionValue | Limits) -> bytes:
+        """Return the canonical text of a source; see `canonical`. Raises FormatError."""
+        assert self.canonical is not None
+        return cast(Callable[..., bytes], self._loaded(self.canonical))(source, **arguments)
 
     def write(
         self, model: Model, *, findings: "Findings | None" = None, **options: OptionValue

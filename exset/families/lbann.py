@@ -131,6 +131,7 @@ FORMATS: Final = (
             "exset.grammars.lbann:tables.findings",
         ),
         repairs=("lbann-totals", "lbann-no-number"),
+        canonical="exset.parsers.lbann.canonical_list:canonical",
         samples=(
             ("flowers.sample_list", "some samples of two HDF5 files"),
             ("molecules.sample_list", "a list whose ids are line numbers, in ranges"),
@@ -145,6 +146,7 @@ FORMATS: Final = (
         signature=_SCHEMA_SIGNATURE,
         reader="exset.parsers.lbann.schema:parse",
         writer="exset.parsers.lbann.schema_text:render",
+        canonical="exset.parsers.shared.canonical_yaml:canonical",
         findings=("exset.grammars.lbann:schemas.findings", "exset.grammars.lbann:hdf5.findings"),
         strategy="exset.testing.lbann:schemas",
     ),

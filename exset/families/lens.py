@@ -104,6 +104,7 @@ FORMATS: Final = (
         streamer="exset.parsers.lens.parse:stream",
         incremental_writer="exset.parsers.lens.render:Pieces",
         parts="exset.parsers.lens.parts",
+        canonical="exset.parsers.lens.canonical:canonical",
         findings=_FINDINGS,
         samples=(
             ("xor.ex", "exclusive or, dense"),

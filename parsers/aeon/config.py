@@ -10,7 +10,7 @@ from exset.core.source import Source
 from exset.grammars.aeon.config.model import LoaderConfig
 from exset.grammars.aeon.config.reader import read
 from exset.grammars.aeon.config.schema_types import Dialect
-from exset.parsers.shared import json_tree
+from exset.parsers.shared import canonical_json, json_tree
 
 
 def parse(
@@ -52,5 +52,19 @@ def render(
 
     if dialect:
         config = config.translated(dialect, lossy=lossy, findings=findings)
-    layout = {"separators": (",", ":")} if compact else {"indent": 1}
-    return json.dumps(config.to_dict(), ensure_ascii=False, **layout).encode() + b"\n"
+    text = json.dumps(config.to_dict(), ensure_ascii=False, separators=(",", ":")).encode()
+    return text + b"\n" if compact else canonical_json.canonical(Source("configuration", text))
+
+
+def canonical(
+    source: Source,
+    *,
+    limits: Limits = DEFAULT,
+    engine: Engine = "auto",
+    dialect: Dialect | str | None = None,
+) -> bytes:
+    """Return the canonical text of a source, which does not depend on the version of aeon.
+
+    Raises FormatError for a text of wrong syntax.
+    """
+    return canonical_json.canonical(source, limits=limits, engine=engine)

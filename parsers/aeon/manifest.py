@@ -54,7 +54,9 @@ def parse(
     ValueError for an unknown dialect.
     """
     findings = Findings() if findings is None else findings
-    [manifest] = _Parser(source, findings, engine, _dialect(source, findings, dialect)).manifests()
+    [manifest] = _Parser(
+        source, findings, engine, dialect_of(source, findings, dialect)
+    ).manifests()
     return manifest
 
 
@@ -74,12 +76,12 @@ def stream(
     findings = Findings() if findings is None else findings
     head = b"" if dialect is not None else dialects.beginning(blocks)
     source = Source(blocks.name, head)
-    chosen = _dialect(source, findings, dialect)
+    chosen = dialect_of(source, findings, dialect)
     window = Window(blocks, _LINE_END, (_LINE_END,))
     yield from _Parser(source, findings, engine, chosen, window).manifests()
 
 
-def _dialect(source: Source, findings: Findings, dialect: Dialect | str | None) -> Dialect:
+def dialect_of(source: Source, findings: Findings, dialect: Dialect | str | None) -> Dialect:
     """Return the given dialect, or detect it from the first lines; report an unusual dialect."""
     chosen = dialects.guess_dialect(source.data) if dialect is None else Dialect(dialect)
     if dialect is None and chosen is not Dialect.HEAD:

@@ -61,7 +61,7 @@ def parse(
     who = None if reader is None else Reader(reader)
     findings = Findings() if findings is None else findings
     made = _Reading(source, GRAMMARS[who], who, ids, limits, engine)
-    begin = _begin(source, findings)
+    begin = begin_of(source, findings)
     try:
         chunks = list(made.chunks(begin, findings))
     except LimitError:
@@ -148,7 +148,7 @@ class _Reading:
             self.samples(stream, Findings())
 
 
-def _begin(source: Source, findings: Findings) -> int:
+def begin_of(source: Source, findings: Findings) -> int:
     """Return the offset of the first byte to parse."""
     if not source.data.startswith(_BOM):
         return 0

@@ -38,7 +38,7 @@ from exset.parsers.lens.tokens import GRAMMAR, KERNELS, Text
 
 _BOM: Final = b"\xef\xbb\xbf"
 _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
-_SMALLEST: Final = 4  # bytes, CR LF as one: Lens first reads four, to detect a binary file
+SMALLEST: Final = 4  # bytes, CR LF as one: Lens first reads four, to detect a binary file
 _TOKENS: Final = 1 << 18  # in a chunk
 _FEW_TOKENS: Final = 1 << 16  # in a chunk of a text that is still being read
 
@@ -74,8 +74,8 @@ def stream(
     same header. Joined, they equal the result of `parse` for the same bytes, with the same
     findings; an error comes after all sets before it. The reference engine first reads to the end.
     """
-    size = _SMALLEST
-    while len(_translated(head := blocks.head(size))) < _SMALLEST and len(head) == size:
+    size = SMALLEST
+    while len(_translated(head := blocks.head(size))) < SMALLEST and len(head) == size:
         size += 1
     if _LAST_COMMENT.search(head):
         head = blocks.head(size + 1)
@@ -102,7 +102,7 @@ class Reading:
         self.limits = limits
         self.findings = Findings() if findings is None else findings
         self.engine = engine
-        self.begin = _begin(source, self.findings)
+        self.begin = begin_of(source, self.findings)
         self.header: SetHeader | None = None
         self.done: Columns | None = None
         self.before = 0  # examples, also those with an error
@@ -221,17 +221,17 @@ def _translated(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n")
 
 
-def _begin(source: Source, findings: Findings) -> int:
+def begin_of(source: Source, findings: Findings) -> int:
     """Check the first bytes as Lens does (readExampleSet), and return where to begin to parse."""
     data, place = source.data, Place(source.name)
     if not data:
         raise FormatError("the file is empty", source=source, span=Span(0, 0), code="lens-empty")
-    size = len(_translated(data[: 2 * _SMALLEST + 1]))
-    if size < _SMALLEST:
+    size = len(_translated(data[: 2 * SMALLEST + 1]))
+    if size < SMALLEST:
         what = f"the file has {counted(size, 'byte')} (CR LF counts as 1), and Lens calls it empty"
         advice = "add line breaks at the end"
         findings.add(finding_at("lens-refuses", place, what=what, hint=advice))
-    elif size == _SMALLEST and (unseen := _LAST_COMMENT.search(data)):
+    elif size == SMALLEST and (unseen := _LAST_COMMENT.search(data)):
         message = "Lens rejects a comment in a file of 4 bytes without a line break at its end"
         advice = "add a line break"
         raise FormatError(message, source=source, span=Span(*unseen.span(1)), hint=advice)

@@ -29,7 +29,7 @@ def set_fields(header: SetHeader, compact: bool) -> bytes:
     ]
     if header.proc is not None:
         words.insert(0, b"proc:" + space + _string(header.proc, compact))
-        if len(words) == 1 and not compact:
+        if len(words) == 1 and not compact and is_bare(header.proc):
             words.append(b"")  # a bare word would take in the `;`
     return _joined(words, compact) + b";\n"
 

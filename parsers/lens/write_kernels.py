@@ -19,6 +19,7 @@ _BREAK: Final = ord("\n")
 _DASH: Final = ord("-")
 _END: Final = ord(";")
 _ALL: Final = ord("*")
+_BRACE: Final = ord("}")
 _SMALL: Final = ord("a") - ord("A")
 _ONE: Final = int(np.float32(1).view(np.int32))
 _NO_BITS: Final = 1 << 32
@@ -116,8 +117,9 @@ def write(
         count = heads.events[example + 1] - first
         in_rows = count > 1 and not compact
         rows, first_break, last = 0, at, -1
-        if at > start and step == end and not compact:
-            out[at] = _BLANK  # the head may end in a bare word
+        may_end_in_word = count == 1 and heads.frequency[example] == _ONE and not compact
+        if may_end_in_word and at > start and step == end and out[at - 1] != _BRACE:
+            out[at] = _BLANK  # a bare word would take in the `;`
             at += 1
         for row in range(step, end):
             role, number = script.role[row], script.number[row]
@@ -224,7 +226,7 @@ def _string(
         out[at] = _BLANK
         at += 1
     at = _put(out, at, strings, begin, end)
-    if compact and out[at - 1] != ord("}"):
+    if compact and out[at - 1] != _BRACE:
         out[at] = _BLANK
         at += 1
     return at

@@ -68,17 +68,23 @@ def parse(
     `findings` collects repeated names and a byte order mark. `engine`: as in `Grammar.parse`.
     Raises FormatError, and LimitError for `max_depth`, `max_nodes`, `max_name` and `max_text`.
     """
-    check_size(source, limits, "JSON")
     findings = Findings() if findings is None else findings
+    stream = tokens(source, limits, findings, engine)
+    return _Builder(source, limits, findings).build(stream)
+
+
+def tokens(source: Source, limits: Limits, findings: Findings, engine: Engine) -> ParseStream:
+    """Return the tokens of a JSON text; raises the errors of syntax and of size of `parse`."""
+    check_size(source, limits, "JSON")
     begin = len(_BOM) if source.data.startswith(_BOM) else 0
     if begin:
         message = "there is a byte order mark before the text"
         hint = "many programs refuse it: save the file as UTF-8 without it"
         place = Place.in_text(source, Span(0, begin))
         findings.add(Finding("json-bom", Severity.WARNING, message, place, hint))
-    tokens = len(source.data) // 4 + 16
-    [stream] = GRAMMAR.parse(source, engine, hint=_hint, begin=begin, tokens=tokens)
-    return _Builder(source, limits, findings).build(stream)
+    room = len(source.data) // 4 + 16
+    [stream] = GRAMMAR.parse(source, engine, hint=_hint, begin=begin, tokens=room)
+    return stream
 
 
 class _Builder:

@@ -55,7 +55,7 @@ def document(source: Source, limits: Limits) -> Document:
     `max_name` or `max_text`.
     """
     check_size(source, limits, "YAML")
-    text = _Text(source)
+    text = Text(source)
     try:
         return _Composer(text, limits).document()
     except LimitError:
@@ -78,7 +78,7 @@ def _later_errors(source: Source, error: FormatError, limits: Limits) -> Iterato
             return
         source = source.moved(source.start + found.end(), b"")
         try:
-            _Composer(_Text(source), limits, is_rest=True).document()
+            _Composer(Text(source), limits, is_rest=True).document()
             return
         except LimitError:
             return
@@ -92,7 +92,7 @@ def _style(tag: str | None, quoted: bool = False) -> Style:
     return Style(tag, quoted)
 
 
-class _Text:
+class Text:
     """The characters of a source, with their offsets in bytes."""
 
     def __init__(self, source: Source) -> None:
@@ -111,7 +111,12 @@ class _Text:
         end = max(start, len(self.text[start:end].rstrip()) + start)
         return Span(self._offset(start), self._offset(end))
 
+    def bounds(self, start: int, end: int) -> tuple[int, int]:
+        """Return the bytes of some characters: the offsets of the first one and after the last."""
+        return self._offset(start), self._offset(end)
+
     def error(self, message: str, span: Span | None, hint: str | None = None) -> FormatError:
+        """Return an error about a span."""
         return FormatError(message, source=self.source, span=span, hint=hint, code="yaml")
 
     def _offset(self, index: int) -> int:
@@ -148,7 +153,7 @@ class _Open:
 class _Composer:
     """Builds a tree from the events of a file."""
 
-    def __init__(self, text: _Text, limits: Limits, is_rest: bool = False) -> None:
+    def __init__(self, text: Text, limits: Limits, is_rest: bool = False) -> None:
         self._text = text
         self._is_rest = is_rest
         self._limits = limits

@@ -88,7 +88,7 @@ LAYOUT = {
     ),
     "names": (
         ExampleSet.from_examples([Example(name=name) for name in ["", "a b", "1", 'say "x"', "é"]]),
-        ';\nname: {} ;\nname: {a b} ;\nname: {1} ;\nname: {say "x"} ;\nname: {é} ;\n',
+        ';\nname: {};\nname: {a b};\nname: {1};\nname: {say "x"};\nname: {é};\n',
         ';\nname:{};\nname:{a b};\nname:{1};\nname:{say "x"};\nname:{é};\n',
     ),
     "special numbers": (
