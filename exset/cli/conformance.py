@@ -1,26 +1,30 @@
 """`exset conformance`: test a reader or writer in any language against exset."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING
 
 import click
 
 from exset.cli.commands import Group
 from exset.cli.options import Whole, option, secondary_option
-from exset.cli.output import Exit, argument_errors, data_errors
+from exset.cli.output import Exit, argument_errors, data_errors, require_option, usage_error
 from exset.cli.paths import PATH
 from exset.cli.reports import json_option, json_rows
 from exset.core.errors import FormatError
 from exset.core.text import safe
 
 if TYPE_CHECKING:
+    from exset.testing.conformance.cases import Case
     from exset.testing.conformance.judge import Judge, Result
     from exset.testing.conformance.readers import Reader
 
 _FORMAT = option("--format", metavar="NAME", help="Use the cases of this format.")
 _ONLY = option(
     "--run", "only", metavar="GLOB", multiple=True, help="Use only the cases whose name matches."
+)
+_FOLDER = option(
+    "--cases", "folder", metavar="DIR", type=PATH, help="Use the cases in this folder: see export."
 )
 
 
@@ -32,27 +36,35 @@ def conformance() -> None:
 @conformance.command("list")
 @_FORMAT
 @_ONLY
+@_FOLDER
 @json_option(
     *("name", "format", "verdict", "path", "meaning", "rule", "section", "features", "severity"),
     *("agree", "systems", "options"),
 )
-def list_cases(format: str | None, only: Sequence[str]) -> None:
+def list_cases(format: str | None, only: Sequence[str], folder: str | None) -> None:
     """List the cases, each with the rule that it tests.
 
     \b
       exset conformance list --format ex --run '*sharing*'
     """
-    from exset.testing.conformance import cases, selected
+    from exset.testing.conformance import selected
     from exset.testing.conformance.export import row
 
     with argument_errors():
-        chosen = selected(cases(format), only)
+        chosen = selected(_cases(format, folder), only)
     rows = json_rows()
     for case in chosen:
         if rows is not None:
             rows.write(row(case))
         else:
             click.echo(f"{case.id}: {case.rule}")
+
+
+def _cases(format: str | None, folder: str | None) -> "tuple[Case, ...]":
+    """Return the cases of the package, or those in a folder."""
+    from exset.testing.conformance import cases, cases_in
+
+    return cases(format) if folder is None else cases_in(folder, format)
 
 
 @conformance.command()
@@ -129,6 +141,7 @@ def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[s
 @option("--without", metavar="NAMES", default="", help="Features that CMD lacks, with commas.")
 @option("--skip", metavar="GLOB", multiple=True, help="Cases that need not pass.")
 @_ONLY
+@_FOLDER
 @option("-x", "stop_early", is_flag=True, help="Stop at the first case that fails.")
 @option(
     "--report",
@@ -152,6 +165,7 @@ def run(
     without: str,
     skip: tuple[str, ...],
     only: tuple[str, ...],
+    folder: str | None,
     stop_early: bool,
     reports: tuple[str, ...],
     generate: int | None,
@@ -174,25 +188,37 @@ def run(
     and the file; it answers 0 or 1, the length of its output, a line feed, and the output.
     """
     from exset.cli import conformance_output as shown
-    from exset.testing.conformance import Judge, LoopReader, ProgramReader, cases, runner
+    from exset.testing.conformance import Judge, LoopReader, ProgramReader, runner
 
+    if generate is not None and (only or skip or folder or stop_early or parallel > 1):
+        usage_error("--generate draws files: --run, --skip, --cases, -x and --parallel need cases")
+    if generate is None:
+        require_option("--generate", "keep", "seed")
+    if role != "transcoder":
+        require_option("--role transcoder", "target")
     with argument_errors():
-        chosen = runner.selected(cases(format), only)
-        shown.check_role(role, format)
-        judge = Judge(shown.role_of(role), target, shown.features_of(without, cases(format)))
+        all_cases = _cases(format, folder)
+        runner.selected(all_cases, skip)
+        chosen = runner.selected(all_cases, only)
+        shown.check_role(role, format, target)
+        judge = Judge(shown.role_of(role), target, shown.features_of(without, all_cases))
         forms = shown.forms_of(reports)
 
     def make() -> "Reader":
         return (LoopReader if loop else ProgramReader)(command, timeout)
 
+    lines: Iterable[str]
     if generate is not None:
-        return _generated(make(), format, generate, judge, seed, keep)
-    results: list[Result] = []
-    running = runner.run(make, chosen, judge, skip=skip, parallel=parallel, stop_early=stop_early)
-    for result in running:
-        results.append(result)
+        results, lines = _generated(make(), format, generate, judge, seed, keep)
+    else:
+        results = []
+        running = runner.run(
+            make, chosen, judge, skip=skip, parallel=parallel, stop_early=stop_early
+        )
+        results += running
+        lines = shown.lines(results, verbose)
     if "" not in forms.values():
-        for line in shown.lines(results, verbose):
+        for line in lines:
             click.echo(line)
     for form, path in forms.items():
         shown.write_report(form, path, format, results)
@@ -201,10 +227,10 @@ def run(
 
 def _generated(
     reader: "Reader", format: str, count: int, judge: "Judge", seed: int, keep: str | None
-) -> int:
-    """Draw random files, and show the smallest one on which the reader is wrong."""
+) -> "tuple[list[Result], list[str]]":
+    """Draw random files; return the smallest one on which the reader is wrong, and the output."""
     from exset.cli import conformance_output as shown
-    from exset.testing import need_hypothesis
+    from exset.testing import conformance, need_hypothesis
 
     with data_errors(ImportError):
         need_hypothesis()
@@ -213,10 +239,8 @@ def _generated(
     with argument_errors(), reader:
         found = search(reader, format, count, judge, seed)
     if found is None:
-        click.echo(f"{count} drawn files: no difference")
-        return Exit.OK
-    for line in shown.found_lines(found.result, found.draws):
-        click.echo(line)
+        return [], [f"{count} drawn files: no difference"]
+    lines = list(shown.found_lines(found.result, found.draws))
     if keep is not None:
-        click.echo(f"kept: {safe(shown.keep(found.result.case, keep))}")
-    return Exit.BAD_FILE
+        lines.append(f"kept: {safe(conformance.keep(found.result.case, keep))}")
+    return [found.result], lines

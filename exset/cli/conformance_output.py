@@ -1,7 +1,6 @@
 """The output of `exset conformance run`: for the terminal, and as reports."""
 
-import hashlib
-import os
+import json
 from collections.abc import Iterator, Sequence
 from typing import cast
 
@@ -15,6 +14,7 @@ from exset.reports.rows import Status
 from exset.testing.conformance import meanings
 from exset.testing.conformance.cases import VERSION, Case
 from exset.testing.conformance.judge import Result, Role
+from exset.testing.conformance.nodes import brief
 from exset.testing.conformance.runner import score
 
 _STATUS: dict[str, Status] = {
@@ -27,18 +27,29 @@ _STATUS: dict[str, Status] = {
     "skipped": "skipped",
 }
 
+_SHOWN = 400
+"""The longest meaning that is shown; `--keep` writes the whole one."""
+
 
 def role_of(text: str) -> Role:
     """Return a role by its name."""
     return cast(Role, text)
 
 
-def check_role(role: str, format: str) -> None:
+def check_role(role: str, format: str, target: str) -> None:
     """Raise ValueError for a role that the cases of a format cannot have."""
-    if role != "decoder" and format in meanings.REQUESTS:
+    if role == "decoder":
+        return
+    if format in meanings.REQUESTS:
         raise ValueError(
             f"--role {role}: the cases {format!r} are requests; they only have decoders"
         )
+    if role == "transcoder":
+        source, other = exset.formats.get(format).family, exset.formats.get(target).family
+        if source is not other:
+            raise ValueError(
+                f"--to {target}: a transcoder of {format!r} writes formats of the same family"
+            )
 
 
 def features_of(text: str, cases: Sequence[Case]) -> frozenset[str]:
@@ -90,23 +101,15 @@ def found_lines(result: Result, draws: int) -> Iterator[str]:
     yield from (f"  | {safe(line)}" for line in text.splitlines())
     yield f"{result.outcome}:"
     yield from (f"    {safe(message)}" for message in result.messages)
+    if result.case.meaning is not None:
+        text = json.dumps(brief(result.case.meaning))
+        text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+        yield f"exset reads: {safe(text)}"
 
 
 def formats_binary(format: str) -> bool:
     """Return whether a format is binary. The requests of an encoder are text."""
     return format not in meanings.REQUESTS and exset.formats.get(format).binary
-
-
-def keep(case: Case, folder: str) -> str:
-    """Write a drawn case to a folder as exported cases are; return the path of the file."""
-    name = f"{case.verdict}-{hashlib.sha256(case.data).hexdigest()[:10]}"
-    path = os.path.join(folder, f"{name}.{case.format}")
-    os.makedirs(folder, exist_ok=True)
-    files.write(path, case.data)
-    if case.meaning is not None:
-        target = os.path.join(folder, f"{name}.meaning.json")
-        files.write(target, meanings.dumped(case.meaning, indent=1))
-    return path
 
 
 def run_of(format: str, results: Sequence[Result]) -> Run:

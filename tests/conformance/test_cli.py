@@ -100,10 +100,13 @@ def test_one_report_on_standard_output() -> None:
 
 
 def test_drawn_files(tmp_path: Path) -> None:
-    words = ("--format", "ex", "--generate", "20", "--keep", str(tmp_path))
+    tap = tmp_path / "tap"
+    words = ("--format", "ex", "--generate", "20", "--keep", str(tmp_path), f"--report=tap={tap}")
     done = run("conformance", "run", *words, "--", *REFUSES)
     assert done.exit_code == 1 and "expected: accepted" in done.stdout
-    [kept] = tmp_path.glob("valid-*.ex")
+    assert 'exset reads: {"set": {"max_time": 1.0, ' in done.stdout
+    assert "not ok 1" in tap.read_text()
+    [kept] = tmp_path.glob("ex/valid/drawn-*.ex")
     document = json.loads(kept.with_suffix(".meaning.json").read_text())
     assert document == meanings.meaning(kept.read_bytes(), "ex")
     assert "20 drawn files: no difference" in run(

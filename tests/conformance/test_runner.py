@@ -4,6 +4,7 @@ import hashlib
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -82,6 +83,22 @@ def test_a_program_in_a_loop() -> None:
         assert reader.answer(b"hang") == Answer("timed out", reason="no answer in 1 s")
 
 
+@pytest.mark.parametrize("kind", [ProgramReader, LoopReader])
+def test_a_script_that_hangs(kind: type[ProgramReader] | type[LoopReader]) -> None:
+    """A time limit also ends the programs that a shell script starts."""
+    with kind(["sh", "-c", "sleep 60 & wait; sleep 60"], 0.3) as reader:
+        begin = time.monotonic()
+        assert reader.answer(b"a") == Answer("timed out", reason="no answer in 0.3 s")
+        assert time.monotonic() - begin < 30
+
+
+def test_only_options_are_replaced() -> None:
+    """Programs of awk have words in braces."""
+    reader = ProgramReader(["printf", "%s", "{print} {ids}"], 20)
+    assert reader.answer(b"", {"ids": "integer"}).output == b"{print} integer"
+    assert reader.answer(b"").output == b"{print} "
+
+
 def test_a_program_that_is_not_there() -> None:
     for kind in (ProgramReader, LoopReader):
         with pytest.raises(FileNotFoundError):
@@ -116,6 +133,9 @@ def test_skips() -> None:
     results = list(run(lambda: FunctionReader(reader), [wrong, right], skip=["dense-*"]))
     assert [each.outcome for each in results] == ["skipped", "skipped but passes"]
     assert score(results).text == "0 of 1 cases pass (0.0%), 1 skipped"
+    for skip, only in ((["no"], []), ([], ["dense-*", "no"])):
+        with pytest.raises(ValueError, match="no case matches 'no'"):
+            conformance.check(read, "ex", skip=skip, only=only)
     with pytest.raises(conformance.NotConforming, match="remove the pattern"):
         conformance.check(read, "ex", only=["dense-comma"], skip=["*/dense-comma"])
 
@@ -150,7 +170,14 @@ def test_what_differs_may_be_read_or_refused() -> None:
 
 def test_the_output_must_be_a_meaning() -> None:
     case = CASES["dense-values"]
-    for output, message in ((b"no", "the output is not JSON"), (b"[]", "expected an object")):
+    deep: dict[str, object] = {}
+    for _ in range(5_000):
+        deep = {"children": {"a": deep}}
+    result = Judge().judge(
+        conformance.cases("schema")[0], Answer("accepted", {"children": {"a": deep}})
+    )
+    assert "too many objects in one another" in result.messages[0]
+    for output, message in ((b"no", "the meaning is not JSON"), (b"[]", "expected an object")):
         result = Judge().judge(case, Answer("accepted", output))
         assert result.outcome == "wrong" and message in result.messages[0]
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from exset.testing.conformance.cases import VERSION, Case, cases, formats
 from exset.testing.conformance.export import export
+from exset.testing.conformance.folder import cases_in, keep
 from exset.testing.conformance.judge import Judge, Result, Role
 from exset.testing.conformance.meanings import meaning, schema
 from exset.testing.conformance.readers import FunctionReader, LoopReader, ProgramReader, Reader
@@ -32,10 +33,12 @@ __all__ = [
     "Role",
     "Score",
     "cases",
+    "cases_in",
     "check",
     "check_case",
     "export",
     "formats",
+    "keep",
     "meaning",
     "run",
     "schema",
@@ -63,15 +66,19 @@ def check(
     without: Sequence[str] = (),
     skip: Sequence[str] = (),
     only: Sequence[str] = (),
+    folder: str | None = None,
 ) -> Score:
     """Check a reader against all cases of a format, or those that match `only`; return its score.
 
     `reader`: a function from the contents of a file to its meaning; a result of None, or
     ValueError, refuses the file. `without`: features that it does not support. `skip`: patterns of
-    cases that need not pass. Raises NotConforming if a case fails.
+    cases that need not pass. `folder`: use the cases in this folder instead: see `cases_in`. Raises
+    NotConforming if a case fails, and ValueError for a pattern that matches no case.
     """
     judge = Judge(role, without=frozenset(without))
-    chosen = selected(cases(format), only)
+    all_cases = cases(format) if folder is None else cases_in(folder, format)
+    selected(all_cases, skip)
+    chosen = selected(all_cases, only)
     results = list(run(lambda: FunctionReader(reader), chosen, judge, skip=skip))
     if wrong := [each for each in results if each.failed]:
         raise NotConforming(wrong)

@@ -19,11 +19,17 @@ from exset.testing.conformance.written import data_of
 VERSION: Final = 1
 """The version of the cases: the same version exports the same bytes everywhere."""
 
+MEANING: Final = ".meaning.json"
+"""The suffix of the file that holds the meaning of an exported case."""
+
 HOME: Final = os.path.join(os.path.dirname(__file__), "data")
 """The folder of the tables."""
 
 Verdict: TypeAlias = Literal["valid", "invalid", "differs"]
 Severity: TypeAlias = Literal["error", "warning", "note"]
+
+VERDICTS: Final[tuple[Verdict, ...]] = ("valid", "invalid", "differs")
+"""The folders of exported cases, in each format's folder."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,11 @@ class Case:
     def path(self) -> str:
         """The path of the exported file."""
         return f"{self.id}.{self.format}"
+
+    @property
+    def meaning_path(self) -> str:
+        """The path of the exported meaning."""
+        return f"{self.id}{MEANING}"
 
 
 def cases(format: str | None = None) -> tuple[Case, ...]:
@@ -132,8 +143,7 @@ def declared(name: str) -> Iterator[Case]:
     with open(os.path.join(HOME, name), "rb") as file:
         table = tomllib.load(file)
     prefix = table.get("prefix", name.removesuffix(".toml").partition("-")[2])
-    verdicts: tuple[Verdict, ...] = ("valid", "invalid", "differs")
-    for verdict in verdicts:
+    for verdict in VERDICTS:
         for row, rule, written, *more in table.get(verdict, ()):
             extra = more[0] if more else {}
             yield Case(

@@ -31,7 +31,7 @@ def exported(format: str | None = None) -> Iterator[tuple[str, bytes]]:
     for case in chosen:
         yield case.path, case.data
         if case.meaning is not None:
-            yield f"{case.id}.meaning.json", meanings.dumped(case.meaning, indent=1)
+            yield case.meaning_path, meanings.dumped(case.meaning, indent=1)
     yield INDEX, index(chosen)
 
 
@@ -49,7 +49,7 @@ def row(case: Case) -> dict[str, object]:
         "format": case.format,
         "verdict": case.verdict,
         "path": case.path,
-        "meaning": None if case.meaning is None else f"{case.id}.meaning.json",
+        "meaning": None if case.meaning is None else case.meaning_path,
         "rule": case.rule,
         "section": case.section,
         "features": [*case.features],

@@ -153,7 +153,7 @@ def _round(
         case = case_of(data, format)
         if (question := judge.question(case)) is None or not judge.supports(case):
             return
-        result = judge.judge(case, reader.answer(question))
+        result = judge.judge(case, reader.answer(question, case.options))
         if result.failed:
             wrong.append(result)
             raise AssertionError

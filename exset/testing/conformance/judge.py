@@ -9,7 +9,7 @@ from exset import formats
 from exset.core.errors import Findings, FormatError
 from exset.testing.conformance import meanings
 from exset.testing.conformance.cases import Case
-from exset.testing.conformance.nodes import BadMeaning, Document, Node
+from exset.testing.conformance.nodes import BadMeaning, Document
 from exset.testing.conformance.readers import Answer
 
 Role: TypeAlias = Literal["decoder", "encoder", "transcoder"]
@@ -87,7 +87,6 @@ class Judge:
 
     def _differences(self, case: Case, output: bytes | Mapping[str, object]) -> list[str]:
         """Return how an output differs from the expected one, in words."""
-        family = meanings.family_of(case.format)
         expected = case.meaning
         if self.role == "transcoder":
             made = output if isinstance(output, bytes) else json.dumps(output).encode()
@@ -105,7 +104,7 @@ class Judge:
         elif isinstance(output, bytes):
             found = meanings.parsed(output, case.format)
         else:
-            found = family.normalized(Node(output))
+            found = meanings.checked(output, case.format)
         return [] if expected is None else self._explained(case, found)
 
     def _explained(self, case: Case, found: Document) -> list[str]:

@@ -13,6 +13,7 @@ from exset.core.kernels import Engine
 from exset.core.protocols import Model, OptionValue
 from exset.core.source import Source
 from exset.testing.conformance.cases import HOME
+from exset.testing.conformance.cases import formats as with_cases
 from exset.testing.conformance.nodes import BadMeaning, Document, Node
 
 FAMILIES: Final = {
@@ -73,7 +74,7 @@ def family_of(format: str) -> FamilyMeaning:
     name = family_name(format)
     if name not in FAMILIES:
         raise ValueError(
-            f"there is no meaning of {format} files; there is of {', '.join(FAMILIES)}"
+            f"there is no meaning of {format} files; there is of {', '.join(with_cases())}"
         )
     module: ModuleType = import_module(FAMILIES[name])
     return cast(FamilyMeaning, module)
@@ -125,8 +126,16 @@ def parsed(text: bytes, format: str) -> Document:
     try:
         document = json.loads(text.decode("utf-8", "surrogateescape"), strict=False)
     except (ValueError, RecursionError) as error:
-        raise BadMeaning(f"the output is not JSON: {error}") from None
-    return family_of(format).normalized(Node(document))
+        raise BadMeaning(f"the meaning is not JSON: {error}") from None
+    return checked(document, format)
+
+
+def checked(document: object, format: str) -> Document:
+    """Return the canonical form of a meaning that any program made; raise BadMeaning."""
+    try:
+        return family_of(format).normalized(Node(document))
+    except RecursionError:
+        raise BadMeaning("the meaning has too many objects in one another") from None
 
 
 def dumped(document: Mapping[str, object], indent: int | None = None) -> bytes:

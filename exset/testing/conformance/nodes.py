@@ -213,3 +213,15 @@ def shown(value: Json) -> str:
         text = " ".join(map(shown, value))
         return f"[{text if len(text) <= 80 else text[:77] + '...'}]"
     return repr(value) if isinstance(value, str) else str(value)
+
+
+def brief(value: Json) -> Json:
+    """Return a meaning with plain numbers, and without members that are missing, to be shown."""
+    if isinstance(value, list):
+        return [brief(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "bits" in value:
+        number = float(shown(value))
+        return number if math.isfinite(number) else str(value["decimal"])
+    return {name: brief(each) for name, each in value.items() if each is not None}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from exset.core.text import counted
 from exset.testing.conformance.nodes import Document, Json, shown
 
 _SHOWN = 12
@@ -20,7 +21,7 @@ def _differences(path: str, expected: Json, found: Json) -> Iterator[str]:
         return
     if isinstance(expected, list) and isinstance(found, list):
         if len(expected) != len(found):
-            yield f"{path}: expected {len(expected)} items, not {len(found)}"
+            yield f"{path}: expected {counted(len(expected), 'item')}, not {len(found)}"
         for i, (one, other) in enumerate(zip(expected, found, strict=False)):
             yield from _differences(f"{path}[{i}]", one, other)
     elif _is_object(expected) and _is_object(found):

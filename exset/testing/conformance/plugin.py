@@ -7,7 +7,7 @@
         check_case(my_reader, conformance_case, without=["sparse"])
 
 A case that needs a feature in `without` is skipped; one that matches `skip` must fail. `only`
-selects cases by patterns.
+selects cases by patterns. `folder` names a folder of cases, which replace those of the package.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from exset.testing.conformance.cases import cases
+from exset.testing.conformance.folder import cases_in
 from exset.testing.conformance.judge import Judge
 from exset.testing.conformance.runner import matches, selected
 
@@ -24,7 +25,8 @@ FIXTURE = "conformance_case"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the mark `conformance`."""
-    text = "conformance(format, *, without=(), skip=(), only=()): one test for each case"
+    words = "without=(), skip=(), only=(), folder=None"
+    text = f"conformance(format, *, {words}): one test for each case"
     config.addinivalue_line("markers", text)
 
 
@@ -38,10 +40,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _params(
-    format: str, *, without: Sequence[str] = (), skip: Sequence[str] = (), only: Sequence[str] = ()
+    format: str,
+    *,
+    without: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    only: Sequence[str] = (),
+    folder: str | None = None,
 ) -> Iterator[object]:
     judge = Judge(without=frozenset(without))
-    for case in selected(cases(format), only):
+    all_cases = cases(format) if folder is None else cases_in(folder, format)
+    selected(all_cases, skip)
+    for case in selected(all_cases, only):
         marks = []
         if not judge.supports(case):
             marks.append(pytest.mark.skip(reason="the reader does not support this"))

@@ -12,7 +12,7 @@ length of its output, a line feed, and the output. It ends when standard input e
 """
 
 import os
-import re
+import signal
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
@@ -30,6 +30,9 @@ MAX_OUTPUT: Final = 1 << 28
 
 _TRACEBACK: Final = b"Traceback (most recent call last):"
 """What Python writes when it crashes, although it exits with 1."""
+
+OPTIONS: Final = ("ids",)
+"""The options that cases have. No other word in braces is replaced: programs of awk have some."""
 
 NO_OPTIONS: Final[Mapping[str, str]] = MappingProxyType({})
 """The options of most cases."""
@@ -108,19 +111,23 @@ class ProgramReader(Reader):
             return self._run([path if word == "{}" else word for word in words], b"")
 
     def _run(self, command: list[str], data: bytes) -> Answer:
-        try:
-            done = subprocess.run(
-                command, input=data, capture_output=True, timeout=self._timeout, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return Answer("timed out", reason=f"no answer in {self._timeout:g} s")
-        if _TRACEBACK in done.stderr and done.returncode == 1:
-            return Answer("crashed", reason=_last(done.stderr))
-        if done.returncode in (0, 1):
-            return Answer(
-                "refused" if done.returncode else "accepted", done.stdout, _last(done.stderr)
-            )
-        return Answer("crashed", reason=f"exit code {done.returncode}{_last(done.stderr, ': ')}")
+        pipe = subprocess.PIPE
+        with subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=pipe, process_group=0
+        ) as process:
+            try:
+                output, errors = process.communicate(data, timeout=self._timeout)
+            except subprocess.TimeoutExpired:
+                return Answer("timed out", reason=f"no answer in {self._timeout:g} s")
+            finally:
+                if process.returncode is None:
+                    _kill(process)
+        code = process.returncode
+        if _TRACEBACK in errors and code == 1:
+            return Answer("crashed", reason=_last(errors))
+        if code in (0, 1):
+            return Answer("refused" if code else "accepted", output, _last(errors))
+        return Answer("crashed", reason=f"exit code {code}{_last(errors, ': ')}")
 
 
 class LoopReader(Reader):
@@ -135,10 +142,12 @@ class LoopReader(Reader):
         """Send a case. Raises OSError if the program cannot be started."""
         if self._process is None:
             pipe = subprocess.PIPE
-            self._process = subprocess.Popen(self._command, stdin=pipe, stdout=pipe)
+            self._process = subprocess.Popen(
+                self._command, stdin=pipe, stdout=pipe, process_group=0
+            )
         process = self._process
         assert process.stdin is not None and process.stdout is not None
-        timer = Timer(self._timeout, process.kill)
+        timer = Timer(self._timeout, _kill, [process])
         timer.start()
         try:
             words = "".join(f" {name}={value}" for name, value in options.items())
@@ -182,13 +191,23 @@ class LoopReader(Reader):
         try:
             process.wait(timeout=1)
         except subprocess.TimeoutExpired:
-            process.kill()
+            _kill(process)
             process.wait()
 
 
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a program, and the programs that it started, such as those of a shell script."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):  # they ended; macOS says that it may not
+        process.kill()
+
+
 def _filled(word: str, options: Mapping[str, str]) -> str:
-    """Return a word of a command in which `{NAME}` is the value of an option, or empty."""
-    return re.sub(r"\{(\w+)\}", lambda found: options.get(found[1], ""), word)
+    """Return a word of a command in which the name of each option in braces is its value."""
+    for name in OPTIONS:
+        word = word.replace(f"{{{name}}}", options.get(name, ""))
+    return word
 
 
 def _last(stderr: bytes, before: str = "") -> str:

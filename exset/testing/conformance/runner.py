@@ -40,8 +40,15 @@ def score(results: Iterable[Result]) -> Score:
 
 
 def selected(chosen: Iterable[Case], patterns: Sequence[str]) -> list[Case]:
-    """Return the cases whose name or id matches one of the patterns; all without patterns."""
-    return [case for case in chosen if not patterns or matches(case, patterns)]
+    """Return the cases whose name or id matches one of the patterns; all without patterns.
+
+    Raises ValueError for a pattern that matches no case.
+    """
+    some = list(chosen)
+    for each in patterns:
+        if not any(matches(case, [each]) for case in some):
+            raise ValueError(f"no case matches {each!r}: exset conformance list shows their names")
+    return [case for case in some if not patterns or matches(case, patterns)]
 
 
 def matches(case: Case, patterns: Iterable[str]) -> bool:

@@ -1,0 +1,110 @@
+"""Cases in a folder: exported ones, perhaps edited, and drawn ones that somebody kept.
+
+The layout is that of the export: `FORMAT/VERDICT/NAME.FORMAT`, with the meaning next to the file.
+Only the file is needed. `index.json` adds what it has about a case, such as the rule.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import cast, get_args
+
+from exset.io import files
+from exset.testing.conformance import meanings
+from exset.testing.conformance.cases import VERDICTS, Case, Severity, Verdict, formats
+from exset.testing.conformance.export import INDEX
+from exset.testing.conformance.nodes import BadMeaning, Node
+
+
+def cases_in(folder: str, format: str | None = None) -> tuple[Case, ...]:
+    """Return the cases in a folder, or those of a format, by verdict and name.
+
+    Raises ValueError for a folder without such cases, and for an index or a meaning with errors;
+    and OSError.
+    """
+    if format is not None:
+        meanings.family_of(format)
+    index = _index(folder)
+    found = []
+    for each in formats() if format is None else [format]:
+        for verdict in VERDICTS:
+            place = os.path.join(folder, each, verdict)
+            names = sorted(os.listdir(place)) if os.path.isdir(place) else ()
+            found += [
+                _case(folder, each, verdict, name.removesuffix(f".{each}"), index)
+                for name in names
+                if name.endswith(f".{each}")
+            ]
+    if not found:
+        example = os.path.join(folder, format or "ex", "valid", f"NAME.{format or 'ex'}")
+        raise ValueError(f"{folder} has no cases: expected files such as {example}")
+    return tuple(found)
+
+
+def _case(folder: str, format: str, verdict: Verdict, name: str, index: Mapping[str, Node]) -> Case:
+    case = Case(name, format, verdict, b"", "a file of the folder", "")
+    file, meaning = (Path(folder, each) for each in (case.path, case.meaning_path))
+    case = replace(case, data=file.read_bytes())
+    if meaning.exists():
+        try:
+            document = meanings.parsed(meaning.read_bytes(), format)
+        except BadMeaning as error:
+            raise ValueError(f"{meaning}: {error}") from None
+        features = tuple(sorted(meanings.family_of(format).features(document)))
+        case = replace(case, meaning=document, features=features)
+    return case if case.path not in index else _described(case, index[case.path])
+
+
+def _described(case: Case, row: Node) -> Case:
+    """Return a case with what its row in the index has about it."""
+    severity = row.get("severity")
+    if severity.value not in get_args(Severity):
+        raise severity.error(" or ".join(get_args(Severity)))
+    return replace(
+        case,
+        rule=row.get("rule").text(),
+        section=row.get("section").text(),
+        severity=cast(Severity, severity.value),
+        features=tuple(sorted({*case.features, *_texts(row.get("features"))})),
+        agree=tuple(_texts(row.get("agree"))),
+        systems=_members(row.get("systems")),
+        options=_members(row.get("options")),
+    )
+
+
+def _texts(node: Node) -> list[str]:
+    return [each.text() for each in node.items()]
+
+
+def _members(node: Node) -> dict[str, str]:
+    return {name: each.text() for name, each in node.members().items()}
+
+
+def _index(folder: str) -> dict[str, Node]:
+    """Return the rows of the index by the path of the case; none without an index."""
+    path = Path(folder, INDEX)
+    if not path.exists():
+        return {}
+    try:
+        document = Node(json.loads(path.read_bytes()), str(path))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: expected JSON: {error}") from None
+    return {row.get("path").text(): row for row in document.get("cases").items()}
+
+
+def keep(case: Case, folder: str) -> str:
+    """Write a drawn case to a folder, as `export` does; return the path of the file.
+
+    The name comes from the contents, so the same file is kept once.
+    """
+    case = replace(case, name=f"drawn-{hashlib.sha256(case.data).hexdigest()[:10]}")
+    path = os.path.join(folder, case.path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    files.write(path, case.data)
+    if case.meaning is not None:
+        target = os.path.join(folder, case.meaning_path)
+        files.write(target, meanings.dumped(case.meaning, indent=1))
+    return path
