@@ -1,7 +1,7 @@
 """`writer`: write a file in chunks."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import IO
@@ -10,6 +10,7 @@ from exset import api
 from exset.core.callers import public
 from exset.core.errors import ChangedFindings, Finding, Findings, FormatError, warn
 from exset.core.protocols import OptionValue
+from exset.families.format import Format
 from exset.families.incremental import IncrementalWriter, Units
 from exset.io import files
 from exset.io.files import FilePath
@@ -58,6 +59,20 @@ def writer(
         warn(found)
 
 
+@contextmanager
+def part_writer(
+    path: str, fmt: Format, *, findings: Findings, **options: OptionValue
+) -> Iterator["Writer"]:
+    """Write some units of a file, without its beginning and its end, for `Writer.append`.
+
+    Places of findings count the units of this part. Errors are those of `writer`.
+    """
+    position = _Position(fmt.family.noun, f"{fmt.family.unit}s")
+    chunks = fmt.write_incrementally(path, ChangedFindings(findings, position.of_file), **options)
+    with files.writing(path) as file:
+        yield _UnitWriter(file, None, chunks, fmt.family.unit_functions(), position)
+
+
 @dataclass(repr=False, eq=False)
 class Writer:
     """Writes units one after the other. `count`: the number of units so far."""
@@ -93,6 +108,17 @@ class Writer:
             data = self._chunks.units(model)
         self.put(data)
         self.count += len(model)
+
+    def append(self, blocks: Iterable[bytes], count: int) -> None:
+        """Write the bytes of some units, which a `part_writer` has made."""
+        for block in blocks:
+            self.put(block)
+        self.count += count
+
+    def add_losses(self, losses: Findings, findings: Findings) -> None:
+        """Add the findings of a `part_writer` whose units come next, with places in the file."""
+        self._position.first = self.count
+        ChangedFindings(findings, self._position.of_file).add_all(losses)
 
     def begin(self, header: object) -> None:
         """Prepare the beginning of the file; the next `put` writes it."""
@@ -132,6 +158,15 @@ class Writer:
 
             raise OSError(error.errno, error.strerror, gettempdir()) from None
         self.size += len(data)
+
+
+class _UnitWriter(Writer):
+    """Writes units alone."""
+
+    def begin(self, header: object) -> None:
+        """Prepare to write units of a file with this header."""
+        super().begin(header)
+        self._beginning = b""
 
 
 @dataclass

@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +11,16 @@ import click
 
 from exset import api, converting, formats
 from exset.cli import format_options
+from exset.cli.convert_parts import (
+    Converted,
+    PartJob,
+    convert_part,
+    counts,
+    join,
+    removed_at_end,
+)
 from exset.cli.convert_plan import Job, plan
-from exset.cli.each_file import FileResult, for_each_file
+from exset.cli.each_file import for_each_file
 from exset.cli.executions import jobs_options
 from exset.cli.inputs import CommonOptions, FormatName, reading_options
 from exset.cli.options import option, secondary_option
@@ -20,15 +30,6 @@ from exset.cli.reports import json_option, json_rows, show_findings
 from exset.core.protocols import Level
 from exset.core.text import safe, size
 from exset.steps import Steps
-
-
-@dataclass(frozen=True, kw_only=True)
-class Converted(FileResult):
-    """The result of a job: written units and bytes, findings, and data for a terminal."""
-
-    count: int
-    size: int | None = None
-    data: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,25 @@ class Converter:
         """Whether files may only be opened in some folders."""
         return bool(self.common.access.roots)
 
-    def __call__(self, job: Job) -> Converted:
-        """Convert a file; raises FormatError and OSError as `load` and `save` do."""
+    def __call__(self, job: Job | PartJob) -> Converted:
+        """Convert a file or a part of it; raises FormatError and OSError as `load`, `save` do."""
+        if isinstance(job, PartJob):
+            return convert_part(job, self.common, self.options)
+        return self._whole(job)
+
+    def counts(self, jobs: Sequence[Job]) -> list[int]:
+        """Return into how many parts each source is divided."""
+        return counts(jobs, self.common)
+
+    def part_of(self, job: Job, rank: int, count: int) -> PartJob:
+        """Return a part of a job."""
+        return PartJob.of_job(job, rank, count)
+
+    def joined(self, job: Job, parts: Sequence[Converted]) -> Converted:
+        """Join the parts of a file, or convert the file as a whole."""
+        return join(job, parts, self.common, self.options) or self._whole(job)
+
+    def _whole(self, job: Job) -> Converted:
         if job.target == "-" and not self.dry_run and (sys.stdout is None or sys.stdout.isatty()):
             return self._for_terminal(job)
         findings = self.common.new_findings()
@@ -144,16 +162,22 @@ def convert(
                 count = f"{count}, {size(done.size or 0)}; nothing is written"
             click.echo(f"{safe(job.source)} -> {safe(job.target)}: {count}", err=True)
 
-    return for_each_file(
-        Converter(common.in_worker, options, jobs.folder is not None, level, dry_run),
-        jobs,
-        row=row,
-        show=show,
-        jobs=common.jobs,
-        action="converting",
-        visible=to_stdout,
-        returns=Converted,
-    )
+    how = common.jobs
+    converter = Converter(common.in_worker, options, jobs.folder is not None, level, dry_run)
+    # Parts are written twice: this pays only if others write them, too.
+    can_divide = not dry_run and (how.workers > 1 or how.is_partial)
+    with nullcontext() if how.is_partial else removed_at_end():
+        return for_each_file(
+            converter,
+            jobs,
+            row=row,
+            show=show,
+            jobs=how,
+            action="converting",
+            visible=to_stdout,
+            returns=Converted,
+            divider=converter if can_divide else None,
+        )
 
 
 def _options(job: Job) -> dict[str, Any]:

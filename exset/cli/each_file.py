@@ -12,7 +12,7 @@ from exset.core import progress as bytes_of_files
 from exset.core.errors import Findings, FormatError
 from exset.core.jobs import Execution, run
 from exset.core.outcome import Item
-from exset.core.parts import FilePart, divided, whole
+from exset.core.parts import divided, whole
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,9 @@ class Divider(Protocol[Result]):
 
     def counts(self, paths: Sequence[Any], /) -> Sequence[int]:
         """Return into how many parts each file is divided."""
+
+    def part_of(self, item: Any, rank: int, count: int, /) -> Any:
+        """Return the part with a rank, from 0, of a number of parts of a file."""
 
     def joined(self, path: Any, parts: Sequence[Result], /) -> Result:
         """Join the results of the parts of a file."""
@@ -58,7 +61,7 @@ def for_each_file(
     text. After an error in a file, exset continues with the other files. A terminal shows the
     progress of the `action`. If results are `visible`, exset shows progress only if standard output
     is not a terminal. `measured` and `returns`: as in `run`. `divider`: divides large files into
-    parts, on which `work` then runs; the items must be paths. `change`: changes each result before
+    parts, on which `work` then runs. `change`: changes each result before
     it is reported. `failed` is called for each file with an error, after the error was written.
     """
     rows = json_rows()
@@ -70,7 +73,7 @@ def for_each_file(
     else:
         paths: Sequence[Any] = items
         counts = jobs.known_parts(paths) or divider.counts(paths)
-        units = divided(paths, counts, FilePart.of_file)
+        units = divided(paths, counts, divider.part_of)
         outcomes = whole(run(work, units, **how), items, units, divider.joined)
     for done in outcomes:
         bytes_of_files.end()

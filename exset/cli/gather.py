@@ -34,8 +34,8 @@ def gather(
       exset gather 'shares/*'
 
     exset repeats the command that the journals name, but reads the results from the journals and
-    does no work. The output and the exit code are the same as without --shard. Run it in
-    the same folder as the shares.
+    does no work; it only joins the converted parts of large files. The output and the exit code are
+    the same as without --shard. Run it in the same folder as the shares.
     """
     header = gathering(ctx, journals)
     command = _command(ctx, journals[0], header)

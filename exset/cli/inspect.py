@@ -1,19 +1,23 @@
 """`exset info` and `exset stats`: summarise files in numbers."""
 
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Final
 
 import click
 
 from exset import formats
-from exset.cli.each_file import FileResult, for_each_file
+from exset.cli.dividing import PartResult, count_of, joined_findings, read_part
+from exset.cli.each_file import for_each_file
 from exset.cli.executions import jobs_options
 from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, reading_options
 from exset.cli.options import options
 from exset.cli.paths import some_files
 from exset.cli.reports import json_option, show_findings, tally_text
+from exset.core.parts import FilePart, changed
+from exset.core.records import from_json, to_json
 from exset.core.text import safe, size
 
 _LABEL: Final = 11
@@ -21,14 +25,18 @@ _LABEL: Final = 11
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileSummary(FileResult):
-    """The name and format of a file, its size in bytes, and its summary, as numbers and as text."""
+class FileSummary(PartResult):
+    """The name and format of a file, its size in bytes, and its summary, as numbers and as text.
 
-    name: str
-    format: str
-    bytes: int
-    numbers: dict[str, object]
-    rows: list[tuple[str, str]]
+    tally: for a part of a file, the counts of the part as JSON, in place of a summary.
+    """
+
+    name: str = ""
+    format: str = ""
+    bytes: int = 0
+    numbers: dict[str, object] = field(default_factory=dict)
+    rows: list[tuple[str, str]] = field(default_factory=list)
+    tally: object = None
 
 
 inspect_options = options(some_files, json_option(), reading_options, jobs_options)
@@ -70,25 +78,89 @@ def _inspect(files: tuple[str, ...], common: CommonOptions, full: bool) -> int:
         click.echo(next(separators, "\n"), nl=False)
         _show(found, common.verbosity)
 
-    work = partial(_summarise, common=common.in_worker, full=full)
+    work = Summariser(common.in_worker, full)
     return for_each_file(
-        work, files, row=_row, show=show, jobs=common.jobs, action="reading", returns=FileSummary
+        work,
+        files,
+        row=_row,
+        show=show,
+        jobs=common.jobs,
+        action="reading",
+        returns=FileSummary,
+        divider=work,
     )
 
 
-def _summarise(path: str, common: CommonOptions, full: bool) -> FileSummary:
-    findings = common.new_findings()
-    with common.opened(path) as file:
-        models = file.models(findings, **common.options)
-        summary = file.format.family.summarise(models, detailed=full)
+@dataclass(frozen=True)
+class Summariser:
+    """Summarises a file or a part of one; full: with all numbers."""
+
+    common: CommonOptions
+    full: bool
+
+    def __call__(self, item: str | FilePart) -> FileSummary:
+        """Summarise a file, or a part of it; raises FormatError and OSError as `load` does."""
+        if isinstance(item, FilePart):
+            return self._part(item)
+        findings = self.common.new_findings()
+        with self.common.opened(item) as file:
+            models = file.models(findings, **self.common.options)
+            summary = file.format.family.summarise(models, detailed=self.full)
+            return FileSummary(
+                name=file.name,
+                format=file.format.name,
+                numbers=summary.to_dict(),
+                rows=summary.rows(),
+                bytes=file.size,
+                findings=findings,
+            )
+
+    def counts(self, paths: Sequence[str]) -> list[int]:
+        """Return into how many parts each file is divided."""
+        if self.common.options:
+            return [1] * len(paths)
+        can_divide = attrgetter("family.tally")
+        return [count_of(path, self.common, can_divide) for path in paths]
+
+    def part_of(self, path: str, rank: int, count: int) -> FilePart:
+        """Return a part of a file."""
+        return FilePart(path, rank, count)
+
+    def joined(self, path: str, parts: Sequence[FileSummary]) -> FileSummary:
+        """Return the summary of a file from the counts of its parts, or read it as a whole."""
+        findings = joined_findings(parts, self.common)
+        fmt = formats.get(parts[0].source_format)
+        if findings is None or fmt.family.tally is None:
+            return self(path)
+        first, *others = (from_json(fmt.family.tally, part.tally) for part in parts)
+        for tally in others:
+            first.merge(tally)
+        summary = first.report()
         return FileSummary(
-            name=file.name,
-            format=file.format.name,
+            name=path,
+            format=fmt.name,
             numbers=summary.to_dict(),
             rows=summary.rows(),
-            bytes=file.size,
+            bytes=parts[0].bytes,
             findings=findings,
         )
+
+    def _part(self, part: FilePart) -> FileSummary:
+        findings = self.common.new_findings()
+        with read_part(part, self.common, findings) as models:
+            family = models.format.family
+            if family.tally is None:
+                raise changed(part.path)
+            tally = family.tally(self.full)
+            for model in models:
+                tally.add(model)
+            return FileSummary(
+                findings=findings,
+                state=models.state,
+                source_format=models.format.name,
+                bytes=models.size,
+                tally=to_json(tally),
+            )
 
 
 def _row(path: str, found: FileSummary | None) -> dict[str, object]:

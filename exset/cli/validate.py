@@ -4,7 +4,8 @@ import click
 
 from exset.cli import format_options
 from exset.cli.check_output import check_output, output_options
-from exset.cli.checking import Check, Checked
+from exset.cli.checking import Check
+from exset.cli.dividing import PartResult
 from exset.cli.each_file import for_each_file
 from exset.cli.executions import jobs_options
 from exset.cli.format_options import FormatCommand
@@ -80,7 +81,7 @@ def validate(
         jobs=Execution() if is_inner else common.jobs,
         action="checking",
         measured=not check_files,
-        returns=Checked,
+        returns=PartResult,
         divider=check,
     )
     output.finish()

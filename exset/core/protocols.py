@@ -78,6 +78,22 @@ class ChunkReporter(Protocol):
         """Return the summary; `detailed`: also numbers that take longer to compute."""
 
 
+class Tally(Protocol):
+    """Counts of a model, from its chunks; a dataclass that a journal can hold.
+
+    It is made with one argument, `detailed`: whether also to count what takes longer.
+    """
+
+    def add(self, model: Any, /) -> None:
+        """Add the next chunk."""
+
+    def merge(self, other: Any, /) -> None:
+        """Add the counts of the next part of the model."""
+
+    def report(self) -> Summary:
+        """Return the summary. Add nothing after this call."""
+
+
 @dataclass(frozen=True)
 class CheckOptions:
     """How to check the files that a model names.

@@ -38,7 +38,9 @@ def to_json(value: object) -> object:
     if is_dataclass(value):
         return {each.name: to_json(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): to_json(each) for key, each in value.items()}
+        if all(isinstance(key, str) for key in value):
+            return {key: to_json(each) for key, each in value.items()}
+        return [[to_json(key), to_json(each)] for key, each in value.items()]
     if isinstance(value, list | tuple):
         return [*map(to_json, value)]
     raise TypeError(f"a journal cannot hold {type(value).__name__}")
@@ -69,7 +71,8 @@ def from_json(kind: Any, data: Any) -> Any:
     if origin is tuple and arguments[-1] is not Ellipsis:
         return tuple(from_json(*pair) for pair in zip(arguments, data, strict=True))
     if origin is not None and issubclass(origin, Mapping):
-        return {key: from_json(arguments[1], each) for key, each in data.items()}
+        pairs = data.items() if isinstance(data, Mapping) else data
+        return {from_json(arguments[0], key): from_json(arguments[1], each) for key, each in pairs}
     if origin is not None and issubclass(origin, Sequence):
         made = [from_json(arguments[0], each) for each in data]
         return tuple(made) if origin is tuple else made

@@ -20,6 +20,7 @@ from exset.core.protocols import (
     Reporter,
     Selectable,
     Summary,
+    Tally,
 )
 from exset.core.text import counted, with_article
 from exset.families.incremental import Units
@@ -50,7 +51,8 @@ class Family:
 
     Required. `name`: the name in JSON. `noun`: the word for a model. `kind`: the class of models.
     `unit`: the word for a unit; `len(model)` counts units. `summary`: a `Reporter`, which
-    summarises a model, or for a family with `units` a `ChunkReporter`.
+    summarises a model, or for a family with `units` a `ChunkReporter`; or a class of `Tally`, with
+    which parts of a large file are summarised, too.
 
     Optional functions. `check`: a `ModelCheck`, which `validate` calls with each model; it finds
     mistakes that readers accept. `check_options`: its options; a check that has options runs only
@@ -125,10 +127,21 @@ class Family:
 
         `detailed`: also numbers that take longer to compute.
         """
+        if (tally_type := self.tally) is not None:
+            tally = tally_type(detailed)
+            for chunk in chunks:
+                tally.add(chunk)
+            return tally.report()
         if self.units is not None:
             return cast(ChunkReporter, load(self.summary))(chunks, detailed=detailed)
         [model] = chunks
         return cast(Reporter, load(self.summary))(model, detailed=detailed)
+
+    @property
+    def tally(self) -> Callable[[bool], Tally] | None:
+        """The class of `Tally` that counts models; None if the family has no such class."""
+        found = load(self.summary)
+        return cast(Callable[[bool], Tally], found) if isinstance(found, type) else None
 
     def values_of(self, model: Model, field: str) -> "Values":
         """Return the value of each unit in a field: an array of numbers, or byte strings.

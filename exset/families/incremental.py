@@ -1,6 +1,6 @@
 """Protocols for reading and writing in chunks: the functions of a format and of a family."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from exset.core.kernels import Engine
@@ -55,22 +55,25 @@ class Streamer(Protocol):
 
 
 class PartsOf(Protocol):
-    """Functions that check a large file of a format in parts."""
+    """Functions that read a large input of a format in parts: a file, or a folder."""
 
-    def count(self, size: int, /) -> int:
-        """Return into how many parts a file of `size` bytes is divided."""
+    def count(self, source: Any, /) -> int:
+        """Return into how many parts an input is divided; source: its `Blocks`, or a `Folder`."""
 
-    def check(
+    def read(
         self,
-        file: BinaryIO,
-        name: str,
+        source: Any,
         part: FilePart,
         findings: "Findings",
         limits: Limits,
         engine: Engine,
         /,
-    ) -> PartState:
-        """Add the findings of a part, with places in the part; raise nothing but OSError."""
+    ) -> Generator[Any, None, PartState]:
+        """Yield models of the units in a part, and return the state of the part.
+
+        Findings have places in the part. Raises nothing but OSError. If the state is not certain,
+        the models are not those of the file.
+        """
 
     def joined(
         self, parts: "Sequence[tuple[PartState, Findings]]", limits: Limits, /

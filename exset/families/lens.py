@@ -23,7 +23,7 @@ LENS: Final = Family(
     noun="example set",
     kind="exset.grammars.lens.examples:ExampleSet",
     unit="example",
-    summary="exset.runtime.lens.report:report",
+    summary="exset.runtime.lens.report:SetTally",
     check="exset.runtime.lens.network_check:check",
     check_options=tuple(
         Option(

@@ -1,4 +1,4 @@
-"""Check a large text in parts, each from the end of an example to the end of another.
+"""Read a large text in parts, each from the end of an example to the end of another.
 
 A semicolon at the end of a line usually ends an example, but may also be in a string or a comment.
 Each part is parsed as if it began with an example. If no part has an error, each ends with an
@@ -6,7 +6,7 @@ example, and the next part does begin with one. Otherwise the text must be read 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
@@ -15,29 +15,35 @@ from exset.core.kernels import Engine
 from exset.core.limits import Limits
 from exset.core.parts import FilePart, PartState
 from exset.core.source import Source, Span
-from exset.grammars.lens.columns import SetHeader
+from exset.grammars.lens.examples import ExampleSet, SetHeader
 from exset.grammars.lens.findings import MAX_GROUPS
 from exset.io.blocks import Blocks
 from exset.parsers.engine.window import Window
 from exset.parsers.lens.parse import Reading, stream
 from exset.parsers.lens.write_fields import set_fields
 
-SIZE: Final = 1 << 25
+SIZE: Final = 1 << 24
 """About the bytes of a part."""
 
 _END: Final = re.compile(rb";[ \t]*\r?\n")
 _BLOCK: Final = 1 << 19
 
 
-def count(size: int) -> int:
-    """Return into how many parts a text of `size` bytes is divided."""
-    return max(1, size // SIZE)
+def count(blocks: Blocks) -> int:
+    """Return into how many parts a text is divided; a compressed one is not."""
+    return 1 if blocks.file is None else max(1, (blocks.size or 0) // SIZE)
 
 
-def check(
-    file: BinaryIO, name: str, part: FilePart, findings: Findings, limits: Limits, engine: Engine
-) -> PartState:
-    """Check a part of a text; lines and offsets of its findings begin at the part."""
+def read(
+    blocks: Blocks, part: FilePart, findings: Findings, limits: Limits, engine: Engine
+) -> Generator[ExampleSet, None, PartState]:
+    """Yield the examples of a part of a text; lines and offsets of findings begin at the part.
+
+    The header of the sets has no `proc`, except in the first part.
+    """
+    file, name = blocks.file, blocks.name
+    if file is None:
+        return PartState(is_certain=False)
     start, end = (_boundary(file, part, rank) for rank in (part.rank, part.rank + 1))
     header = _header(file, name, limits, engine) if part.rank and start < end else SetHeader()
     file.seek(start)
@@ -48,11 +54,14 @@ def check(
         return PartState(is_certain=not text and part.rank > 0, start=start)
     findings = _Below(findings, len(above))
     limits = limits.with_(max_events=limits.max_events - len(above))
-    blocks = Blocks(name, [above, *_blocks(text)], len(above) + len(text))
-    head = Source(name, blocks.head(_BLOCK))
-    reading = Reading(head, limits, findings, engine, Window(blocks, b";"))
+    slices = Blocks(name, [above, *_blocks(text)], len(above) + len(text))
+    head = Source(name, slices.head(_BLOCK))
+    reading = Reading(head, limits, findings, engine, Window(slices, b";"))
+    examples = 0
     try:
-        examples = sum(map(len, reading.sets()))
+        for each in reading.sets():
+            examples += len(each)
+            yield each
     except FormatError:
         return PartState(is_certain=False)
     # If the examples of the first part alternate, those of the whole text may do so, too.

@@ -1,11 +1,11 @@
 """Report the contents of a Lens example set, for `exset info` and `exset stats`."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from exset.core.text import counted, size
 from exset.grammars.lens.columns import WORDS
-from exset.grammars.lens.examples import REAL_FIELDS, ExampleSet, SetHeader
+from exset.grammars.lens.examples import REAL_FIELDS, SetHeader
 from exset.runtime.lens.tally import Tally
 from exset.runtime.reports.report import Report, some
 from exset.runtime.reports.statistics import Spread
@@ -14,26 +14,25 @@ SHOWN = 24
 """The most groups that are shown to people."""
 
 
-def report(chunks: Iterable[ExampleSet], detailed: bool = False) -> Report:
-    """Report the numbers of a set, from its chunks.
+class SetTally(Tally):
+    """The counts of a set, and their report; with `detailed`, also statistics of its values.
 
-    Units count as they are stored: a span as two numbers, `*` as one. detailed: add statistics of
-    the values, by side and by group.
+    Units count as they are stored: a span as two numbers, `*` as one.
     """
-    tally = Tally(detailed)
-    for chunk in chunks:
-        tally.add(chunk)
-    spreads, frequency = tally.spreads()
-    made, memory = Report(), tally.memory
-    details = spreads if detailed else {}
-    _examples(made, tally, details)
-    _ranges(made, tally, details)
-    _header(made, tally, frequency, details)
-    made.add(memory=memory)
-    made.row("memory", size(memory))
-    if detailed:
-        _add_details(made, tally, spreads)
-    return made
+
+    def report(self) -> Report:
+        """Report the numbers of the set. Add nothing after this call."""
+        spreads, frequency = self.spreads()
+        made, memory = Report(), self.memory
+        details = spreads if self.detailed else {}
+        _examples(made, self, details)
+        _ranges(made, self, details)
+        _header(made, self, frequency, details)
+        made.add(memory=memory)
+        made.row("memory", size(memory))
+        if self.detailed:
+            _add_details(made, self, spreads)
+        return made
 
 
 def _examples(made: Report, tally: Tally, details: Mapping[str, Spread]) -> None:

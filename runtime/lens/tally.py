@@ -1,7 +1,7 @@
 """Count the contents of a Lens example set, chunk by chunk."""
 
-from collections import Counter
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from exset.runtime.reports.column_memory import ColumnMemory
 from exset.runtime.reports.report import Extremes
 from exset.runtime.reports.statistics import RunningSpread, Spread
 
+_SPREADS: Final = ("values", "units", "frequencies", "events")
+
 
 @dataclass
 class Tally:
@@ -20,27 +22,29 @@ class Tally:
 
     detailed: bool
     header: SetHeader = field(default_factory=SetHeader)
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: dict[str, int] = field(default_factory=dict)
     """How many examples, events, lists, ranges and so on there are, by their names in JSON."""
     events_each: Extremes = field(default_factory=Extremes)
-    groups: Counter[bytes | None] = field(default_factory=Counter)
+    groups: dict[bytes | None, int] = field(default_factory=dict)
     """How many ranges each group has."""
     sides: dict[str, RangeStatistics] = field(default_factory=dict)
     group_numbers: dict[str, RangeStatistics] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        names = ("values", "units", "frequencies", "events")
-        self._spreads = {name: RunningSpread() for name in names}
-        self._frequencies: NDArray[np.float32] = np.zeros(0, np.float32)
-        self._memory = ColumnMemory("event_offsets", "lists")
+    running: dict[str, RunningSpread] = field(
+        default_factory=lambda: {name: RunningSpread() for name in _SPREADS}
+    )
+    frequencies: bytes = b""
+    """The different frequencies, as float32."""
+    columns: ColumnMemory = field(default_factory=lambda: ColumnMemory(("event_offsets", "lists")))
 
     def add(self, model: ExampleSet) -> None:
         """Add a chunk of the set."""
         events, procedures = model.events, int(model.proc.present.sum())
         events_each = np.diff(model.event_offsets)
-        self.header = model.header
+        if not self.columns.chunks:
+            self.header = model.header
         self.events_each.add(events_each)
-        self.counts.update(
+        _count(
+            self.counts,
             examples=len(model),
             named=int(model.name.present.sum()),
             events=model.num_events,
@@ -49,38 +53,58 @@ class Tally:
             procedures=procedures + int(events.proc.present.sum()),
         )
         self._add_ranges(model)
-        self._spreads["frequencies"].add(model.frequency)
-        self._memory.add(model)
+        self.running["frequencies"].add(model.frequency)
+        self.columns.add(model)
         if self.detailed:
             units = model.ranges.units.values
-            self._spreads["values"].add(model.ranges.values.values)
-            self._spreads["units"].add(units[units >= 0])  # spans and `*` left out
-            self._spreads["events"].add(events_each)
-            self._frequencies = np.unique(np.concatenate([self._frequencies, model.frequency]))
+            self.running["values"].add(model.ranges.values.values)
+            self.running["units"].add(units[units >= 0])  # spans and `*` left out
+            self.running["events"].add(events_each)
+            self._add_frequencies(model.frequency)
             _add(self.sides, by_side(model))
             _add(self.group_numbers, by_group(model))
 
+    def merge(self, other: "Tally") -> None:
+        """Add the counts of the next part of the set."""
+        if not self.columns.chunks:
+            self.header = other.header
+        _count(self.counts, **other.counts)
+        self.events_each.merge(other.events_each)
+        for name, count in other.groups.items():
+            self.groups[name] = self.groups.get(name, 0) + count
+        _add(self.sides, other.sides)
+        _add(self.group_numbers, other.group_numbers)
+        for kind, spread in other.running.items():
+            self.running[kind].merge(spread)
+        self._add_frequencies(np.frombuffer(other.frequencies, np.float32))
+        self.columns.merge(other.columns)
+
     def spreads(self) -> tuple[dict[str, Spread], float]:
         """Return the spreads of numbers by their names, and the sum of the frequencies."""
-        found = {name: spread.result() for name, spread in self._spreads.items()}
+        found = {name: spread.result() for name, spread in self.running.items()}
         return {name: spread for name, (spread, _) in found.items()}, found["frequencies"][1]
 
     @property
     def distinct_frequencies(self) -> int:
         """How many different frequencies there are."""
-        return self._frequencies.size
+        return len(self.frequencies) // np.dtype(np.float32).itemsize
 
     @property
     def memory(self) -> int:
         """The memory of the whole set, in bytes."""
-        return self._memory.total(groups=Strings.of(self.groups))
+        return self.columns.total(groups=Strings.of(self.groups))
+
+    def _add_frequencies(self, values: NDArray[np.float32]) -> None:
+        known = np.frombuffer(self.frequencies, np.float32)
+        self.frequencies = np.unique(np.concatenate([known, values])).tobytes()
 
     def _add_ranges(self, model: ExampleSet) -> None:
         events, ranges = model.events, model.ranges
         uses = np.bincount(np.concatenate([events.inputs, events.targets]) + 1, minlength=1)[1:]
         has_values, has_units = ranges.values.lengths > 0, ranges.units.lengths > 0
         values = ranges.values.values
-        self.counts.update(
+        _count(
+            self.counts,
             lists=len(model.lists) - 1,
             shared=int((uses > 1).sum()),  # by several events, or as inputs and as targets
             dense=int(has_values.sum()),
@@ -92,7 +116,13 @@ class Tally:
             units=len(ranges.units.values),
         )
         of_group = np.bincount(ranges.group + 1, minlength=len(model.groups) + 1)[1:].tolist()
-        self.groups.update(dict(zip(model.groups, of_group, strict=True)))
+        for name, count in zip(model.groups, of_group, strict=True):
+            self.groups[name] = self.groups.get(name, 0) + count
+
+
+def _count(counts: dict[str, int], **more: int) -> None:
+    for name, count in more.items():
+        counts[name] = counts.get(name, 0) + count
 
 
 def _add(known: dict[str, RangeStatistics], more: dict[str, RangeStatistics]) -> None:

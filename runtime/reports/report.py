@@ -67,6 +67,13 @@ class Extremes:
             self.low = low if self.low is None else min(low, self.low)
             self.high = high if self.high is None else max(high, self.high)
 
+    def merge(self, other: "Extremes") -> None:
+        """Add the numbers of other extremes."""
+        for end in (other.low, other.high):
+            if end is not None:
+                self.low = end if self.low is None else min(end, self.low)
+                self.high = end if self.high is None else max(end, self.high)
+
     def bounds(self) -> tuple[int, int]:
         """Return the smallest and the largest number, or (0, 0) if there are none."""
         return self.low or 0, self.high or 0

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from exset.runtime.reports.report import finite
 
 _BLOCK: Final = 1 << 16
+_LEAST: Final = 148
+"""The exponent of the smallest float32, as `frexp` gives it, is -148."""
+_SCALE: Final = _LEAST + 24
 
 
 @dataclass
@@ -79,40 +82,89 @@ class Spread:
         return _line(self.deviation, self.mean)
 
 
+@dataclass
 class RunningSpread:
-    """The spread and the sum of numbers that come in chunks, whatever the chunks.
+    """The spread and the sum of numbers that come in chunks, exact, whatever the chunks.
 
-    The numbers are added in blocks of one size, so that rounding does not depend on the chunks.
+    The sums of the numbers and of their squares have no rounding errors, so that the result depends
+    neither on the chunks nor on their order. They are integers: multiples of 2**-172 and 2**-344.
     """
 
-    def __init__(self) -> None:
-        self._spread = Spread()
-        self._total = 0.0
-        self._rest: NDArray[Any] = np.zeros(0)
+    count: int = 0
+    low: float = math.inf
+    high: float = -math.inf
+    total: int = 0
+    squares: int = 0
+    not_finite: int = 0
+    special: float = 0.0
+    """The sum of the numbers that are not finite."""
 
     def add(self, values: NDArray[Any]) -> None:
-        """Add the next numbers."""
-        if self._rest.size:
-            needed = _BLOCK - self._rest.size
-            values, more = values[needed:], values[:needed]
-            self._rest = np.concatenate([self._rest, more])
-            if self._rest.size < _BLOCK:
-                return
-            self._add_block(self._rest)
-        whole = values.size - values.size % _BLOCK
-        for at in range(0, whole, _BLOCK):
-            self._add_block(values[at : at + _BLOCK])
-        self._rest = values[whole:].copy()
+        """Add the next numbers: float32, or integers."""
+        for at in range(0, values.size, _BLOCK):
+            block = values[at : at + _BLOCK]
+            if block.dtype.kind == "f":
+                is_finite = np.isfinite(block)
+                if not is_finite.all():
+                    self.not_finite += int(block.size - np.count_nonzero(is_finite))
+                    with np.errstate(invalid="ignore"):  # infinity and minus infinity make NaN
+                        self.special += float(block[~is_finite].sum(dtype=np.float64))
+                    block = block[is_finite]
+            if not block.size:
+                continue
+            total, squares = (_sums_of_reals if block.dtype.kind == "f" else _sums)(block)
+            self.merge(
+                RunningSpread(block.size, float(block.min()), float(block.max()), total, squares)
+            )
+
+    def merge(self, other: "RunningSpread") -> None:
+        """Add the numbers of another spread."""
+        self.count += other.count
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.total += other.total
+        self.squares += other.squares
+        self.not_finite += other.not_finite
+        self.special += other.special
 
     def result(self) -> tuple[Spread, float]:
-        """Return the spread and the sum of all numbers. Add no numbers after this call."""
-        self._add_block(self._rest)
-        return self._spread, self._total
+        """Return the spread and the sum of all numbers; each is rounded once."""
+        total = self.total / (1 << _SCALE) + self.special
+        if not self.count:
+            return Spread(not_finite=self.not_finite), total
+        mean = self.total / (self.count << _SCALE)
+        apart = self.squares * self.count - self.total**2
+        squares = apart / (self.count << 2 * _SCALE)
+        ends = self.low + 0.0, self.high + 0.0  # 0.0 rather than -0.0
+        return Spread(self.count, *ends, mean, squares, self.not_finite), total
 
-    def _add_block(self, values: NDArray[Any]) -> None:
-        self._spread.add(Spread.of(values))
-        with np.errstate(invalid="ignore"):  # infinity and minus infinity make NaN
-            self._total += float(values.sum(dtype=np.float64))
+
+def _sums_of_reals(values: NDArray[Any]) -> tuple[int, int]:
+    """Return the exact sums of finite float32 numbers, and of their squares, as scaled integers.
+
+    Numbers with the same exponent are added as float64, which has room for all bits of the sums.
+    """
+    fractions, exponents = np.frexp(np.asarray(values, np.float32))
+    rank, wide = exponents + _LEAST, fractions.astype(np.float64)
+    squares = wide * wide
+    high = squares.astype(np.float32).astype(np.float64)
+    sums, highs, lows = (np.bincount(rank, each) for each in (wide, high, squares - high))
+    total = sum(int(each * 2**24) << r for r, each in enumerate(sums.tolist()) if each)
+    both = enumerate(zip(highs.tolist(), lows.tolist(), strict=True))
+    scaled = ((int(one * 2**48) + int(other * 2**48)) << 2 * r for r, (one, other) in both)
+    return total, sum(scaled)
+
+
+def _sums(values: NDArray[Any]) -> tuple[int, int]:
+    """Return the exact sums of integers, and of their squares, as scaled integers."""
+    wide = values.astype(np.int64)
+    if max(-int(wide.min()), int(wide.max())) >> 31:
+        numbers = wide.tolist()
+        total, squares = sum(numbers), sum(each * each for each in numbers)
+    else:
+        total, upper, lower = int(wide.sum()), wide >> 16, wide & 0xFFFF
+        squares = int((upper * upper).sum()) << 32
+        squares += (int((upper * lower).sum()) << 17) + int((lower * lower).sum())
+    return total << _SCALE, squares << 2 * _SCALE
 
 
 def _line(width: float, zero: float) -> tuple[float, float] | None:

@@ -50,16 +50,17 @@ class Run:
 
 def _log_work() -> None:
     """Let this process, a share or a worker, log each conversion; start workers at once."""
-    from exset.cli.convert import Converted, Converter
+    from exset.cli.convert import Converter
+    from exset.cli.convert_parts import Converted, PartJob
     from exset.cli.convert_plan import Job
     from exset.core.pace import Pace
 
     convert = Converter.__call__
     path = os.environ[LOG]
 
-    def logged(self: Converter, job: Job) -> Converted:
+    def logged(self: Converter, job: Job | PartJob) -> Converted:
         with open(path, "a") as log:
-            log.write(f"{job.source}\n")
+            log.write(f"{os.fspath(job)}\n")
         return convert(self, job)
 
     Converter.__call__ = logged  # type: ignore[method-assign]

@@ -1,0 +1,168 @@
+"""Convert a large file in parts: each part gives a file of units, and these are joined."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from exset.cli.convert_plan import Job
+from exset.cli.dividing import PartResult, count_of, joined_findings, read_part
+from exset.cli.inputs import CommonOptions
+from exset.core.errors import Findings, FormatError
+from exset.core.parts import FilePart, PartState, changed
+from exset.core.signals import cleanup_on_signal
+from exset.families.format import Format
+from exset.io import files
+from exset.steps import Steps
+from exset.writing import part_writer, writer
+
+_BLOCK: Final = 1 << 20
+
+_divided: dict[Job, int] = {}
+"""The conversions that are divided now, and into how many parts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Converted(PartResult):
+    """The result of a conversion, or of a part of one.
+
+    count: its units. size: the bytes of a target that is not written. data: the bytes for a
+    terminal. losses: what the target cannot store of a part.
+    """
+
+    count: int
+    size: int | None = None
+    data: bytes | None = None
+    losses: Findings = field(default_factory=Findings)
+
+
+@dataclass(frozen=True)
+class PartJob(os.PathLike[str]):
+    """A part of a conversion; `target`: the file of its units."""
+
+    job: Job
+    range: FilePart
+
+    @classmethod
+    def of_job(cls, job: Job, rank: int, count: int) -> "PartJob":
+        """Return a part of a job."""
+        return cls(job, FilePart(job.source, rank, count))
+
+    @property
+    def part(self) -> str:
+        """The part in plans and journals."""
+        return self.range.part
+
+    @property
+    def target(self) -> str:
+        """The file of the units of the part."""
+        name = f"{self.range.rank + 1}-of-{self.range.count}"
+        return os.path.join(_folder(self.job), name)
+
+    def __fspath__(self) -> str:
+        return self.job.source
+
+
+def counts(jobs: Sequence[Job], common: CommonOptions) -> list[int]:
+    """Return into how many parts the source of each job is divided."""
+    target = jobs[0].format
+    if common.options or target.incremental_writer is None:
+        return [1] * len(jobs)
+
+    def accepts(source: Format) -> bool:
+        return source.family == target.family
+
+    def count(job: Job) -> int:
+        found = count_of(job.source, common, accepts)
+        return found if found == 1 or files.is_file(job.target) else 1
+
+    found = [*map(count, jobs)]
+    _divided.update({job: each for job, each in zip(jobs, found, strict=True) if each > 1})
+    return found
+
+
+def convert_part(item: PartJob, common: CommonOptions, options: dict[str, Any]) -> Converted:
+    """Write the units of a part into a file of their own.
+
+    If the state of the result is not certain, there is no such file. Raises OSError, and
+    FormatError for a file that is no longer the one that was divided.
+    """
+    findings, losses = common.new_findings(), common.new_findings()
+    job, state, count = item.job, None, 0
+    os.makedirs(_folder(job), exist_ok=True)
+    with read_part(item.range, common, findings) as models:
+        writing = _steps(models.format, job, common, options).write
+        with (
+            suppress(FormatError),
+            part_writer(item.target, job.format, findings=losses, **writing) as out,
+        ):
+            for model in models:
+                out.write(model)
+            if models.state is None or not models.state.is_certain:
+                raise changed(job.source)  # no file is written, and nobody sees this error
+            state, count = models.state, out.count
+        return Converted(
+            findings,
+            state=state or PartState(is_certain=False),
+            source_format=models.format.name,
+            count=count,
+            losses=losses,
+        )
+
+
+def join(
+    job: Job, parts: Sequence[Converted], common: CommonOptions, options: dict[str, Any]
+) -> Converted | None:
+    """Write the target of a job from the files of its parts; return its units and its findings.
+
+    Returns None if the file must be converted as a whole, as it may have an error. Raises OSError,
+    also if the file of a part is missing.
+    """
+    found = joined_findings(parts, common)
+    if found is None:
+        return None
+    findings = common.new_findings()
+    findings.add_all(found)
+    with common.opened(job.source) as file:
+        writing = _steps(file.format, job, common, options).write
+        first = next(file.stream(Findings()))
+        header = file.format.family.unit_functions().header(first)
+    name = job.format.name
+    how: dict[str, Any] = {"name": job.source, "findings": Findings(), **writing}
+    with writer(job.target, format=name, header=header, **how) as out:
+        for rank, part in enumerate(parts):
+            out.add_losses(part.losses, findings)
+            with open(PartJob.of_job(job, rank, len(parts)).target, "rb") as units:
+                out.append(iter(lambda: units.read(_BLOCK), b""), part.count)
+    return Converted(findings, count=out.count)
+
+
+@contextmanager
+def removed_at_end() -> Iterator[None]:
+    """Remove the files of parts when the context ends, or when a signal ends the program."""
+    with cleanup_on_signal(_remove):
+        try:
+            yield
+        finally:
+            _remove()
+
+
+def _remove() -> None:
+    while _divided:
+        job, count = _divided.popitem()
+        for rank in range(count):
+            with suppress(OSError):
+                os.remove(PartJob.of_job(job, rank, count).target)
+        with suppress(OSError):
+            os.rmdir(_folder(job))
+
+
+def _steps(source: Format, job: Job, common: CommonOptions, options: dict[str, Any]) -> Steps:
+    untrusted = bool(common.access.roots)
+    return Steps.of(source, job.format, options, common.options, is_untrusted=untrusted)
+
+
+def _folder(job: Job) -> str:
+    """Return the folder of the files of parts."""
+    return f"{job.target}.parts"
