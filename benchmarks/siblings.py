@@ -1,4 +1,4 @@
-"""Time files of SNNS, CNTK, MikeNet, svmlight against `.ex`; svmlight against scikit-learn."""
+"""Time files of sibling formats against `.ex`, those of svmlight against scikit-learn."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -81,9 +81,19 @@ def _mikenet(rows: int) -> Iterator[str]:
         yield f"TARGET Output ALL FULL {' '.join(words[100:])}\n;\n"
 
 
+def _emergent(rows: int) -> Iterator[str]:
+    draw = np.random.default_rng(7)
+    names = [f"%Input[1:{unit}]" for unit in range(100)] + [f"%Out[1:{unit}]" for unit in range(10)]
+    names[0], names[100] = f"{names[0]}<1:100>", f"{names[100]}<1:10>"
+    yield "\t".join(["_H:", "$Name", *names]) + "\n"
+    for row, values in enumerate(draw.random((rows, 110)).tolist()):
+        yield f"_D:\tword {row}\t" + "\t".join(f"{value:.6f}" for value in values) + "\n"
+
+
 _TEXTS: dict[str, Callable[[int], Iterator[str]]] = {
     "svmlight": _svmlight,
     "snns": _snns,
     "ctf": _ctf,
     "mikenet": _mikenet,
+    "emergent": _emergent,
 }

@@ -22,6 +22,12 @@ DENSE: Final = Option("dense", "Read svmlight features as one array, not as indi
 
 _MIKENET: Final = r"(?:TAG|PROB|CLAMP|INPUT|SOFT_?+CLAMP|TARGET)[A-Z]*+(?:[ \t\r\n]|\Z)"
 
+# The mark of a header; or two or more names, each with a type character.
+_TYPED: Final = r"[$%#|@&^][A-Za-z][^\t\n]*+"
+_EMERGENT: Final = (
+    rf"[\r\n]*+(?:\"?+_H:\"?+(?:[\t,]|\Z)|(?!@){_TYPED}(?:\t{_TYPED})++(?:\t?+[$%#|@&^]?+\Z|\n))"
+)
+
 FORMATS: Final = (
     Format(
         name="svmlight",
@@ -92,5 +98,26 @@ FORMATS: Final = (
         is_partial=True,
         findings=("exset.grammars.siblings:mikenet.findings", *_SHARED),
         strategy="exset.testing.siblings:timed_patterns",
+    ),
+    Format(
+        name="emergent",
+        title="table of emergent",
+        family=TABLE,
+        suffixes=(".emergent",),
+        other_suffixes=(".tsv", ".csv"),
+        signature=_EMERGENT,
+        reader="exset.parsers.siblings.emergent:parse",
+        writer="exset.parsers.siblings.emergent_write:render",
+        read_options=(
+            Option("as_go", "Take the cells of tensors as they come, as emergent in Go does."),
+        ),
+        options=(LOSSY,),
+        is_partial=True,
+        findings=(
+            "exset.grammars.siblings:emergent.findings",
+            "exset.grammars.tables:csv.findings",
+            *_SHARED,
+        ),
+        strategy="exset.testing.siblings:layers",
     ),
 )

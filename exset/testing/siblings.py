@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from exset.grammars.siblings.layers import as_patterns
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text
 from exset.grammars.tables.table import Table
 
@@ -110,3 +111,30 @@ def timed_patterns(draw: st.DrawFn, *, max_examples: int = 3) -> Table:
     columns["inputs.Input"] = Numbers.of(values.reshape(rows, 2))
     columns["targets.Out"] = Numbers.of(np.arange(rows, dtype=np.float32).reshape(rows, 1))
     return Table(columns, rows, {})
+
+
+@st.composite
+def layers(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
+    """Draw a table of layers, some of several dimensions, with words and numbers of each type."""
+    rows = draw(st.integers(1, max_rows))
+    columns: dict[str, TableColumn] = {}
+    if draw(st.booleans()):
+        columns[draw(st.sampled_from(("Name", "Group")))] = Text.of(
+            draw(_WORDS) for _ in range(rows)
+        )
+    for name in ("Input", "Output", "Hidden"):
+        shape = draw(st.sampled_from(((1,), (3,), (2, 2), (1, 2, 1))))
+        size = rows * int(np.prod(shape))
+        values = np.array([draw(_SINGLES) for _ in range(size)], np.float32)
+        present = np.array([draw(st.booleans()) for _ in range(rows)])
+        columns[name] = Numbers.of(values.reshape(rows, *shape), present)
+    least, most = -(1 << 53), 1 << 53
+    drawn = [draw(st.integers(least, most)) for _ in range(rows)]
+    columns["count"] = Numbers.of(np.array(drawn, np.int64))
+    columns["byte"] = Numbers.of(np.array(drawn, np.int64).astype(np.uint8))
+    columns["flag"] = Numbers.of(np.array(drawn) > 0)
+    columns["real"] = Numbers.of(np.array([draw(_REALS) for _ in range(rows)], float))
+    return as_patterns(Table(columns, rows, {}))
+
+
+_WORDS = st.sampled_from(("cat", "", "\xe9", "a\tb", 'a"b', "_D:", "a\nb", "1"))

@@ -85,6 +85,12 @@ CELLS: Final[dict[str, dict[str, str]]] = {
         **dict.fromkeys(("manifest", "flat", "nested", "files", "folder"), "table-dropped"),
         "lens": f"{_DENSE} table-dropped",
     },
+    "emergent": {
+        **_DROPPED,
+        "lens": f"{_DENSE} table-dropped",
+        "list": "",
+        "files": LOSSLESS,
+    },
     "mikenet": {**_DROPPED, "lens": f"{_DENSE} table-dropped"},
     "imagefolder": {
         **_DROPPED,
@@ -128,6 +134,7 @@ WHY: Final[dict[str, str]] = {
     "svmlight": "Numbers by index, with one target or several labels for each row.",
     "snns": "A vector of inputs, one of targets and a class for each row; no NaN.",
     "ctf": "Numbers, dense or sparse, of each row, and the sequence of the row; no NaN.",
+    "emergent": "Numbers, text and arrays; no lists, no absent text, no integers beyond 53 bits.",
     "mikenet": "Examples with inputs and targets by group and time, with a name and a frequency.",
     "imagefolder": "Files, by class, or with metadata; paths begin with the class.",
     "webdataset": "No lists of records; Lens sets as meant.",

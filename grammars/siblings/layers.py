@@ -1,0 +1,117 @@
+"""The names of emergent's columns, and those of a set of patterns: layers, names, groups."""
+
+from math import prod
+from typing import Final, TypeGuard
+
+import numpy as np
+
+from exset.grammars.siblings.patterns import is_vector
+from exset.grammars.siblings.sparse import is_single
+from exset.grammars.tables.columns import Numbers, TableColumn, Text
+from exset.grammars.tables.table import Table
+
+NAME, GROUP, FREQUENCY = "Name", "Group", "Freq"
+KEY, SHAPES = "emergent", "shapes"
+EVENTS: Final = ("example", "event")
+_LAYERS: Final = (("Input", "inputs."), ("Output", "targets."), ("Target", "targets."))
+
+
+def as_patterns(table: Table) -> Table:
+    """Return a table of emergent with the names that inputs, targets and words have elsewhere.
+
+    Arrays whose names begin with `Input`, or `Output` or `Target`, are groups: `inputs.Input`,
+    `targets.Output`. `Name` is `name`, `Freq` is `frequency`. Neighbouring rows of one `Group`
+    are the events of one `example`, whose `name` is that of the group. Inputs and targets of
+    several dimensions become vectors; the metadata has their `shapes`.
+    """
+    columns, shapes = dict[str, TableColumn](), dict[str, list[int]]()
+    groups = table.columns.get(GROUP)
+    is_new = np.array(_differ([*groups] if isinstance(groups, Text) else []), np.bool_)
+    names = {NAME: "name", FREQUENCY: "frequency"}
+    if not is_new.all() and not {*EVENTS, "name"} & table.columns.keys():
+        names = {GROUP: "name", FREQUENCY: "frequency"}
+        example = np.cumsum(is_new) - 1
+        event = np.arange(table.rows) - np.flatnonzero(is_new)[example]
+        columns = {"example": Numbers.of(example), "event": Numbers.of(event)}
+    for name, column in table.columns.items():
+        new = names.get(name, name)
+        if new == "name" and not isinstance(column, Text):
+            new = name
+        if is_vector(column) and column.shape:
+            new = next((side + name for layer, side in _LAYERS if name.startswith(layer)), name)
+            if new != name and len(column.shape) > 1 and new not in table.columns:
+                shapes[new] = list(column.shape)
+                column = reshaped(column, (prod(column.shape),))
+        columns[name if new in table.columns else new] = column
+    return Table(columns, table.rows, {KEY: {SHAPES: shapes}} if shapes else {})
+
+
+def reshaped(column: Numbers, shape: tuple[int, ...]) -> Numbers:
+    """Return a column with another shape of each row, of as many numbers."""
+    return Numbers.of(column.values.reshape(len(column), *shape), column.present)
+
+
+def from_patterns(table: Table) -> dict[str, TableColumn]:
+    """Return the columns of a table by emergent's names: the inverse of `as_patterns`.
+
+    Inputs and targets without a group are the layers `Input` and `Output`. An example of several
+    events is a `Group`, with its name if no neighbour has the same, or else with its number.
+    """
+    words, groups = {"name": NAME, "frequency": FREQUENCY}, _groups(table)
+    columns: dict[str, TableColumn] = {}
+    if groups is not None and not all(_differ([*groups])):
+        columns[GROUP] = groups
+    if columns and groups == table.columns.get("name"):
+        words["name"] = ""
+    for name, column in table.columns.items():
+        new = words.get(name, name)
+        if not new or (groups is not None and name in EVENTS):
+            continue
+        side, _, group = name.partition(".")
+        for layer, begin in _LAYERS[:2]:
+            if f"{side}." == begin and is_vector(column) and column.shape:
+                is_layer = any(group.startswith(each) for each, of in _LAYERS if of == begin)
+                new = layer if not group else group if is_layer else name
+                shape = _shape(table, name)
+                if prod(shape) == prod(column.shape):
+                    column = reshaped(column, shape)
+        columns[name if new in columns or new in table.columns else new] = column
+    return columns
+
+
+def _shape(table: Table, name: str) -> tuple[int, ...]:
+    """Return the shape of a group in the metadata; (0,) without one."""
+    known = table.metadata.get(KEY)
+    shapes = known.get(SHAPES) if isinstance(known, dict) else None
+    shape = shapes.get(name) if isinstance(shapes, dict) else None
+    if not isinstance(shape, list) or not all(isinstance(each, int) and each > 0 for each in shape):
+        return (0,)
+    return tuple(shape)
+
+
+def _groups(table: Table) -> Text | None:
+    """Return the group of each row, if `example` and `event` count."""
+    example, event = (table.columns.get(name) for name in EVENTS)
+    if not (is_numbered(example) and is_numbered(event)):
+        return None
+    is_new = np.ones(table.rows, np.bool_)
+    is_new[1:] = example.values[1:] != example.values[:-1]
+    firsts = np.maximum.accumulate(np.where(is_new, np.arange(table.rows), 0))
+    is_counted = (example.values == np.cumsum(is_new) - 1).all()
+    if not is_counted or (event.values != np.arange(table.rows) - firsts).any():
+        return None
+    names = table.columns.get("name")
+    listed = [*names] if isinstance(names, Text) and names.present.all() else []
+    if _differ(listed) == is_new.tolist():
+        return Text.of(listed)
+    return Text.of(str(number) for number in example.values.tolist())
+
+
+def _differ(texts: list[str | None]) -> list[bool]:
+    """Return which texts differ from the one before them."""
+    return [each != other for each, other in zip(texts, [None, *texts], strict=False)]
+
+
+def is_numbered(column: TableColumn | None) -> TypeGuard[Numbers]:
+    """Return whether each row has a single integer."""
+    return is_single(column, "iu") and bool(column.present.all())

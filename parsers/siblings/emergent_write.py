@@ -1,0 +1,104 @@
+"""Write tables of emergent: tab-separated, with typed names and tensors row by row."""
+
+from itertools import product
+from math import prod
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from exset.core.errors import Findings
+from exset.core.text import safe
+from exset.grammars.siblings.layers import from_patterns
+from exset.grammars.siblings.patterns import Patterns
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, type_of
+from exset.grammars.tables.losses import Losses
+from exset.grammars.tables.table import Table
+from exset.parsers.siblings.decimals import decimals, joined
+
+_WORDS: Final = MappingProxyType({"nan": b"NaN", "inf": b"+Inf"})
+_TYPES: Final = MappingProxyType({"uint8": "@", "bool": "^", "float32": "%", "float64": "#"})
+_SPECIAL: Final = frozenset(b'\t\r\n"')
+_EXACT: Final = 1 << 53
+
+
+def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
+    """Return the rows of a table, with arrays as tensors, and the names of `from_patterns`.
+
+    An absent number is an empty cell. Raises FormatError for columns that emergent does not have,
+    and for values that it reads otherwise; with `lossy` they are left out.
+    """
+    losses = Losses(lossy, Findings() if findings is None else findings)
+    patterns = Patterns.of(table, losses, "emergent")
+    kept = {name for name, column in table.columns.items() if getattr(column, "shape", ())}
+    others = patterns.others if table.rows else {}
+    unused = [name for name in others if name not in kept and patterns.says_nothing(name)]
+    header, parts = [b"_H:"], [[b"_D:"] * table.rows]
+    for name, column in from_patterns(table.without_columns(*unused)).items():
+        found = _cells(name, column, losses)
+        if found is None:
+            continue
+        kind, shape, cells = found
+        if "[" in name:
+            losses.report(name, "emergent has no names with `[`")
+            continue
+        units = [*product(*map(range, shape))] if shape is not None else [()]
+        for number, unit in enumerate(units):
+            title = kind + name
+            if shape is not None:
+                title += f"[{len(shape)}:{','.join(map(str, unit))}]"
+            if shape is not None and number == 0:
+                title += f"<{len(shape)}:{','.join(map(str, shape))}>"
+            header.append(_quoted(title.encode("utf-8", "surrogateescape")))
+        parts.append(joined(cells, np.arange(table.rows + 1) * len(units), b"\t"))
+    lines = map(b"\t".join, zip(*parts, strict=True))
+    return b"\n".join([b"\t".join(header), *lines, b""])
+
+
+def _cells(
+    name: str, column: TableColumn, losses: Losses
+) -> tuple[str, tuple[int, ...] | None, list[bytes]] | None:
+    """Return the type character, the shape and the cells of a column; None if it is dropped."""
+    if isinstance(column, Numbers) and column.values.dtype.kind in "biuf" and 0 not in column.shape:
+        return _numbers(name, column, losses)
+    lengths = column.lengths if isinstance(column, Lists) else np.ones(len(column), np.int64)
+    is_tensor = isinstance(column, Lists) and lengths.size and (lengths == lengths[0]).all()
+    text = column.items if isinstance(column, Lists) and is_tensor and lengths[0] else column
+    if not isinstance(text, Text):
+        problem = f"emergent cannot store the column {safe(name)!r}, {type_of(column)}"
+        losses.report(name, problem)
+        return None
+    cells = [b"" if each is None else each.encode() for each in text]
+    for at in np.flatnonzero(~text.present)[:1].tolist():
+        losses.report(name, "emergent has no absent text", at // int(lengths[0]))
+    for at, cell in enumerate(cells):
+        if b"\r\n" in cell:
+            problem = "emergent reads the line break of Windows in a text as one character"
+            losses.report(name, problem, at // int(lengths[0]))
+            break
+    shape = (int(lengths[0]),) if text is not column else None
+    return "$", shape, [_quoted(cell) for cell in cells]
+
+
+def _numbers(
+    name: str, column: Numbers, losses: Losses
+) -> tuple[str, tuple[int, ...] | None, list[bytes]]:
+    values: Any = column.values
+    if values.dtype == np.float16:
+        values = values.astype(np.float32)
+    if values.dtype.kind in "iu":
+        wide = np.flatnonzero((values > _EXACT) | (values < -_EXACT))
+        if wide.size:
+            row = int(wide[0]) // prod(column.shape)
+            losses.report(name, "emergent reads integers as reals of 64 bits", row)
+    if values.dtype.kind == "b":
+        cells = [b"true" if value else b"false" for value in values.reshape(-1).tolist()]
+    else:
+        cells = decimals(values, _WORDS)
+    for at in np.flatnonzero(np.repeat(~column.present, prod(column.shape))).tolist():
+        cells[at] = b""
+    return _TYPES.get(str(values.dtype), "|"), column.shape or None, cells
+
+
+def _quoted(cell: bytes) -> bytes:
+    return b'"%b"' % cell.replace(b'"', b'""') if _SPECIAL.intersection(cell) else cell
