@@ -16,7 +16,6 @@ if [ "${#files[@]}" = 0 ]; then
 fi
 
 if [ -n "${EXSET_SARIF:-}" ]; then
-    # The second run gives the exit code.
-    exset validate "${options[@]}" --output-format sarif -- "${files[@]}" >"$EXSET_SARIF" 2>/dev/null || true
+    options+=(--report "sarif=$EXSET_SARIF")
 fi
 exset validate "${options[@]}" --output-format github -- "${files[@]}"

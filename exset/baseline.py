@@ -16,7 +16,7 @@ from exset.core.errors import Findings, FormatError, Place
 from exset.core.text import safe
 from exset.io import files
 from exset.io.files import FilePath
-from exset.reports.checks import fingerprint, unkept
+from exset.reports.checks import fingerprint
 
 _SCHEMA: Final = 1
 
@@ -109,7 +109,7 @@ class Baseline:
 
 
 def _counts(findings: Findings) -> Iterator[tuple[str, Counter[str]]]:
-    more = unkept(findings)
+    more = findings.unkept()
     for code in dict.fromkeys(finding.code for finding in findings):
         counts = Counter(fingerprint(each) for each in findings if each.code == code)
         counts[""] = more[code]

@@ -1,5 +1,6 @@
 """The output of `exset validate`: text, JSON lines, or a report for another tool."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -8,7 +9,8 @@ import click
 from exset.cli.each_file import FileResult, Result
 from exset.cli.inputs import CommonOptions
 from exset.cli.options import option, options
-from exset.cli.output import Exit, data_error, require_option, usage_error
+from exset.cli.output import Exit, argument_errors, data_error, require_option, usage_error
+from exset.cli.report_files import forms_of, report_option, write_report
 from exset.cli.reports import as_finding, json_option, json_rows, tally_text, use_json, verdict
 from exset.core.errors import Finding, Findings, FormatError
 from exset.core.text import counted, safe
@@ -19,14 +21,20 @@ if TYPE_CHECKING:
 
 _REPORTS: Final = ("github", "sarif", "junit")
 _FORMS: Final = ("text", "json", *_REPORTS)
+_BY_FINDING: Final = ("github", "sarif")
+"""The reports with an entry for each finding; the others have one for each file."""
 
 
 @dataclass
 class CheckOutput:
-    """What `exset validate` writes; `form`: one of `_FORMS`."""
+    """What `exset validate` writes.
+
+    `form`: one of `_FORMS`, for standard output. `reports`: the file of each further report.
+    """
 
     common: CommonOptions
     form: str
+    reports: dict[str, str]
     baseline: "Baseline | None" = None
     update: bool = False
     _files: "list[CheckedFile]" = field(default_factory=list)
@@ -44,8 +52,8 @@ class CheckOutput:
     def show(self, path: str, result: FileResult) -> None:
         """Write the result of a file, or keep it for the report."""
         findings, failed = result.findings, result.exit is not Exit.OK
+        self._keep(path, findings, failed)
         if self.form in _REPORTS:
-            self._keep(path, findings, failed)
             return
         name = "<stdin>" if path == "-" else path
         details = self._explanations(findings) if self.common.verbosity > 0 else ()
@@ -55,17 +63,17 @@ class CheckOutput:
 
     def fail(self, path: str, error: FormatError | OSError) -> None:
         """Keep the error of a file that cannot be checked, for the report."""
-        if self.form in _REPORTS:
-            self._keep(path, Findings(), True, as_finding(error))
+        self._keep(path, Findings(), True, as_finding(error))
 
     def finish(self) -> None:
-        """Write the report, and the baseline if it is to be updated."""
-        if self.form in _REPORTS:
-            from exset.reports import written
+        """Write the reports, and the baseline if it is to be updated."""
+        reports = self._all_reports()
+        if reports:
             from exset.reports.checks import files_run, findings_run
 
-            run = files_run if self.form == "junit" else findings_run
-            click.echo(written(run(self._files), self.form), nl=False)
+            for form, path in reports:
+                run = findings_run if form in _BY_FINDING else files_run
+                write_report(run(self._files), form, path)
         if self.baseline is None:
             return
         if self.update:
@@ -80,9 +88,16 @@ class CheckOutput:
     def _keep(
         self, path: str, findings: Findings, failed: bool, error: Finding | None = None
     ) -> None:
+        """Keep the result of a file if there will be a report."""
+        if not self._all_reports():
+            return
         from exset.reports.checks import CheckedFile
 
         self._files.append(CheckedFile(path, findings, failed, error))
+
+    def _all_reports(self) -> list[tuple[str, str]]:
+        """Return the form of each report and its file, which is empty for standard output."""
+        return [*self.reports.items(), *([(self.form, "")] if self.form in _REPORTS else [])]
 
     def _explanations(self, findings: Findings) -> list[str]:
         """Explain each code for the first time; skip unknown codes of other packages."""
@@ -114,6 +129,7 @@ output_options = options(
         callback=_chosen,
         help="Write text, JSON lines, or a report for a CI system.",
     ),
+    report_option,
     option(
         "--baseline",
         metavar="FILE",
@@ -125,13 +141,17 @@ output_options = options(
 
 
 def check_output(
-    common: CommonOptions, form: str, baseline: str | None, update: bool
+    common: CommonOptions, form: str, reports: Sequence[str], baseline: str | None, update: bool
 ) -> CheckOutput:
     """Return the output for the values of `output_options`; reads the baseline."""
+    with argument_errors():
+        further = forms_of(reports)
+    if unnamed := [report for report, path in further.items() if not path]:
+        usage_error(f"write --report {unnamed[0]}=FILE; --output-format is for standard output")
     if baseline is None:
         if update:
             require_option("--baseline", "update_baseline")
-        return CheckOutput(common, form)
+        return CheckOutput(common, form, further)
     from exset.baseline import Baseline
 
     try:
@@ -140,4 +160,4 @@ def check_output(
         if not update:
             data_error(f"{safe(baseline)} does not exist: write it with --update-baseline")
         known = Baseline(baseline)
-    return CheckOutput(common, form, known, update)
+    return CheckOutput(common, form, further, known, update)

@@ -10,6 +10,7 @@ from exset.cli.commands import Group
 from exset.cli.options import Whole, option, secondary_option
 from exset.cli.output import Exit, argument_errors, data_errors, require_option, usage_error
 from exset.cli.paths import PATH
+from exset.cli.report_files import forms_of, report_option, write_report
 from exset.cli.reports import json_option, json_rows
 from exset.core.errors import FormatError
 from exset.core.text import safe
@@ -143,13 +144,7 @@ def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[s
 @_ONLY
 @_FOLDER
 @option("-x", "stop_early", is_flag=True, help="Stop at the first case that fails.")
-@option(
-    "--report",
-    "reports",
-    metavar="FORM[=FILE]",
-    multiple=True,
-    help="Write a report: json, junit, tap, sarif or markdown.",
-)
+@report_option
 @option("--generate", metavar="N", type=Whole(1), help="Draw N files instead of the cases.")
 @secondary_option("--keep", metavar="DIR", type=PATH, help="Keep a drawn file that fails here.")
 @secondary_option("--seed", metavar="N", type=int, default=0, help="Seed of --generate (0).")
@@ -202,7 +197,7 @@ def run(
         chosen = runner.selected(all_cases, only)
         shown.check_role(role, format, target)
         judge = Judge(shown.role_of(role), target, shown.features_of(without, all_cases))
-        forms = shown.forms_of(reports)
+        forms = forms_of(reports)
 
     def make() -> "Reader":
         return (LoopReader if loop else ProgramReader)(command, timeout)
@@ -221,7 +216,7 @@ def run(
         for line in lines:
             click.echo(line)
     for form, path in forms.items():
-        shown.write_report(form, path, format, results)
+        write_report(shown.run_of(format, results), form, path)
     return Exit.BAD_FILE if any(result.failed for result in results) else Exit.OK
 
 

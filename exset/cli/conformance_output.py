@@ -8,8 +8,7 @@ import click
 
 import exset
 from exset.core.text import safe
-from exset.io import files
-from exset.reports import FORMS, Row, Run, written
+from exset.reports import Row, Run
 from exset.reports.rows import Status
 from exset.testing.conformance import meanings
 from exset.testing.conformance.cases import VERSION, Case
@@ -60,19 +59,6 @@ def features_of(text: str, cases: Sequence[Case]) -> frozenset[str]:
         known = ", ".join(sorted(there))
         raise ValueError(f"no case has the feature {unknown[0]!r}: there are {known}")
     return chosen
-
-
-def forms_of(reports: Sequence[str]) -> dict[str, str]:
-    """Return the file of each report, empty for standard output; ValueError for unknown ones."""
-    found = {}
-    for report in reports:
-        form, _, path = report.partition("=")
-        if form not in FORMS:
-            raise ValueError(f"unknown report {form!r}: choose {', '.join(FORMS)}")
-        found[form] = path
-    if sum(not path for path in found.values()) > 1:
-        raise ValueError("only one report fits on standard output: write --report FORM=FILE")
-    return found
 
 
 def lines(results: Sequence[Result], verbose: bool) -> Iterator[str]:
@@ -130,12 +116,3 @@ def run_of(format: str, results: Sequence[Result]) -> Run:
     ]
     title = f"exset conformance: {format}, version {VERSION}"
     return Run(title, exset.__version__, score(results).text, rows)
-
-
-def write_report(form: str, path: str, format: str, results: Sequence[Result]) -> None:
-    """Write a report to a file, or to standard output without a path."""
-    text = written(run_of(format, results), form)
-    if path:
-        files.write(path, text.encode("utf-8"))
-    else:
-        click.echo(text, nl=False)

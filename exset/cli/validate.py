@@ -36,6 +36,7 @@ def validate(
     check_files: bool,
     decode: bool,
     form: str,
+    reports: tuple[str, ...],
     baseline: str | None,
     update_baseline: bool,
     base: str,
@@ -48,6 +49,7 @@ def validate(
       exset validate --files --root /data all.sample_list
       exset validate --json @files.txt > report.jsonl
       exset validate --output-format github --baseline old.json '*.ex'
+      exset validate --report sarif=exset.sarif --report junit=exset.xml '*.ex'
 
     With -v, exset explains each kind of finding. With -q, it prints nothing about files without
     findings. Large Lens files and manifests are read in chunks, up to the first error.
@@ -60,7 +62,7 @@ def validate(
 
         with data_errors(ImportError):
             opencv()
-    output = check_output(common, form, baseline, update_baseline)
+    output = check_output(common, form, reports, baseline, update_baseline)
     # The work is that on several files, or on the files that a single file names.
     is_inner = check_files and len(files) == 1
     inner = Execution(isolated=common.jobs.workers < 2)

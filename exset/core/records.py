@@ -7,7 +7,6 @@ import errno
 import os
 import types
 from base64 import b64decode, b64encode
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -112,17 +111,9 @@ def outcome_from_json(item: Item, kind: object, data: Mapping[str, Any]) -> Outc
 
 
 def _findings(data: Mapping[str, Any]) -> Findings:
-    """Return findings.
-
-    The last kept finding of each code represents the findings that were only counted.
-    """
     findings = Findings()
     kept = [from_json(Finding, each) for each in data["kept"]]
-    last = {each.code: rank for rank, each in enumerate(kept)}
-    more = Counter({code: int(count) for code, count in data["counts"].items()})
-    more.subtract(each.code for each in kept)
-    for rank, each in enumerate(kept):
-        findings.add(each, 1 + (more[each.code] if rank == last[each.code] else 0))
+    findings.add_counted(kept, {code: int(count) for code, count in data["counts"].items()})
     findings.stopped = bool(data["stopped"])
     return findings
 

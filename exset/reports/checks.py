@@ -1,7 +1,6 @@
 """The findings of checked files as the rows of a report."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -50,12 +49,6 @@ def fingerprint(finding: Finding) -> str:
     parts = (finding.code, finding.message, where.strip())
     text = "\0".join(parts).encode("utf-8", "surrogatepass")
     return hashlib.sha256(text).hexdigest()[:16]
-
-
-def unkept(findings: Findings) -> Counter[str]:
-    """Return the number of findings of each code that were counted, but not kept."""
-    kept = Counter(finding.code for finding in findings)
-    return Counter({code: findings.count(code) for code in kept}) - kept
 
 
 def _run(files: Sequence[CheckedFile], rows: Sequence[Row]) -> Run:
@@ -121,7 +114,7 @@ def _meaning(code: str) -> str:
 
 def _more(findings: Findings) -> Iterator[tuple[str, str]]:
     """Yield each code of which exset counted more findings than it kept, with a message."""
-    for code, count in unkept(findings).items():
+    for code, count in findings.unkept().items():
         yield code, f"... and {count:,} more"
     if findings.stopped:
         yield "syntax", f"... and more: {STOPPED}"

@@ -1,5 +1,7 @@
 """Pictures of example sets: heat maps, timelines, grids, similarity, clusters and components."""
 
+from typing import Final
+
 import numpy as np
 
 from exset.grammars.lens.examples import ExampleSet
@@ -7,14 +9,12 @@ from exset.runtime.lens.network_layout import SIDES
 from exset.runtime.lens.plot_rows import ROWS, PictureRows, picture_rows
 from exset.runtime.pictures import patterns
 from exset.runtime.pictures.kinds import (
-    Dendrogram,
     Grid,
     HeatMap,
     Panel,
-    Scatter,
-    Similarity,
     Timeline,
 )
+from exset.runtime.pictures.of_patterns import PatternPictures
 from exset.runtime.pictures.options import PictureOptions
 from exset.runtime.pictures.patterns import Patterns
 
@@ -56,21 +56,6 @@ def grid(examples: ExampleSet, options: PictureOptions) -> Grid:
     """Return patterns as small pictures; by default, a square. Raises ValueError."""
     found = _patterns(examples, options, patterns.SIMILAR)
     return patterns.grid(found, options.grid or patterns.square(found))
-
-
-def similarity(examples: ExampleSet, options: PictureOptions) -> Similarity:
-    """Return the cosines of the inputs, or targets, of events."""
-    return patterns.similarity(_patterns(examples, options, patterns.SIMILAR))
-
-
-def dendrogram(examples: ExampleSet, options: PictureOptions) -> Dendrogram:
-    """Return the tree of the inputs, or targets, of events."""
-    return patterns.dendrogram(_patterns(examples, options, patterns.SIMILAR))
-
-
-def components(examples: ExampleSet, options: PictureOptions) -> Scatter:
-    """Return the inputs, or targets, of events in the plane of their principal components."""
-    return patterns.components(_patterns(examples, options, patterns.POINTS))
 
 
 def _rows(
@@ -118,3 +103,9 @@ def _patterns(examples: ExampleSet, options: PictureOptions, most: int) -> Patte
         which = slice(None) if options.which is None else options.which
         total = int(np.diff(examples.event_offsets)[which].sum())
     return Patterns(panel.values, panel.valid, names, side, total)
+
+
+of_patterns: Final = PatternPictures(_patterns)
+"""Draws the inputs, or targets, of events."""
+similarity, dendrogram = of_patterns.similarity, of_patterns.dendrogram
+components = of_patterns.components

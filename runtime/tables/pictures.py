@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from math import prod
+from typing import Final
 
 import numpy as np
 
@@ -12,14 +13,12 @@ from exset.runtime.pictures import patterns
 from exset.runtime.pictures.counting import class_balance
 from exset.runtime.pictures.kinds import (
     Bars,
-    Dendrogram,
     Grid,
     HeatMap,
     Panel,
-    Scatter,
-    Similarity,
     shortened,
 )
+from exset.runtime.pictures.of_patterns import PatternPictures
 from exset.runtime.pictures.options import PictureOptions
 from exset.runtime.pictures.patterns import Patterns
 from exset.runtime.tables.edits import values_of
@@ -54,21 +53,6 @@ def grid(table: Table, options: PictureOptions) -> Grid:
     if len(shape) != 2:
         shape = patterns.square(found)
     return patterns.grid(found, (shape[0], shape[1]))
-
-
-def similarity(table: Table, options: PictureOptions) -> Similarity:
-    """Return the cosines of the rows."""
-    return patterns.similarity(_patterns(table, options, patterns.SIMILAR))
-
-
-def dendrogram(table: Table, options: PictureOptions) -> Dendrogram:
-    """Return the tree of the rows."""
-    return patterns.dendrogram(_patterns(table, options, patterns.SIMILAR))
-
-
-def components(table: Table, options: PictureOptions) -> Scatter:
-    """Return the rows in the plane of their principal components."""
-    return patterns.components(_patterns(table, options, patterns.POINTS))
 
 
 def classes(table: Table, options: PictureOptions) -> Bars:
@@ -142,3 +126,9 @@ def _row_names(table: Table, options: PictureOptions) -> list[str]:
         return [shortened(name or "") for name in named]
     indices = np.arange(len(table)) if options.which is None else options.which[: len(table)]
     return [str(number) for number in indices.tolist()]
+
+
+of_patterns: Final = PatternPictures(_patterns)
+"""Draws the rows."""
+similarity, dendrogram = of_patterns.similarity, of_patterns.dendrogram
+components = of_patterns.components

@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from exset import checking
 from exset.baseline import Baseline
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from tests.cli.command_line import run
@@ -98,6 +100,28 @@ def test_junit_for_another_reader() -> None:
 
 def test_json_is_the_long_form() -> None:
     assert report("json") == run("validate", *FILES, "--json").stdout
+
+
+def test_several_reports_of_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = {form: report(form) for form in ("github", "sarif", "junit")}
+    checked: list[object] = []
+    validate = checking.validate
+
+    def counting(path: str, **how: Any) -> Findings:
+        checked.append(path)
+        return validate(path, **how)
+
+    monkeypatch.setattr(checking, "validate", counting)
+    files = ("--report", "sarif=r.sarif", "--report", "junit=r.xml")
+    done = run("validate", *FILES, *files, "--output-format", "github")
+    assert done.exit_code == 3 and done.stdout == alone["github"]
+    assert checked == [*FILES]  # once
+    assert Path("r.sarif").read_text() == alone["sarif"]
+    assert Path("r.xml").read_text() == alone["junit"]
+    plain = run("validate", *FILES)
+    assert run("validate", *FILES, *files).output == plain.output
+    for wrong in ("sarif", "nothing=r.txt"):
+        assert run("validate", *FILES, "--report", wrong).exit_code == 2
 
 
 @pytest.mark.parametrize("form", ["github", "sarif", "junit"])

@@ -1,0 +1,48 @@
+"""The option `--report FORM=FILE`: reports of a check for other tools."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from exset.cli.options import option
+from exset.io import files
+from exset.reports import FORMS, written
+
+if TYPE_CHECKING:
+    from exset.reports import Run
+
+_NAMES = ", ".join(sorted(FORMS))
+
+report_option = option(
+    "--report",
+    "reports",
+    metavar="FORM=FILE",
+    multiple=True,
+    help=f"Write a report, too: {_NAMES}.",
+)
+
+
+def forms_of(reports: Sequence[str]) -> dict[str, str]:
+    """Return the file of each report, empty for standard output.
+
+    Raises ValueError for an unknown report, and for several reports on standard output.
+    """
+    found = {}
+    for report in reports:
+        form, _, path = report.partition("=")
+        if form not in FORMS:
+            raise ValueError(f"unknown report {form!r}: choose {_NAMES}")
+        found[form] = path
+    if sum(not path for path in found.values()) > 1:
+        raise ValueError("only one report fits on standard output: write --report FORM=FILE")
+    return found
+
+
+def write_report(run: "Run", form: str, path: str) -> None:
+    """Write a report to a file, or to standard output without a path. Raises OSError."""
+    text = written(run, form)
+    if path:
+        files.write(path, text.encode("utf-8"))
+    else:
+        click.echo(text, nl=False)

@@ -1,0 +1,30 @@
+"""The pictures that any family with patterns has: similarity, tree and principal components."""
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from exset.runtime.pictures import patterns
+from exset.runtime.pictures.kinds import Dendrogram, Scatter, Similarity
+from exset.runtime.pictures.options import PictureOptions
+from exset.runtime.pictures.patterns import POINTS, SIMILAR, Patterns
+
+M = TypeVar("M")
+
+
+class PatternPictures(Generic[M]):
+    """Draws the patterns of a model; `patterns_of` returns at most a number of them."""
+
+    def __init__(self, patterns_of: Callable[[M, PictureOptions, int], Patterns]) -> None:
+        self._patterns_of = patterns_of
+
+    def similarity(self, model: M, options: PictureOptions) -> Similarity:
+        """Return the cosines of the patterns, two by two. Raises ValueError if there are none."""
+        return patterns.similarity(self._patterns_of(model, options, SIMILAR))
+
+    def dendrogram(self, model: M, options: PictureOptions) -> Dendrogram:
+        """Return the tree of the patterns. Raises ValueError if there are none."""
+        return patterns.dendrogram(self._patterns_of(model, options, SIMILAR))
+
+    def components(self, model: M, options: PictureOptions) -> Scatter:
+        """Return the patterns in the plane of their principal components. Raises ValueError."""
+        return patterns.components(self._patterns_of(model, options, POINTS))
