@@ -3,8 +3,9 @@
 A large file is sampled: exset reads its beginning, and the report says so.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from exset import formats, streaming
@@ -15,6 +16,7 @@ from exset.core.text import counted, safe, size
 from exset.explain import codes, explain
 from exset.families.family import Family, load
 from exset.io.access import DEFAULT_ACCESS, Access
+from exset.plotting import BATCHES, BatchOptions, of_batches
 from exset.reports.page import PageFile, PageFinding, PagePicture, PageTable
 from exset.reports.svg import inline
 from exset.streaming import OpenFile, OpenFolder
@@ -38,7 +40,10 @@ _CELL: Final = 60
 
 @dataclass
 class ReportOptions:
-    """How to report files. `whole`: read large files whole. Other fields: as for `validate`."""
+    """How to report files. `whole`: read large files whole. `batches`: a sampler of batches.
+
+    `column`: the column of the labels that the sampler uses. Other fields: as for `validate`.
+    """
 
     whole: bool = False
     base: str = ""
@@ -46,6 +51,8 @@ class ReportOptions:
     format: str | None = None
     limits: Limits = DEFAULT
     reading: dict[str, OptionValue] = field(default_factory=dict)
+    batches: BatchOptions | None = None
+    column: str | None = None
 
 
 def report_of(path: str, options: ReportOptions, number: int = 0) -> tuple[PageFile, Findings]:
@@ -204,24 +211,30 @@ def _cell(value: object) -> str:
 def _pictures(
     model: Model, path: str, options: ReportOptions, number: int
 ) -> Iterator[PagePicture]:
-    """Yield the pictures of a model; for one that cannot be drawn, the reason."""
-    from exset.runtime.pictures.drawing import encoded
+    """Yield the pictures of a model, and of the batches of a sampler."""
     from exset.runtime.pictures.options import PictureOptions
 
     family = formats.family_of(model)
     how = PictureOptions(name=path, base=options.base, access=options.access, limits=options.limits)
     for name, _ in family.pictures:
-        if name == "grid":
-            continue
-        try:
-            made = _picture(family, model, name, how)
-        except (FormatError, OSError, ValueError, ImportError) as error:
-            yield PagePicture(name, f"Not drawn: {safe(str(error))}")
-            continue
-        data = encoded(made, "svg", settings={"svg.fonttype": "none"})
-        prefix = f"f{number}-{name}-"
-        words = safe(made.alternative)
-        yield PagePicture(made.heading, words, inline(data, prefix, words))
+        if name != "grid":
+            yield _drawn(name, partial(_picture, family, model, name, how), number)
+    if options.batches is not None:
+        how = replace(how, column=options.column)
+        yield _drawn(BATCHES, partial(of_batches, path, how, options.batches), number)
+
+
+def _drawn(name: str, make: "Callable[[], Picture]", number: int) -> PagePicture:
+    """Return a picture as SVG; for one that cannot be drawn, the reason."""
+    from exset.runtime.pictures.drawing import encoded
+
+    try:
+        made = make()
+    except (FormatError, OSError, ValueError, ImportError) as error:
+        return PagePicture(name, f"Not drawn: {safe(str(error))}")
+    data = encoded(made, "svg", settings={"svg.fonttype": "none"})
+    words = safe(made.alternative)
+    return PagePicture(made.heading, words, inline(data, f"f{number}-{name}-", words))
 
 
 def report_of_differences(

@@ -6,9 +6,10 @@ import click
 
 from exset.cli.commands import Command
 from exset.cli.inputs import CommonOptions, access_options, base_option, reading_options
-from exset.cli.options import Whole, option, options, secondary_option
+from exset.cli.options import Whole, option, secondary_option
 from exset.cli.output import data_errors, usage_error
 from exset.cli.paths import one_file
+from exset.cli.plot_options import batch_options
 from exset.cli.reports import Report, json_option
 from exset.cli.units import chosen_units, layout_of
 from exset.core.errors import with_source_name
@@ -19,18 +20,6 @@ PICTURES = ("units", "timeline", "grid", "similarity", "dendrogram", "pca")
 OTHERS = ("classes", "images", "files", "fields", "batches")
 
 _PIXELS = 2_000
-
-batch_options = options(
-    secondary_option("-n", "width", type=Whole(1), help="With batches: classes in a batch."),
-    secondary_option("-m", "samples", type=Whole(1), help="With batches: samples of a class."),
-    secondary_option(
-        "--sampler", metavar="NAME", default="planned", help="With batches: use this sampler."
-    ),
-    secondary_option(
-        "--seed", metavar="N", type=int, default=1234, help="With batches: use this seed (1234)."
-    ),
-)
-"""Add the options of a picture of batches."""
 
 
 @click.command(cls=Command)

@@ -4,9 +4,10 @@ import click
 
 from exset.cli.commands import Command
 from exset.cli.inputs import CommonOptions, access_options, base_option, reading_options
-from exset.cli.options import option
-from exset.cli.output import data_errors
+from exset.cli.options import option, secondary_option
+from exset.cli.output import data_errors, require_option
 from exset.cli.paths import some_files
+from exset.cli.plot_options import batch_options
 from exset.cli.reports import Report, json_option
 from exset.core.errors import Findings
 from exset.core.text import counted, safe
@@ -19,6 +20,8 @@ from exset.io import files as io_files
 @option("--title", metavar="TEXT", help="Give the page a title.")
 @option("--whole", is_flag=True, help="Read large files as a whole, not only their beginning.")
 @json_option("files", "counts", "findings", output="output")
+@batch_options
+@secondary_option("--column", metavar="NAME", help="With -n and -m: the column of the labels.")
 @base_option
 @access_options
 @reading_options
@@ -28,6 +31,11 @@ def report(
     title: str | None,
     whole: bool,
     base: str,
+    width: int | None,
+    samples: int | None,
+    sampler: str,
+    seed: int,
+    column: str | None,
     common: CommonOptions,
 ) -> Report:
     """Write a page about files: findings, statistics, pictures.
@@ -35,15 +43,31 @@ def report(
     \b
       exset report train.ex test.ex -o report.html
       exset report --base /data train.tsv -o report.html
+      exset report speakers.csv -o report.html -n 8 -m 4 --column speaker
 
     The page is a single file, which loads nothing and runs nothing. exset reads the beginning of a
     large file, and the page says how much that is. Reports need matplotlib and jinja2:
     pip install 'exset[plot]'.
     """
+    from exset.plotting import BatchOptions
     from exset.reporting import ReportOptions, report_of
     from exset.reports.page import page
 
-    how = ReportOptions(whole, base, common.access, common.format, common.limits, common.options)
+    batches = None
+    if width is not None and samples is not None:
+        batches = BatchOptions(width, samples, sampler, seed)
+    else:
+        require_option("both -n and -m", "width", "samples", "sampler", "seed", "column")
+    how = ReportOptions(
+        whole,
+        base,
+        common.access,
+        common.format,
+        common.limits,
+        common.options,
+        batches,
+        column,
+    )
     found, pages = Findings(), []
     with data_errors(ImportError):
         for number, path in enumerate(files):

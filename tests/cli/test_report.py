@@ -153,6 +153,20 @@ def test_a_cache_and_missing_files(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert run("report", "none.ex", "-o", "x.html").exit_code == 3
 
 
+def test_the_batches_of_a_sampler(tmp_path: Path) -> None:
+    labels = tmp_path / "speakers.csv"
+    labels.write_text("speaker,file\n" + "".join(f"s{n % 6},{n}.wav\n" for n in range(60)))
+    out = tmp_path / "out.html"
+    done = run("report", labels, "-o", out, "-n", "3", "-m", "2", "--column", "speaker")
+    assert done.exit_code == 0
+    assert "each has 3 classes with 2 items" in Page(out).text
+    assert "each has 3 classes with 2 items" not in page(tmp_path, str(labels)).text
+    for option in (["-n", "3"], ["--column", "speaker"], ["--seed", "2"]):
+        assert run("report", labels, "-o", out, *option).exit_code == 2
+    done = run("report", "exset::xor.ex", "-o", out, "-n", "3", "-m", "2")
+    assert done.exit_code == 0 and "Not drawn" in Page(out).text
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 def test_in_a_browser(tmp_path: Path) -> None:
     """The page opens, with nothing in the console."""
