@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from exset.grammars.lens.examples import ExampleSet as ExampleSet
     from exset.grammars.lens.examples import SetHeader as SetHeader
     from exset.grammars.tables.table import Table as Table
+    from exset.parsers.custom.conversions import action as action
     from exset.parsers.custom.grammar import Grammar as Grammar
     from exset.parsers.custom.grammar import compile_grammar as compile_grammar
     from exset.plotting import plot as plot
@@ -95,6 +96,7 @@ _MODULES = {
     "exset.grammars.lens.build": "Dense Event Example Sparse",
     "exset.grammars.lens.examples": "ExampleSet SetHeader",
     "exset.grammars.tables.table": "Table",
+    "exset.parsers.custom.conversions": "action",
     "exset.parsers.custom.grammar": "Grammar compile_grammar",
     "exset.plotting": "plot",
     "exset.runtime.aeon.cache_dataset": "CacheDataset",

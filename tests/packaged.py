@@ -17,6 +17,7 @@ from lark import Lark
 import exset
 from tests.codecs import drawn_files
 from tests.parsers import drawn_texts
+from tests.parsers.trees import parser
 
 GRAMMARS = {
     "mappyfile": "mappyfile/mapfile.lark",
@@ -48,7 +49,7 @@ def file_in(name: str) -> Path | None:
 def grammar(path: Path) -> tuple[exset.Grammar, Lark]:
     """Return a grammar as exset and as Lark run it."""
     made = exset.compile_grammar(path)
-    lark = Lark(path.read_text(), parser="lalr", import_paths=[str(path.parent)])
+    lark = parser(path.read_text(), import_paths=[str(path.parent)])
     return made, lark
 
 

@@ -11,7 +11,7 @@ from exset.codecs.custom.shape import ROOT, Shape
 from exset.codecs.engine.fields import Values
 from exset.grammars.columns.arrays import Flags, Longs
 from exset.grammars.columns.strings import Strings
-from exset.grammars.tables.columns import Lists, Numbers, TableColumn
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, spread
 from exset.grammars.tables.table import Table
 
 PARENT = "parent"
@@ -95,21 +95,7 @@ class Columns(Mapping[str, Table]):
             lengths, present = np.zeros(rows, np.int64), np.zeros(rows, np.bool_)
             lengths[owners], present[owners] = counts, True
             return Lists.of(column, lengths, present)
-        return column if owners is None or len(owners) == rows else _spread(column, owners, rows)
-
-
-def _spread(column: TableColumn, owners: Longs, rows: int) -> TableColumn:
-    """Return a column of `rows` rows with values in the rows `owners`; the others are absent."""
-    present = np.zeros(rows, np.bool_)
-    present[owners] = True
-    if isinstance(column, Numbers):
-        values = np.zeros(rows, column.values.dtype)
-        values[owners] = column.values
-        return Numbers.of(values, present)
-    assert isinstance(column, Strings)
-    offsets = np.zeros(rows + 1, np.int64)
-    offsets[owners + 1] = column.lengths
-    return type(column).unchecked(data=column.data, offsets=np.cumsum(offsets), present=present)
+        return column if owners is None or len(owners) == rows else spread(column, owners, rows)
 
 
 def flattened(shape: Shape, tables: Mapping[str, Table]) -> "Flat":

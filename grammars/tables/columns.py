@@ -305,6 +305,26 @@ def masked(column: TableColumn, present: Flags) -> TableColumn:
     return Text.unchecked(**vars(strings)) if isinstance(column, Text) else strings
 
 
+def spread(column: TableColumn, rows: Longs, count: int) -> TableColumn:
+    """Return a column of `count` rows with the values in some rows; the others are absent.
+
+    rows: int64, ascending, the row of each value.
+    """
+    present = np.zeros(count, np.bool_)
+    present[rows] = column.present
+    if isinstance(column, Numbers):
+        values = np.zeros((count, *column.shape), column.values.dtype)
+        values[rows] = column.values
+        return Numbers.unchecked(values=values, present=present)
+    if isinstance(column, Records):
+        fields = {name: spread(each, rows, count) for name, each in column.fields.items()}
+        return Records.unchecked(fields=fields, present=present)
+    lengths = np.zeros(count, np.int64)
+    lengths[rows] = column.lengths
+    inside = {"items": column.items} if isinstance(column, Lists) else {"data": column.data}
+    return type(column).unchecked(**inside, offsets=offsets_of(lengths), present=present)
+
+
 def dense_lists(items: TableColumn, offsets: Longs, present: Flags) -> Lists:
     """Return lists without the items that are below absent rows."""
     lengths = np.where(present, np.diff(offsets), 0)

@@ -1,33 +1,45 @@
 """The columns of a parse: a table for each node of the grammar."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
-from exset.core.source import Source
-from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.arrays import Flags, Longs
 from exset.grammars.columns.strings import Strings
-from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, spread
 from exset.grammars.tables.table import Table
-from exset.parsers.custom.nodes import Nodes
 from exset.parsers.custom.shape import MANY, Count, Shape
-from exset.parsers.engine.lowering import name_of
-from exset.parsers.engine.stream import ParseStream
-
-Read = Callable[[str, Longs, Longs], TableColumn]
-"""Returns the values of a terminal, from its name, and the first and last bytes of its tokens."""
 
 PARENT, PARENT_RULE, START, END = "parent", "parent_rule", "start", "end"
 
 
-class _Places(NamedTuple):
-    """The nodes of each table, in the order of the text, and the row of each node in its table."""
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a table, in the order in which their nodes end.
 
-    nodes: dict[str, Longs]
-    rows: Longs
+    starts, ends: int64 [rows], their bytes. children, parents: int64, the rows that have a parent,
+    and the row of each parent. tables: int64, the table of each parent; empty if only one can be.
+    """
+
+    starts: Longs
+    ends: Longs
+    children: Longs
+    parents: Longs
+    tables: Longs
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of a terminal in a table, by the ends of their nodes.
+
+    read: returns them in an order. owners: int64, the row of each; None if every row has one.
+    """
+
+    read: Callable[[Longs | slice], TableColumn]
+    owners: Longs | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +50,13 @@ class Columns(Mapping[str, Table]):
     the text leaves the terminal out. If the grammar allows several in a node, it is a column of
     lists. `parent` is the row of the node above, in the table of its rule, which `parent_rule`
     names if there are several. `start` and `end` are the first byte, and the byte after the last
-    one.
+    one. In a chunk of a stream, the rows count from 0, and `parent` is absent where the node above
+    is in a later chunk.
     """
 
-    shape: Shape
-    source: Source
-    stream: ParseStream
-    nodes: Nodes
-    terminals: tuple[str, ...]
-    read: Read
+    shape: Shape = field(repr=False)
+    nodes: Mapping[str, Rows] = field(repr=False)
+    tokens: Mapping[tuple[str, str], Values] = field(repr=False)
 
     def __getitem__(self, name: str) -> Table:
         """Return the table of a rule or an alias. Raises KeyError."""
@@ -61,108 +71,121 @@ class Columns(Mapping[str, Table]):
         return len(self.shape.children)
 
     def __repr__(self) -> str:
-        rows = ", ".join(f"{name}: {len(places)}" for name, places in self._places.nodes.items())
+        rows = ", ".join(f"{name}: {len(rows.starts)}" for name, rows in self.nodes.items())
         return f"Columns({rows} rows)"
 
     def to_table(self, name: str) -> Table:
         """Return the table of a rule with the tables of its children as columns `child.COLUMN`.
 
-        Children that the grammar allows several times become lists. Lists in lists, and the
-        children of children with lists, stay in their own tables. Raises KeyError.
+        Children that the grammar allows several times become lists. Lists in lists, the children
+        of children with lists, and rules that can contain themselves stay in their own tables.
+        Raises KeyError.
         """
         own = self[name]
         columns = {key: own.columns[key] for key in own.columns if not _is_place(key)}
-        columns |= self._below(name, (name,))
-        return Table(columns, own.rows, {})
+        return Table(columns | self._below(name), own.rows, {})
 
     @cached_property
     def _tables(self) -> dict[str, Table]:
         return {}
 
     @cached_property
-    def _places(self) -> _Places:
-        names = {name: number for number, name in enumerate(self.shape.children)}
-        table_of = np.array([names.get(name_of(rule), -1) for rule in self.shape.rules], np.int64)
-        tables, rows = table_of[self.nodes.rules], np.zeros(len(self.nodes.rules), np.int64)
-        found: dict[str, Longs] = {}
-        for name, number in names.items():
-            nodes = np.flatnonzero(tables == number)
-            begins = self.nodes.begins[nodes]
-            if (begins[1:] <= begins[:-1]).any():  # nested: a node above comes first
-                nodes = nodes[np.lexsort((-nodes, begins))]
-            rows[nodes] = np.arange(len(nodes))
-            found[name] = nodes
-        return _Places(found, rows)
+    def _orders(self) -> dict[str, tuple[Longs, Longs] | None]:
+        return {}
+
+    def _order(self, name: str) -> tuple[Longs, Longs] | None:
+        """Return the rows in the order of the text, and the place of each; None if in order.
+
+        A node above another one of the same rule ends after it, but comes first in the text.
+        """
+        if name not in self._orders:
+            starts = self.nodes[name].starts
+            if name not in self.shape.recursive or (starts[1:] > starts[:-1]).all():
+                self._orders[name] = None
+            else:
+                order = len(starts) - 1 - starts[::-1].argsort(kind="stable")
+                places = np.empty_like(order)
+                places[order] = np.arange(len(order))
+                self._orders[name] = order, places
+        return self._orders[name]
+
+    def _placed(self, name: str, rows: Longs) -> Longs:
+        """Return the places in the text of some rows."""
+        order = self._order(name)
+        return rows if order is None else order[1][rows]
 
     def _table(self, name: str) -> Table:
-        nodes = self._places.nodes[name]
+        rows, order = self.nodes[name], self._order(name)
+        count = len(rows.starts)
         columns: dict[str, TableColumn] = {}
-        for child, count in self.shape.children[name].items():
-            if child in self.terminals:
-                columns[child] = self._terminal(name, child, count)
-        parents = self.nodes.parents[nodes]
-        above = np.where(parents < 0, 0, self._places.rows[parents])
-        columns[PARENT] = Numbers.of(above, parents >= 0)
-        if len(self.shape.parents[name]) > 1:
-            columns[PARENT_RULE] = self._rule_names(parents)
-        begins, ends = self._spans(nodes)
-        columns[START], columns[END] = Numbers.of(begins), Numbers.of(ends)
-        return Table(columns, len(nodes), {})
+        for child, how_many in self.shape.children[name].items():
+            if (values := self.tokens.get((name, child))) is not None:
+                columns[child] = self._column(name, values, how_many)
+        by_rows = self._parents(name)
+        by_rows[START], by_rows[END] = Numbers.of(rows.starts), Numbers.of(rows.ends)
+        for key, column in by_rows.items():
+            columns[key] = column if order is None else column.take(order[0])
+        return Table(columns, count, {})
 
-    def _spans(self, nodes: Longs) -> tuple[Longs, Longs]:
-        """Return the bytes of nodes; a node without tokens begins and ends where the next would."""
-        begins, ends = self.nodes.begins[nodes], self.nodes.ends[nodes]
-        starts = _at(self.stream.starts, begins, len(self.source.content))
-        has_tokens = ends > begins
-        after = np.where(has_tokens, _at(self.stream.ends, ends - has_tokens, 0), starts)
-        return starts, after
+    def _column(self, name: str, values: Values, count: Count) -> TableColumn:
+        """Return the column of a terminal."""
+        order, owners = self._order(name), values.owners
+        if order is None:
+            return _column(values.read(slice(None)), owners, len(self.nodes[name].starts), count)
+        if owners is None:
+            return values.read(order[0])
+        owners = order[1][owners]
+        chosen = owners.argsort(kind="stable")
+        rows = len(self.nodes[name].starts)
+        return _column(values.read(chosen), owners[chosen], rows, count)
 
-    def _rule_names(self, nodes: Longs) -> Text:
-        """Return the name of the rule of each node; -1 is no node."""
-        names = [name_of(rule).encode() for rule in self.shape.rules]
-        chosen = np.where(nodes < 0, 0, self.nodes.rules[nodes]) if len(nodes) else nodes
-        lengths = np.array([len(each) for each in names], np.int64)
-        ends = np.cumsum(lengths)
-        buffer = np.frombuffer(b"".join(names), np.uint8)
-        spans = (ends - lengths)[chosen], ends[chosen]
-        return Text.unchecked(**vars(Strings.from_spans(buffer, *spans, nodes >= 0)))
+    def _parents(self, name: str) -> dict[str, TableColumn]:
+        """Return the columns `parent` and `parent_rule`, in the order of the rows."""
+        rows, above = self.nodes[name], self.shape.parents[name]
+        count, tables = len(rows.starts), tuple(self.shape.children)
+        parents = rows.parents.copy()
+        if len(above) > 1:
+            for number, table in enumerate(tables):
+                if (inside := rows.tables == number).any():
+                    parents[inside] = self._placed(table, parents[inside])
+        elif above:
+            parents = self._placed(above[0], parents)
+        present, numbers = np.ones(count, np.bool_), rows.tables
+        children = rows.children
+        if len(children) < count or (children[1:] < children[:-1]).any():
+            present = np.zeros(count, np.bool_)
+            present[children] = True
+            parents, numbers = (_placed(each, children, count) for each in (parents, numbers))
+        columns: dict[str, TableColumn] = {PARENT: Numbers.of(parents, present)}
+        if len(above) > 1:
+            columns[PARENT_RULE] = _names(tables, numbers, present)
+        return columns
 
-    def _terminal(self, name: str, terminal: str, count: Count) -> TableColumn:
-        """Return the column of a terminal in the table of a rule."""
-        kind, rows = self.terminals.index(terminal), len(self._places.nodes[name])
-        tokens = np.flatnonzero(self.stream.kinds == kind)
-        mine, owners = self._owned(name, self.nodes.token_parents[tokens])
-        tokens = tokens[mine]
-        values = self.read(terminal, self.stream.starts[tokens], self.stream.ends[tokens])
-        return spread(values, owners, rows, count)
+    def _owners(self, name: str, child: str) -> tuple[Longs, Longs]:
+        """Return the rows of a child in the nodes of a table, and the row above each, in order."""
+        rows = self.nodes[child]
+        mine = np.arange(len(rows.children))
+        if len(self.shape.parents[child]) > 1:
+            mine = np.flatnonzero(rows.tables == tuple(self.shape.children).index(name))
+        found = self._placed(child, rows.children[mine])
+        owners = self._placed(name, rows.parents[mine])
+        order = np.lexsort((found, owners))
+        return found[order], owners[order]
 
-    def _owned(self, name: str, parents: Longs) -> tuple[Longs, Longs]:
-        """Return which of some parents are in a table, in the order of its rows, and their rows."""
-        is_mine = np.zeros(len(self.nodes.rules) + 1, np.bool_)
-        is_mine[self._places.nodes[name]] = True
-        mine = np.flatnonzero(is_mine[parents])  # -1, no node, is the last entry
-        owners = self._places.rows[parents[mine]]
-        if (owners[1:] < owners[:-1]).any():
-            order = np.argsort(owners, kind="stable")
-            mine, owners = mine[order], owners[order]
-        return mine, owners
-
-    def _below(self, name: str, path: tuple[str, ...]) -> dict[str, TableColumn]:
+    def _below(self, name: str) -> dict[str, TableColumn]:
         """Return the columns of the nodes below each row of a table."""
         columns: dict[str, TableColumn] = {}
         for child, count in self.shape.children[name].items():
-            if child in self.terminals or child in path:
+            if child not in self.nodes or child in self.shape.recursive:
                 continue
             table = self[child]
             inner = {key: table.columns[key] for key in table.columns if not _is_place(key)}
-            inner |= self._below(child, (*path, child))
-            parents = self.nodes.parents[self._places.nodes[child]]
-            mine, owners = self._owned(name, parents)
+            inner |= self._below(child)
+            mine, owners = self._owners(name, child)
             for key, column in inner.items():
                 if count.most < MANY or not isinstance(column, Lists):
-                    columns[f"{child}.{key}"] = spread(
-                        column.take(mine), owners, len(self._places.nodes[name]), count
-                    )
+                    values = column.take(mine)
+                    columns[f"{child}.{key}"] = _column(values, owners, self[name].rows, count)
         return columns
 
 
@@ -173,34 +196,27 @@ def _is_place(name: str) -> bool:
     return name in _PLACES
 
 
-def _at(array: Longs, indices: Longs, beyond: int) -> Longs:
-    """Return the elements at the indices; `beyond` replaces elements after the last one."""
-    if not len(array):
-        return np.full(len(indices), beyond, np.int64)
-    is_inside = indices < len(array)
-    found = array[np.minimum(indices, len(array) - 1)]
-    return found if is_inside.all() else np.where(is_inside, found, beyond)
+def _placed(values: Longs, rows: Longs, count: int) -> Longs:
+    """Return an array with values in some rows, and 0 in the others."""
+    placed = np.zeros(count, np.int64)
+    placed[rows[: len(values)]] = values
+    return placed
 
 
-def spread(values: TableColumn, owners: Longs, rows: int, count: Count) -> TableColumn:
+def _names(names: tuple[str, ...], chosen: Longs, present: Flags) -> Text:
+    """Return the chosen names as a column."""
+    raw = [name.encode() for name in names]
+    lengths = np.array([len(each) for each in raw], np.int64)
+    ends = np.cumsum(lengths)
+    buffer = np.frombuffer(b"".join(raw), np.uint8)
+    spans = (ends - lengths)[chosen], ends[chosen]
+    return Text.unchecked(**vars(Strings.from_spans(buffer, *spans, present)))
+
+
+def _column(values: TableColumn, owners: Longs | None, rows: int, count: Count) -> TableColumn:
     """Return values as a column of rows: owners, int64 in order, has the row of each value."""
+    if owners is None:
+        return values
     if count.most >= MANY:
         return Lists.of(values, np.bincount(owners, minlength=rows))
-    if len(owners) == rows:
-        return values
-    at = np.full(rows, len(values), np.int64)
-    at[owners] = np.arange(len(values))
-    return _with_absent(values).take(at)
-
-
-def _with_absent(column: TableColumn) -> TableColumn:
-    """Return a column with one more row, which is absent."""
-    if isinstance(column, Numbers):
-        values = np.concatenate([column.values, np.zeros(1, column.values.dtype)])
-        return Numbers.of(values, np.append(column.present, False))
-    if isinstance(column, Lists):
-        return Lists.of(
-            column.items, np.append(column.lengths, 0), np.append(column.present, False)
-        )
-    assert isinstance(column, Strings)
-    return type(column).concat([column, type(column).empty(1)])
+    return values if len(owners) == rows else spread(values, owners, rows)

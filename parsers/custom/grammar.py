@@ -2,31 +2,35 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
 from numpy.typing import DTypeLike
 
 from exset.core.disk_cache import digest
 from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.io import files
+from exset.io.blocks import too_long
+from exset.io.files import FilePath
 from exset.parsers.custom.doubles import KERNELS
 from exset.parsers.engine import grammar as engine
-from exset.parsers.engine.driver import TOKENS
+from exset.parsers.engine.window import Window
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
 
     from exset.parsers.custom.columns import Columns
+    from exset.parsers.custom.conversions import Action, Conversion
+    from exset.parsers.custom.reading import Reading
     from exset.parsers.custom.shape import Shape
 
-_BYTES_A_TOKEN: Final = 4
-"""An estimate: the room for tokens grows where there are more."""
+_CHUNK: Final = 1 << 18
+"""The least number of tokens in a chunk of a stream, but in the last one."""
 _COMMENT: Final = re.compile(r"^[ \t]*//.*$", re.MULTILINE)
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 _ADVICE: Final = "the grammar cannot be compiled"
@@ -61,34 +65,67 @@ class _Tables(engine.Grammar):
 class Grammar:
     """A Lark grammar of your own, which exset runs as tables.
 
-    text: the grammar. start: its start rule. numbers: the dtype of each terminal that is a number;
-    the others are text. words: the names of terminals in error messages. folder: the folder of
-    relative imports in the grammar. keep_all_tokens, maybe_placeholders: as in Lark.
+    text: the grammar. start: its start rule. numbers: the dtype of each terminal that is a number.
+    texts: the terminals that must be UTF-8 text. Other terminals are text, or bytes where they are
+    not UTF-8. words: the names of terminals in error messages. folder: the folder of relative
+    imports in the grammar. keep_all_tokens, maybe_placeholders: as in Lark.
     """
 
     text: str
     start: str = "start"
-    numbers: Mapping[str, DTypeLike] = field(default_factory=lambda: MappingProxyType({}))
+    numbers: Mapping[str, "DTypeLike | Action"] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    texts: frozenset[str] = frozenset()
     words: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     folder: str | None = None
     keep_all_tokens: bool = False
     maybe_placeholders: bool = True
 
     def parse(
-        self, data: bytes | str, *, name: str = "<text>", engine: Engine = "auto"
+        self,
+        data: bytes | str,
+        *,
+        name: str = "<text>",
+        limits: Limits = DEFAULT,
+        engine: Engine = "auto",
     ) -> "Columns":
         """Return the columns of a text: a table for each rule and alias.
 
         Text is parsed as UTF-8 bytes. `name` is for messages. `engine`: "reference" lets Lark run
-        the grammar. Raises FormatError for a text that the grammar rejects, and for a number that
-        its dtype cannot hold.
+        the grammar. Raises FormatError for a text that the grammar rejects, and for a token that
+        its dtype cannot hold; LimitError for more than `max_bytes` bytes.
         """
         content = data.encode() if isinstance(data, str) else data
+        if len(content) > limits.max_bytes:
+            raise too_long(name, limits)
         return self._columns(Source(name, content), engine)
 
-    def load(self, path: str | os.PathLike[str], *, engine: Engine = "auto") -> "Columns":
+    def load(
+        self, path: FilePath, *, limits: Limits = DEFAULT, engine: Engine = "auto"
+    ) -> "Columns":
         """Return the columns of a file, which may be compressed. Raises FormatError, OSError."""
-        return self._columns(files.read(path), engine)
+        return self._columns(files.read(path, limits=limits), engine)
+
+    def stream(
+        self,
+        path: FilePath,
+        *,
+        records: str | None = None,
+        limits: Limits = DEFAULT,
+        engine: Engine = "auto",
+    ) -> "Iterator[Columns]":
+        """Yield the columns of a large file in chunks of whole records.
+
+        `records`: the rule of the records; by default each item of the outermost list is one. Rows
+        count from 0 in each chunk; `parent` is absent for a record, as the node that contains it
+        ends in a later chunk. Raises ValueError for an unknown rule, FormatError, OSError.
+        """
+        if records is not None and records not in self.shape.children:
+            raise ValueError(f"records: the grammar has no table {records!r}")
+        with files.blocks(path, limits=limits) as blocks:
+            window = Window(blocks, b"")
+            yield from self._reading(window, engine, blocks.size or 0, records).chunks()
 
     def tree(self, data: bytes | str) -> "Tree[Token]":
         """Return the tree that Lark itself makes of a text. Raises the exceptions of Lark."""
@@ -102,12 +139,14 @@ class Grammar:
             above = " or ".join(self.shape.parents[name])
             lines.append(f"{name}" + (f", in {above}" if above else ""))
             for child, count in children.items():
-                what = (
-                    "table" if child in self.shape.children else str(self._dtype(child) or "text")
-                )
+                what = "table" if child in self.shape.children else self._type(child)
                 many = "several" if count.most > 1 else "one" if count.least else "one or none"
                 lines.append(f"    {child}: {what}, {many}")
         return "\n".join(lines)
+
+    def _type(self, terminal: str) -> str:
+        found = self.conversions.get(terminal)
+        return "text" if found is None or found.dtype is None else str(found.dtype)
 
     @cached_property
     def shape(self) -> "Shape":
@@ -128,14 +167,21 @@ class Grammar:
             parser=self._lark(use_bytes=True),
         )
         try:
-            terminals = made.terminals
+            _ = made.terminals
         except ValueError as error:
             raise ValueError(f"{_ADVICE}: {error}") from None
-        for name in self.numbers:
-            if name not in terminals:
-                raise ValueError(f"numbers: the grammar has no terminal {name!r}")
-            self._dtype(name)
         return made
+
+    @cached_property
+    def conversions(self) -> "Mapping[str, Conversion]":
+        """What the tokens of each declared terminal become. Raises ValueError."""
+        from exset.parsers.custom.conversions import conversions
+
+        found, terminals = conversions(self.text, self.numbers, self.texts), self.tables.terminals
+        for name in found:
+            if name not in terminals:
+                raise ValueError(f"the grammar has no terminal {name!r}, or does not use it")
+        return found
 
     def _lark(self, *, use_bytes: bool) -> "Lark":
         from lark import Lark
@@ -164,65 +210,60 @@ class Grammar:
             )
         return text
 
-    def _dtype(self, terminal: str) -> "np.dtype[Any] | None":
-        """Return the dtype of a terminal, None for text. Raises ValueError."""
-        from exset.parsers.custom.values import DTYPES
-
-        if terminal not in self.numbers:
-            return None
-        dtype = np.dtype(self.numbers[terminal])
-        if dtype not in DTYPES:
-            listed = ", ".join(map(str, DTYPES))
-            raise ValueError(f"numbers: {terminal} cannot be {dtype}; use one of {listed}")
-        return dtype
-
     def _columns(self, source: Source, engine: Engine) -> "Columns":
-        from exset.parsers.custom import values
-        from exset.parsers.custom.columns import Columns
-        from exset.parsers.custom.nodes import nodes_of
+        [columns] = self._reading(source, engine, len(source.content)).chunks()
+        return columns
 
-        compiled = KERNELS.use_compiled(len(source.content), engine)
-        room = max(len(source.content) // _BYTES_A_TOKEN, TOKENS)
-        [stream] = self.tables.parse(source, engine, hint=lambda _: None, tokens=room)
-        nodes = nodes_of(self.shape, stream, compiled=compiled)
+    def _reading(
+        self, text: "Source | Window", engine: Engine, size: int, records: str | None = None
+    ) -> "Reading":
+        from exset.parsers.custom.builder import Builder
+        from exset.parsers.custom.reading import Reading
 
-        def read(terminal: str, starts: Any, ends: Any) -> Any:
-            dtype = self._dtype(terminal)
-            if dtype is None:
-                return values.text(source, starts, ends)
-            return values.read_numbers(source, starts, ends, dtype, compiled=compiled)
-
-        return Columns(self.shape, source, stream, nodes, self.tables.terminals, read)
+        compiled = KERNELS.use_compiled(size, engine)
+        builder = Builder(
+            self.shape,
+            self.tables.terminals,
+            compiled=compiled,
+            size=1 << 62 if isinstance(text, Window) else size,
+            cut_from=_CHUNK if isinstance(text, Window) else None,
+            record=records,
+        )
+        return Reading(self.tables, self.shape, self.conversions, text, engine, builder, compiled)
 
 
 def compile_grammar(
     grammar: str | os.PathLike[str],
     *,
     start: str = "start",
-    numbers: Mapping[str, DTypeLike] | None = None,
+    numbers: "Mapping[str, DTypeLike | Action] | None" = None,
+    text: Collection[str] = (),
     words: Mapping[str, str] | None = None,
     keep_all_tokens: bool = False,
     maybe_placeholders: bool = True,
 ) -> Grammar:
     """Compile a Lark grammar: its text, or a file, as a path object (`pathlib.Path`).
 
-    numbers: the dtype of each terminal that is a number, such as `{"REAL": "float32"}`. words: the
-    names of terminals in error messages. The other options are options of Lark. The grammar is
-    LALR(1), with a contextual lexer. Raises ValueError for what the engine cannot run, and the
-    exceptions of Lark for a grammar that is wrong.
+    numbers: the dtype of each terminal that is a number, such as `{"REAL": "float32"}`, or an
+    action that computes it (`exset.action`). text: the terminals that must be UTF-8. Comments in
+    the grammar can declare both. words: the names of terminals in error messages. The other options
+    are options of Lark. The grammar is LALR(1), with a contextual lexer. Raises ValueError for what
+    the engine cannot run, and the exceptions of Lark for a grammar that is wrong.
     """
     if isinstance(grammar, str):
-        text, folder = grammar, None
+        source, folder = grammar, None
     else:
-        text, folder = files.read(grammar).data.decode(), os.path.dirname(os.path.abspath(grammar))
+        source = files.read(grammar).data.decode()
+        folder = os.path.dirname(os.path.abspath(grammar))
     made = Grammar(
-        text,
+        source,
         start,
         MappingProxyType(dict(numbers or {})),
+        frozenset(text),
         MappingProxyType(dict(words or {})),
         folder,
         keep_all_tokens,
         maybe_placeholders,
     )
-    _ = made.tables
+    _ = made.conversions
     return made

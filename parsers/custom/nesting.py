@@ -1,6 +1,11 @@
-"""The kernel that finds the nodes of a parse, and the parent of each token and each node."""
+"""The kernel that nests a parse: it finds the table and the row of each node and each token.
 
-from typing import NamedTuple
+Nodes and tokens without a parent yet are items, in the order of the text. A symbol on the parser's
+stack has the last of them, so the items are a stack, too. A node takes the items of its symbols,
+and the kernel writes an event for each. It can stop anywhere, and continue later.
+"""
+
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,98 +13,244 @@ from numpy.typing import NDArray
 from exset.core.kernels import entry_kernel
 from exset.grammars.columns.arrays import Bytes, Longs
 
-# The columns of `rules`: how many symbols the rule has, what it becomes, and where the flags of its
-# symbols begin in `kept`, and how many children it lacks: Lark counts them, as placeholders.
-(LENGTH, MODE, FIRST, LACKS, RULE_SIZE) = range(5)
+# The columns of `Rules.rules`: how many symbols the rule has; what it becomes; where the flags of
+# its symbols begin in `kept`; how many children it lacks, which Lark counts, as placeholders; its
+# table; whether it makes a longer list of a list; and whether it has symbols that are not kept.
+(LENGTH, MODE, FIRST, LACKS, TABLE, REPEATS, DROPS, RULE_SIZE) = range(8)
 
 # Modes, as in `exset.parsers.custom.shape.Mode`.
 (CHILDREN, NODE, NODE_OR_CHILD) = range(3)
 
-# The numbers in the state: how many tokens and steps are done, the depth of the stack, nodes.
-(TOKENS, STEPS, DEPTH, NODES, STATE_SIZE) = range(5)
+# The numbers of each symbol on the stack: how many items it has; how many children, also with
+# placeholders; its first byte, and the byte after its last one, or -1 without tokens; how many
+# lists there are up to it.
+(ITEMS, FULL, START, END, LISTS, SYMBOL_SIZE) = range(6)
 
-# The numbers of each symbol on the stack: its first and last child, how many children it has, also
-# with placeholders, and the token with which it begins.
-(HEAD, TAIL, COUNT, FULL_COUNT, BEGIN, SYMBOL_SIZE) = range(6)
+# The numbers in the state: the next token and step; how many symbols, items, events and marks there
+# are; tokens since the last cut; and how many of the items at the last cut are still there.
+(TOKEN, STEP, DEPTH, COUNT, EVENTS, OPEN, SINCE, LOW, STATE_SIZE) = range(9)
+
+# Why the kernel stopped: all is done, an array is too short, the log has no room, or a cut.
+(DONE, SHORT, FULL_LOG, CUT) = range(4)
+
+HOLE: Final = -1
+"""An item that is no child, such as a token that the grammar leaves out."""
+
+FIRST_TABLE: Final = -2
+"""An item below HOLE is a node: FIRST_TABLE - n for a node of table n."""
+
+UNSIGNED: Final = (1 << 62) - 1
+"""A mask which shows the compiler that an index is not negative: this makes look-ups faster."""
+
+_FEW: Final = 8
+"""How many items are moved to close a hole. Holes before more items stay."""
 
 
-class Nesting(NamedTuple):
-    """The arrays that the kernel fills. Node i is the item `tokens + i`.
+class Rules(NamedTuple):
+    """The grammar. columns: int64 [tables * terminals], the event of a token, or -1.
 
-    parents: the node above each item, -1 without one. following: the next child, a work space.
-    rules, begins, ends: the rule of each node, its first token, and the token after its last one.
+    tables: the events of nodes begin here, and then those of parents. marks: the bracket that a
+    terminal is, or 0. closing: the bracket that closes a bracket.
     """
 
-    parents: Longs
-    following: Longs
     rules: Longs
-    begins: Longs
+    kept: Bytes
+    columns: Longs
+    marks: Bytes
+    closing: Bytes
+    sizes: Longs
+
+
+(TERMINALS, TABLES, COLUMNS, SIZES) = range(4)
+
+
+class Work(NamedTuple):
+    """The stacks, and the log of events.
+
+    kinds: int64, of each item: its terminal, HOLE, or its table. starts, ends: of a token its
+    bytes; of a node starts is its row. rows: int64 [tables], the number of rows. marks, places: the
+    open brackets. events, first, second, third: the log. An event of a token, or of a node, has its
+    bytes and the row; the event of a parent has the row, the row of the parent, and its table.
+    counts: int64 [events], how many there are of each event.
+    """
+
+    stack: Longs
+    kinds: Longs
+    starts: Longs
     ends: Longs
+    rows: Longs
+    marks: Bytes
+    places: Longs
+    events: NDArray[np.int32]
+    first: Longs
+    second: Longs
+    third: Longs
+    counts: Longs
+    state: Longs
 
 
 @entry_kernel
 def nest(
-    rules: Longs,
-    kept: Bytes,
+    grammar: Rules,
+    work: Work,
+    kinds: NDArray[np.int16],
+    starts: Longs,
+    ends: Longs,
     steps: NDArray[np.int16],
     before: Longs,
-    tokens: int,
-    stack: Longs,
-    state: Longs,
-    nesting: Nesting,
-) -> bool:
-    """Continue until all steps are done; False if the stack is full.
+    end: int,
+    cut_from: int,
+    record: int,
+) -> int:
+    """Continue with some tokens and steps, and return why the kernel stopped.
 
-    rules: flat, see `RULE_SIZE`. kept: whether each symbol of the rules can give children. steps,
-    before: the rule of each step, and the number of tokens before it. tokens: their number.
+    `end`: the first byte of the token that follows, for a node without tokens. It stops with CUT
+    after a record, if `cut_from` tokens have come since the last cut. `record`: the table of the
+    records; -1: the items of the outermost list are the records.
     """
-    parents, following = nesting.parents, nesting.following
-    token, depth, count = state[TOKENS], state[DEPTH], state[NODES]
-    room = len(stack) // SYMBOL_SIZE
-    for step in range(state[STEPS], len(steps)):
-        state[STEPS] = step
-        while token < before[step]:
-            if depth + 1 >= room:
-                state[TOKENS], state[DEPTH], state[NODES] = token, depth, count
-                return False
-            at = depth * SYMBOL_SIZE
-            stack[at + HEAD], stack[at + TAIL] = token, token
-            stack[at + COUNT], stack[at + FULL_COUNT], stack[at + BEGIN] = 1, 1, token
-            depth += 1
-            token += 1
-        if depth + 1 >= room:
-            state[TOKENS], state[DEPTH], state[NODES] = token, depth, count
-            return False
-        rule = steps[step] * RULE_SIZE
-        length, mode, first = rules[rule + LENGTH], rules[rule + MODE], rules[rule + FIRST]
-        depth -= length
-        begin = stack[depth * SYMBOL_SIZE + BEGIN] if length > 0 else token
-        head, tail, children, full = -1, -1, 0, rules[rule + LACKS]
-        for symbol in range(length):
-            at = (depth + symbol) * SYMBOL_SIZE
-            if kept[first + symbol] != 0:
-                full += stack[at + FULL_COUNT]
-            if kept[first + symbol] != 0 and stack[at + COUNT] > 0:
-                if children == 0:
-                    head = stack[at + HEAD]
+    rules, kept, columns = grammar.rules, grammar.kept, grammar.columns
+    terminals, tables = grammar.sizes[TERMINALS], grammar.sizes[TABLES]
+    first_parent = grammar.sizes[COLUMNS] + tables
+    stack, items, begins, finals = work.stack, work.kinds, work.starts, work.ends
+    events, first, second, third = work.events, work.first, work.second, work.third
+    counts, rows, state = work.counts, work.rows, work.state
+    token, step, depth = state[TOKEN], state[STEP], state[DEPTH]
+    count, written, marks = state[COUNT], state[EVENTS], state[OPEN]
+    since, low = state[SINCE] - token, state[LOW]
+    deepest, most, widest = len(stack) // SYMBOL_SIZE, len(items), len(work.places)
+    why = DONE
+    while True:
+        stop = before[step] if step < len(steps) else len(kinds)
+        while token < stop and depth < deepest and count < most and marks < widest:
+            token &= UNSIGNED
+            kind = kinds[token] & UNSIGNED
+            mark = grammar.marks[kind]
+            if mark != 0:
+                if marks > 0 and grammar.closing[work.marks[marks - 1]] == mark:
+                    marks -= 1
                 else:
-                    following[tail] = stack[at + HEAD]
-                tail = stack[at + TAIL]
-                children += stack[at + COUNT]
-        if mode == NODE or (mode == NODE_OR_CHILD and full != 1):
-            nesting.rules[count], nesting.begins[count] = steps[step], begin
-            nesting.ends[count] = token
-            child = head
-            for _ in range(children):
-                parents[child] = count
-                child = following[child]
-            head = tokens + count
-            tail, children, full = head, 1, 1
+                    work.marks[marks], work.places[marks] = mark, starts[token]
+                    marks += 1
+            at = depth * SYMBOL_SIZE & UNSIGNED
+            count &= UNSIGNED
+            stack[at + ITEMS], stack[at + FULL] = 1, 1
+            stack[at + START], stack[at + END] = starts[token], ends[token]
+            stack[at + LISTS] = stack[at - SYMBOL_SIZE + LISTS] if depth > 0 else 0
+            items[count], begins[count], finals[count] = kind, starts[token], ends[token]
+            depth += 1
             count += 1
-        at = depth * SYMBOL_SIZE
-        stack[at + HEAD], stack[at + TAIL] = head, tail
-        stack[at + COUNT], stack[at + FULL_COUNT], stack[at + BEGIN] = children, full, begin
-        depth += 1
-    state[TOKENS], state[STEPS] = token, len(steps)
-    state[DEPTH], state[NODES] = depth, count
-    return True
+            token += 1
+        if token < stop or depth >= deepest or count >= most:
+            why = SHORT
+            break
+        if step == len(steps):
+            break
+        rule = steps[step] * RULE_SIZE & UNSIGNED
+        length, mode = rules[rule + LENGTH], rules[rule + MODE]
+        flags = rules[rule + FIRST] & UNSIGNED
+        bottom = depth - length
+        own, full, start, final = 0, rules[rule + LACKS], -1, -1
+        for symbol in range(length):
+            at = (bottom + symbol) * SYMBOL_SIZE & UNSIGNED
+            own += stack[at + ITEMS]
+            if kept[flags + symbol] != 0:
+                full += stack[at + FULL]
+            if start < 0:
+                start = stack[at + START]
+            if stack[at + END] >= 0:
+                final = stack[at + END]
+        base = count - own & UNSIGNED
+        is_node = mode == NODE or (mode == NODE_OR_CHILD and full != 1)
+        if is_node and written + own + 1 > len(events):
+            why = FULL_LOG
+            break
+        if rules[rule + DROPS] != 0:
+            item = base
+            for symbol in range(length):
+                if kept[flags + symbol] == 0:
+                    items[item & UNSIGNED] = HOLE
+                item += stack[((bottom + symbol) * SYMBOL_SIZE & UNSIGNED) + ITEMS]
+        if is_node:
+            table = rules[rule + TABLE] & UNSIGNED
+            row = rows[table]
+            rows[table] += 1
+            following = starts[token] if token < len(starts) else end
+            event = grammar.sizes[COLUMNS] + table & UNSIGNED
+            written &= UNSIGNED
+            counts[event] += 1
+            events[written], third[written] = event, row
+            first[written] = start if start >= 0 else following
+            second[written] = final if start >= 0 else following
+            written += 1
+            for item in range(base, count):
+                written &= UNSIGNED
+                what = items[item]
+                if what >= 0:
+                    event = columns[table * terminals + what & UNSIGNED]
+                    second[written], third[written] = finals[item], row
+                else:
+                    event = first_parent + FIRST_TABLE - what if what != HOLE else -1
+                    second[written], third[written] = row, table
+                if event >= 0:
+                    events[written], first[written] = event, begins[item]
+                    counts[event & UNSIGNED] += 1
+                    written += 1
+            items[base], begins[base] = FIRST_TABLE - table, row
+            count, own, full = base + 1, 1, 1
+        else:
+            item = base
+            if length > 0:
+                item += stack[(bottom * SYMBOL_SIZE & UNSIGNED) + ITEMS]
+            if item - base <= _FEW:
+                item = base
+            if rules[rule + DROPS] != 0 and count - item <= _FEW:
+                item &= UNSIGNED
+                place = item
+                while item < count:
+                    if items[item] != HOLE:
+                        items[place], begins[place] = items[item], begins[item]
+                        finals[place] = finals[item]
+                        place += 1
+                    item += 1
+                own -= count - place
+                count = place
+        low = min(low, base)
+        at = bottom * SYMBOL_SIZE & UNSIGNED
+        repeats = rules[rule + REPEATS]
+        lists = stack[at - SYMBOL_SIZE + LISTS] if bottom > 0 else 0
+        stack[at + ITEMS], stack[at + FULL] = own, full
+        stack[at + START], stack[at + END], stack[at + LISTS] = start, final, lists + repeats
+        depth = bottom + 1
+        step += 1
+        if repeats != 0 and since + token >= cut_from:
+            is_record = count > base and items[count - 1] == FIRST_TABLE - record
+            if is_record if record >= 0 else lists == 0:
+                why = CUT
+                break
+    state[TOKEN], state[STEP], state[DEPTH] = token, step, depth
+    state[COUNT], state[EVENTS], state[OPEN] = count, written, marks
+    state[SINCE], state[LOW] = since + token, low
+    return why
+
+
+@entry_kernel
+def arrange(work: Work, at: Longs, first: Longs, second: Longs, third: Longs) -> int:
+    """Sort the log by event; return its room. at: int64, where the first of each event goes."""
+    for index in range(work.state[EVENTS]):
+        event = work.events[index]
+        place = at[event]
+        at[event] = place + 1
+        first[place], second[place] = work.first[index], work.second[index]
+        third[place] = work.third[index]
+    return len(first)
+
+
+@entry_kernel
+def copy_spans(buffer: Bytes, starts: Longs, ends: Longs, copied: Bytes) -> int:
+    """Copy spans of a buffer, one after the other."""
+    at = 0
+    for span in range(len(starts)):
+        for index in range(starts[span], ends[span]):
+            copied[at] = buffer[index]
+            at += 1
+    return at

@@ -5,7 +5,7 @@ with `?` is
 a node only where it does not have exactly one child. A terminal that Lark filters out is no child.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from lark import Lark
 from lark.grammar import Rule, Symbol
 
+from exset.parsers.engine.expectation import CLOSERS
 from exset.parsers.engine.lowering import name_of
 
 MANY: Final = 2
@@ -77,6 +78,41 @@ class Shape:
             return Mode.CHILDREN
         return Mode.NODE_OR_CHILD if rule.options.expand1 and not rule.alias else Mode.NODE
 
+    @cached_property
+    def lists(self) -> frozenset[str]:
+        """The names of the rules that begin with themselves, as Lark makes them for `*` and `+`."""
+        loops = (each for each in self.rules if each.expansion[:1] == [each.origin])
+        return frozenset(e.origin.name for e in loops if self.mode(e) == Mode.CHILDREN)
+
+    @cached_property
+    def outer_lists(self) -> frozenset[str]:
+        """The lists that are in the fewest nodes."""
+        seen, level = set[str](), {*self.lark.options.start}
+        while level:
+            inside, deeper = set(level), set[str]()
+            todo = [*level]
+            for name in todo:
+                for rule in self.rules:
+                    if rule.origin.name != name:
+                        continue
+                    for symbol in rule.expansion:
+                        is_node = not symbol.is_term and symbol.name not in self._folded
+                        if is_node:
+                            deeper.add(symbol.name)
+                        elif not symbol.is_term and symbol.name not in inside:
+                            inside.add(symbol.name)
+                            todo.append(symbol.name)
+            if found := inside & self.lists:
+                return frozenset(found)
+            seen |= inside
+            level = deeper - seen
+        return frozenset()
+
+    @cached_property
+    def _folded(self) -> frozenset[str]:
+        """The rules that are not always nodes."""
+        return frozenset(e.origin.name for e in self.rules if self.mode(e) != Mode.NODE)
+
     def is_kept(self, rule: Rule, symbol: Symbol) -> bool:
         """Return whether a symbol of a rule can give children."""
         filtered = symbol.is_term and getattr(symbol, "filter_out", False)
@@ -111,6 +147,30 @@ class Shape:
             name: tuple(each for each, inside in self.children.items() if name in inside)
             for name in self.children
         }
+
+    @cached_property
+    def recursive(self) -> frozenset[str]:
+        """The nodes that can contain a node of the same name, at any depth."""
+        below = {name: {*inside} & {*self.children} for name, inside in self.children.items()}
+        while True:
+            more = {
+                name: set().union(one, *(below[each] for each in one))
+                for name, one in below.items()
+            }
+            if more == below:
+                return frozenset(name for name, inside in below.items() if name in inside)
+            below = more
+
+    def marks(self, terminals: Sequence[str]) -> list[str]:
+        """Return the bracket or quotation mark that each terminal is, "" for others."""
+        brackets = {*CLOSERS, *CLOSERS.values()}
+        texts = {each.name: each.pattern for each in self.lark.terminals}
+        return [
+            str(texts[name].value)
+            if texts[name].type == "str" and texts[name].value in brackets
+            else ""
+            for name in terminals
+        ]
 
     def _given(self) -> dict[str, dict[str, Count]]:
         """Return what each symbol gives to its parent: the fewest and the most of each child."""

@@ -1,61 +1,92 @@
 """The values of a terminal's tokens: numbers of a dtype, or text."""
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.errors import FormatError
-from exset.core.source import Source, Span
-from exset.grammars.columns.arrays import Longs
+from exset.core.source import Span
+from exset.grammars.columns.arrays import Bytes, Longs
 from exset.grammars.columns.strings import Strings
-from exset.grammars.tables.columns import Numbers, text_or_bytes
+from exset.grammars.tables.columns import first_wrong_text, text_or_bytes
+from exset.parsers.custom.conversions import Conversion
 from exset.parsers.custom.doubles import KERNELS, doubles
+from exset.parsers.custom.spans import Spans, Text
 from exset.parsers.engine import conversion, numbers
 from exset.parsers.engine.errors import shown
 
-_SIZES: Final = (8, 16, 32, 64)
-DTYPES: Final = (
-    *(np.dtype(f"{kind}{size}") for kind in ("int", "uint") for size in _SIZES),
-    np.dtype("float32"),
-    np.dtype("float64"),
-)
-"""The dtypes that numbers can have."""
+(_ZERO, _NINE) = b"09"
+_LONG: Final = 1 << 10  # digits from which Python may refuse to convert an integer
+_HINT: Final = "declare a dtype that holds it, or leave the terminal as text"
 
 
-def text(source: Source, starts: Longs, ends: Longs) -> Strings:
-    """Return the tokens as text, or as bytes if one of them is not UTF-8."""
-    buffer = np.frombuffer(source.data, np.uint8)
-    return text_or_bytes(Strings.from_spans(buffer, starts, ends))
+class Wrong(NamedTuple):
+    """A token that has no value: its span, and why."""
+
+    start: int
+    end: int
+    why: str
+    hint: str | None = None
+
+
+def error_of(text: Text, wrong: Wrong) -> FormatError:
+    """Return the error for a token without a value."""
+    start, end = wrong.start - text.source.start, wrong.end - text.source.start
+    word = shown(text.source.data[start:end])
+    return FormatError(
+        f"{wrong.why}, found {word}",
+        source=text.source,
+        span=Span(wrong.start, wrong.end),
+        hint=wrong.hint,
+    )
+
+
+def first_wrong(
+    text: Text, name: str, what: Conversion, spans: Spans, *, compiled: bool
+) -> Wrong | None:
+    """Return the first token of a terminal that has no value."""
+    if what.dtype is not None:
+        return read_numbers(text, name, what, spans, compiled=compiled)[1]
+    row = first_wrong_text(text.strings(spans, compiled=compiled))
+    if row is None:
+        return None
+    return Wrong(int(spans.starts[row]), int(spans.ends[row]), f"{name} is not UTF-8 text")
+
+
+def read_text(text: Text, spans: Spans, *, compiled: bool) -> Strings:
+    """Return tokens as text, or as bytes if one of them is not UTF-8."""
+    return text_or_bytes(text.strings(spans, compiled=compiled))
 
 
 def read_numbers(
-    source: Source, starts: Longs, ends: Longs, dtype: np.dtype[Any], *, compiled: bool
-) -> Numbers:
-    """Return the tokens as numbers, correctly rounded. Raises FormatError for what is no number."""
-    values, hard = _converted(source, starts, ends, dtype, compiled=compiled)
-    for token in hard.tolist():
-        numeral = source.data[starts[token] : ends[token]]
-        try:
-            values[token] = _number(numeral, dtype)
-        except (ValueError, OverflowError) as error:
-            what = "an integer" if dtype.kind in "iu" else "a number"
-            why = str(error) if isinstance(error, OverflowError) else f"expected {what}"
-            raise FormatError(
-                f"{why}, found {shown(numeral)}",
-                source=source,
-                span=Span(int(starts[token]), int(ends[token])),
-                hint="declare a dtype that holds it, or leave the terminal as text",
-            ) from None
-    return Numbers.of(values)
+    text: Text, name: str, what: Conversion, spans: Spans, *, compiled: bool
+) -> tuple[NDArray[Any], Wrong | None]:
+    """Return tokens as numbers, correctly rounded, and the first token that is no number."""
+    assert what.dtype is not None
+    buffer, (starts, ends) = text.find(spans)
+    if what.action is not None:
+        values = np.zeros(len(starts), what.dtype)
+        done = what.run(buffer, starts, ends, values)
+        if not 0 <= done < len(starts):
+            return values, None
+        span = int(spans.starts[done]), int(spans.ends[done])
+        return values, Wrong(*span, f"expected a value of {name}")
+    values, hard = _converted(buffer, starts, ends, what.dtype, compiled=compiled)
+    for token in hard[np.argsort(spans.starts[hard], kind="stable")].tolist():
+        numeral = buffer[starts[token] : ends[token]].tobytes()
+        why = _why_wrong(numeral, what.dtype)
+        if why is not None:
+            return values, Wrong(int(spans.starts[token]), int(spans.ends[token]), why, _HINT)
+        values[token] = _number(numeral, what.dtype)
+    return values, None
 
 
 def _converted(
-    source: Source, starts: Longs, ends: Longs, dtype: np.dtype[Any], *, compiled: bool
+    buffer: Bytes, starts: Longs, ends: Longs, dtype: np.dtype[Any], *, compiled: bool
 ) -> tuple[NDArray[Any], Longs]:
-    """Return the numbers, and the indices of numbers that the kernel leaves out."""
-    buffer, count = np.frombuffer(source.data, np.uint8), len(starts)
-    starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
+    """Return the numbers, and the indices of those that the kernel leaves out."""
+    count = len(starts)
     hard = np.zeros(count, np.int64)
     if dtype == np.float64:
         values = np.zeros(count, dtype)
@@ -68,18 +99,43 @@ def _converted(
     kinds = np.zeros(count, np.int16)
     convert = KERNELS.choose(conversion.convert, compiled)
     left = convert(buffer, 0, kinds, starts, ends, role, reals, ints, hard)
+    left_over = np.union1d(hard[:left], _without_digits(buffer, starts, ends))
     if is_real:
-        return reals, hard[:left]
+        return reals, left_over
     values = ints.astype(dtype)
-    return values, np.union1d(hard[:left], np.flatnonzero(values.astype(np.int64) != ints))
+    return values, np.union1d(left_over, np.flatnonzero(values.astype(np.int64) != ints))
+
+
+def _without_digits(buffer: Bytes, starts: Longs, ends: Longs) -> Longs:
+    """Return the tokens in which no digit comes after a sign and a point."""
+    first = buffer[starts]
+    found = np.flatnonzero((first < _ZERO) | (first > _NINE))
+    at, ends = starts[found], ends[found]
+    for marks in (b"+-", b"."):
+        at = at + np.isin(buffer[np.minimum(at, ends - 1)], np.frombuffer(marks, np.uint8))
+    digits = buffer[np.minimum(at, ends - 1)]
+    return found[(at >= ends) | (digits < _ZERO) | (digits > _NINE)]
+
+
+def _why_wrong(numeral: bytes, dtype: np.dtype[Any]) -> str | None:
+    """Return why a numeral has no value of a dtype; None if it has one."""
+    if dtype.kind == "f":
+        try:
+            float(numeral)
+        except ValueError:
+            return "expected a number"
+        return None
+    info = np.iinfo(dtype)
+    outside = f"expected a number from {info.min} to {info.max}"
+    if len(numeral) > _LONG and numeral.lstrip(b"+-").isdigit():
+        return outside
+    try:
+        return None if info.min <= int(numeral) <= info.max else outside
+    except ValueError:
+        return "expected an integer"
 
 
 def _number(numeral: bytes, dtype: np.dtype[Any]) -> float | int:
-    if dtype.kind == "f":
-        wide = float(numeral)
-        return float(numbers.float32s([numeral])[0]) if dtype == np.float32 else wide
-    value = int(numeral)
-    info = np.iinfo(dtype)
-    if not info.min <= value <= info.max:
-        raise OverflowError(f"expected a number from {info.min} to {info.max}")
-    return value
+    if dtype == np.float32:
+        return float(numbers.float32s([numeral])[0])
+    return float(numeral) if dtype.kind == "f" else int(numeral)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ KERNELS = Kernels(
 
 Block = bytes | memoryview
 
+ANY_STEP: Final = -1
+"""In place of a boundary: a stream may end with any step."""
+
 TOKENS: Final = 1 << 18
 _STACK: Final = 256
 _SHORT: Final = 1 << 16  # bytes of a cut token that are lexed again with each new block
@@ -32,19 +35,20 @@ _SHORT: Final = 1 << 16  # bytes of a cut token that are lexed again with each n
 _BLOCK: Final = 1 << 20
 
 T = TypeVar("T", bound=np.generic)
-R = TypeVar("R", k.Output, TransitionCache, Tables)
+
+R = TypeVar("R", bound=tuple[Any, ...])
 
 
 class Driver:
     """One parse: feeds the kernel with blocks, and cuts its output into streams.
 
     `begin`: the offset of the first byte. `boundary`: the step that ends each stream but the last;
-    with None there is one stream. `compiled`: returns whether to use the compiled kernel; the
-    driver calls it for each block. `tokens`: for how many tokens memory is first allocated.
-    `eager`: yield a stream for each block that completes a boundary. `header`: other steps that may
-    end the last stream before an error. `stack`: the initial parser states, to begin in the middle
-    of a text; by default the parse begins with the virtual line break before a text. `framed`:
-    there are virtual line breaks before and after the text.
+    with None there is one stream, and ANY_STEP is every step. `compiled`: returns whether to use
+    the compiled kernel; the driver calls it for each block. `tokens`: for how many tokens memory is
+    first allocated. `eager`: yield a stream for each block that completes a boundary. `header`:
+    other steps that may end the last stream before an error. `stack`: the initial parser states, to
+    begin in the middle of a text; by default the parse begins with the virtual line break before a
+    text. `framed`: there are virtual line breaks before and after the text.
     """
 
     def __init__(
@@ -131,14 +135,13 @@ class Driver:
                 yield self._stream(self.output.state[k.TOKENS], self.output.state[k.STEPS])
                 return
             if why == k.REJECTED:
-                rejection = self._rejection()
                 if self.boundary:
                     self.boundary, self.inner = (*self.boundary, *self.header), 0
                 yield from self._complete(early=True)
-                raise rejection
+                raise self._rejection()
             if why == k.DEEP:
                 stack = self.output.stack
-                self.output = self.output._replace(stack=_grown(stack, len(stack)))
+                self.output = self.output._replace(stack=grown(stack, len(stack)))
             else:
                 yield from self._complete()
                 self._make_room()
@@ -148,14 +151,14 @@ class Driver:
             run, buffer, output = KERNELS.compiled(parse), self.buffer, self.output
             tables, cache = self.tables, self.cache
         else:
-            run, output = parse, _views(self.output)
+            run, output = parse, views(self.output)
             buffer = cast("NDArray[np.uint8]", self.buffer.data)
             tables, cache = self._plain
         return run(tables, buffer, self.final, self.base, cache, output)
 
     @cached_property
     def _plain(self) -> tuple[Tables, TransitionCache]:
-        return _views(self.tables), _views(self.cache)
+        return views(self.tables), views(self.cache)
 
     def _complete(self, early: bool = False) -> Iterator[ParseStream]:
         """Yield the stream up to the last boundary, if any, and move the rest to the front.
@@ -167,11 +170,10 @@ class Driver:
         if early and not self.early:
             self._add_early()
         output, state = self.output, self.output.state
-        ends = np.flatnonzero(np.isin(output.steps[self.inner : state[k.STEPS]], self.boundary))
-        if not len(ends):
+        steps = self._last_end()
+        if not steps:
             self.inner = int(state[k.STEPS])
             return
-        steps = self.inner + int(ends[-1]) + 1
         tokens = int(output.before[steps - 1])
         yield self._stream(tokens, steps)
         state[k.TOKENS] -= tokens
@@ -183,11 +185,22 @@ class Driver:
         output.before[: state[k.STEPS]] -= tokens
         self.inner = int(state[k.STEPS])
 
+    def _is_end(self, step: int) -> bool:
+        return step in self.boundary or ANY_STEP in self.boundary
+
+    def _last_end(self) -> int:
+        """Return the number of steps up to the last one that may end a stream; 0 for none."""
+        count = int(self.output.state[k.STEPS])
+        if ANY_STEP in self.boundary:
+            return count
+        ends = np.flatnonzero(np.isin(self.output.steps[self.inner : count], self.boundary))
+        return self.inner + int(ends[-1]) + 1 if len(ends) else 0
+
     def _add_early(self) -> None:
         """Add the steps, up to a boundary, that every possible next token would reduce."""
         state = self.output.state
         steps = certain(self.grammar, self._stack)
-        while steps and steps[-1] not in self.boundary:
+        while steps and not self._is_end(steps[-1]):
             steps.pop()
         kept = int(state[k.STEPS])
         state[k.STEPS] += len(steps)
@@ -219,7 +232,7 @@ class Driver:
         """Grow an array if the room after `count` elements is below `count` or `needed`."""
         old = getattr(self.output, name)
         if count + max(count, needed) > len(old):
-            self.output = self.output._replace(**{name: _grown(old, max(len(old), needed))})
+            self.output = self.output._replace(**{name: grown(old, max(len(old), needed))})
 
     @property
     def _stack(self) -> Sequence[int]:
@@ -259,7 +272,7 @@ def blocks(source: Source, begin: int) -> Iterator[Block]:
     yield from (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
 
 
-def _grown(array: NDArray[T], more: int) -> NDArray[T]:
+def grown(array: NDArray[T], more: int) -> NDArray[T]:
     """Return the array with room for more elements; the system gives it memory only when used."""
     grown = np.empty(len(array) + more, array.dtype)
     grown[: len(array)] = array
@@ -271,6 +284,8 @@ def _drop(array: NDArray[T], count: int, left: int) -> None:
     array[:left] = array[count : count + left].copy()
 
 
-def _views(arrays: R) -> R:
+def views(arrays: R) -> R:
     """Return views of the arrays, which plain Python reads and fills several times faster."""
-    return arrays._replace(**{name: array.data for name, array in arrays._asdict().items()})
+    named: Any = arrays
+    changed: R = named._replace(**{name: array.data for name, array in named._asdict().items()})
+    return changed

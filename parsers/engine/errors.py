@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from exset.core.errors import FormatError
+from exset.core.errors import FormatError, Place
 from exset.core.lookalikes import foreign, look_alike
 from exset.core.source import Source, Span
 from exset.core.text import safe
@@ -47,32 +47,38 @@ Hint = Callable[[Unexpected], str | None]
 
 
 def syntax_error(
-    source: Source, begin: int, rejection: Rejection, name: Callable[[str], str], hint: Hint
+    source: Source,
+    begin: int,
+    rejection: Rejection,
+    name: Callable[[str], str],
+    hint: Hint,
+    opener: Place | None = None,
 ) -> FormatError:
     """Return the error for a rejection. `name` returns the name of a terminal for messages.
 
     If the text ends inside brackets or quotation marks, the error is at the innermost opening mark,
-    else at the rejected word.
+    else at the rejected word. `opener`: the place of this mark, if the source begins after it.
     """
     match = _WORD.match(source.data, rejection.offset - source.start)
     found = match.group() if match else b""
     unexpected = Unexpected(source, begin, rejection.offset, found, rejection.expected)
-    span = Span(rejection.offset, rejection.offset + len(found))
+    place = Place.in_text(source, Span(rejection.offset, rejection.offset + len(found)))
     words = {name(terminal) for terminal in rejection.expected}
     expected = _listed(sorted(words, key=lambda word: (word.startswith("`"), word)))
     message = f"expected {expected}, found {shown(found)}"
     other = None if source.start else foreign(source.data)
     advice = other or look_alike(found) or hint(unexpected)
-    if rejection.opener is not None:
-        at = rejection.opener - source.start
-        mark = source.data[at : at + 1].decode("ascii")
+    mark, at = rejection.opened[-1] if rejection.opened else ("", 0)
+    if mark in CLOSERS:
+        opened = opener or Place.in_text(source, Span(at, at + 1))
         if not found:
-            span = Span(rejection.opener, rejection.opener + 1)
+            place = opened
             message = f"`{mark}` is not closed: {message}"
         elif f"`{CLOSERS[mark]}`" in words and advice is None:
-            line, column = source.position(rejection.opener)
-            advice = f"the `{mark}` at {line}:{column} is not closed before this place"
-    return FormatError(message, source=source, span=span, hint=advice)
+            advice = (
+                f"the `{mark}` at {opened.line}:{opened.column} is not closed before this place"
+            )
+    return FormatError(message, place=place, hint=advice)
 
 
 def shown(found: bytes) -> str:

@@ -78,6 +78,29 @@ class Grammar:
         the first record has the error; then it raises FormatError. If the text is whole, the
         FormatError has the errors of later records, too.
         """
+        try:
+            yield from self.streams(text, engine, begin=begin, boundary=boundary, tokens=tokens)
+        except Rejection as rejection:
+            source = text if isinstance(text, Source) else text.source
+
+            def describe(rejection: Rejection) -> FormatError:
+                return syntax_error(source, begin, rejection, self.display_name, hint)
+
+            error = describe(rejection)
+            if isinstance(text, Source):
+                self._add_later(error, text, rejection, engine, describe, check)
+            raise error from None
+
+    def streams(
+        self,
+        text: Source | Window,
+        engine: Engine,
+        *,
+        begin: int = 0,
+        boundary: int | None = None,
+        tokens: int = TOKENS,
+    ) -> Iterator[ParseStream]:
+        """Yield the same as `parse`, but raise `Rejection` where the text is wrong."""
         parts = _parts(text, begin)
         header = () if self.records is None else self.records.header
         try:
@@ -98,17 +121,8 @@ class Grammar:
                     header=header,
                     framed=self.framed,
                 ).streams(parts)
-        except Rejection as rejection:
+        finally:
             parts.close()
-            source = text if isinstance(text, Source) else text.source
-
-            def describe(rejection: Rejection) -> FormatError:
-                return syntax_error(source, begin, rejection, self.display_name, hint)
-
-            error = describe(rejection)
-            if isinstance(text, Source):
-                self._add_later(error, text, rejection, engine, describe, check)
-            raise error from None
 
     def _add_later(
         self,

@@ -13,6 +13,7 @@ from lark.exceptions import UnexpectedInput
 from lark.lexer import Token
 from lark.parsers.lalr_analysis import Shift
 
+from exset.parsers.engine.driver import ANY_STEP
 from exset.parsers.engine.expectation import END, opened, stack_after
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.lowering import steps_of
@@ -57,10 +58,15 @@ def streams(
     allowed = frozenset(before.parser.accepts())  # type: ignore[no-untyped-call]
     before.reduce_early()
     read = before.stream
-    ends = np.flatnonzero(np.isin(read.steps, () if boundary is None else (boundary, *header)))
+    if boundary == ANY_STEP:
+        ends = np.arange(len(read.steps))
+    else:
+        ends = np.flatnonzero(np.isin(read.steps, () if boundary is None else (boundary, *header)))
+    rest = read
     if len(ends):
-        yield read.split(int(ends[-1]) + 1)[0]
-    marks = opened(grammar.lowered.literals, read.kinds, read.starts)
+        first, rest = read.split(int(ends[-1]) + 1)
+        yield first
+    marks = opened(grammar.lowered.literals, rest.kinds, rest.starts)
     at = len(source) if at is None else min(max(at - parse.before, 0), len(source))
     raise Rejection(begin + at, allowed, marks, stack_after(grammar.lowered, read.kinds))
 

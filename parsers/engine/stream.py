@@ -50,7 +50,8 @@ class Rejection(Exception):
 
     offset: the first byte of the wrong token, or of text that no terminal matches; the length of
     the source if it ends too early. expected: the terminals that the grammar allows at this offset.
-    opened: the open brackets and quotation marks, with their offsets. stack: the parser states.
+    opened: the brackets and quotation marks that are open, with their offsets, of the tokens after
+    the last stream. stack: the parser states.
     """
 
     def __init__(
@@ -65,8 +66,3 @@ class Rejection(Exception):
         self.expected = expected
         self.opened = opened
         self.stack = stack
-
-    @property
-    def opener(self) -> int | None:
-        """The offset of the innermost open bracket or quotation mark, or None."""
-        return self.opened[-1][1] if self.opened else None

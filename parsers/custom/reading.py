@@ -1,0 +1,189 @@
+"""Parse a text to columns: whole, or in chunks of whole records."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.errors import FormatError, Place
+from exset.core.kernels import Engine
+from exset.core.source import Source, Span
+from exset.grammars.columns.arrays import Longs
+from exset.grammars.tables.columns import Numbers
+from exset.parsers.custom import values as v
+from exset.parsers.custom.builder import Builder, Part
+from exset.parsers.custom.columns import Columns, Rows, Values
+from exset.parsers.custom.conversions import Conversion
+from exset.parsers.custom.shape import Shape
+from exset.parsers.custom.spans import Spans, Text
+from exset.parsers.engine.driver import ANY_STEP
+from exset.parsers.engine.errors import syntax_error
+from exset.parsers.engine.expectation import CLOSERS
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.stream import ParseStream, Rejection
+from exset.parsers.engine.window import Window
+
+_TOKENS: Final = 1 << 17
+_MOST_MARKS: Final = 1 << 10
+"""How many open brackets before a chunk have a place for messages."""
+
+_NONE: Final = np.empty(0, np.int64)
+_END: Final = ParseStream(np.empty(0, np.int16), _NONE, _NONE, np.empty(0, np.int16), _NONE)
+
+
+@dataclass
+class Reading:
+    """One parse of a text.
+
+    conversions: what terminals become. text: the bytes of the chunk. places: those of open brackets
+    before the chunk.
+    """
+
+    grammar: Grammar
+    shape: Shape
+    conversions: Mapping[str, Conversion]
+    input: Source | Window
+    engine: Engine
+    builder: Builder
+    compiled: bool
+    text: Text = field(init=False)
+    places: dict[int, Place] = field(default_factory=dict)
+
+    def chunks(self) -> Iterator[Columns]:
+        """Yield the columns of each chunk; without cuts there is one. Raises FormatError."""
+        self.text = Text(self._source)
+        streams = self.grammar.streams(self.input, self.engine, boundary=ANY_STEP, tokens=_TOKENS)
+        try:
+            for stream in streams:
+                for _ in self.builder.add(stream):
+                    yield self._cut()
+        except Rejection as rejection:
+            raise self._error(rejection) from None
+        for _ in self.builder.add(_END, end=self._source.end):
+            yield self._cut()
+        yield self._cut()
+
+    @property
+    def _source(self) -> Source:
+        return self.input if isinstance(self.input, Source) else self.input.source
+
+    def _cut(self) -> Columns:
+        """Return the columns of the records so far, and begin the next chunk."""
+        text = self.text = self.text._replace(source=self._source)
+        kinds, waiting = self.builder.waiting()
+        events = self.builder.events
+        converted = self._checked(kinds, waiting)
+        parts, rows = self.builder.cut()
+        names = tuple(self.shape.children)
+        tables = {
+            name: _rows(
+                parts.get(events.rows[name], Part()), parts.get(events.parents[name], Part())
+            )
+            for name in names
+        }
+        found = {
+            key: self._values(key, parts.get(event, Part()), converted.get(event))
+            for key, event in events.columns.items()
+        }
+        assert [len(tables[name].starts) for name in names] == rows.tolist()
+        if isinstance(self.input, Window):
+            self.text = text.moved(text.source, waiting, compiled=self.compiled)
+            self._place_marks(text.source)
+            self.input.release(int(self.builder.position))
+        return Columns(self.shape, tables, found)
+
+    def _values(self, key: tuple[str, str], part: Part, numbers: NDArray[Any] | None) -> Values:
+        table, terminal = key
+        is_one = self.shape.children[table][terminal] == (1, 1)
+        owners = None if is_one else _joined(part.third)
+        what = self.conversions.get(terminal)
+        if what is not None and what.dtype is not None:
+            found = np.empty(0, what.dtype) if numbers is None else numbers
+            return Values(lambda order: Numbers.of(found[order]), owners)
+        spans, text, compiled = (
+            Spans(_joined(part.first), _joined(part.second)),
+            self.text,
+            self.compiled,
+        )
+        return Values(lambda order: v.read_text(text, spans.take(order), compiled=compiled), owners)
+
+    def _checked(self, kinds: Longs, waiting: Spans) -> dict[int, NDArray[Any]]:
+        """Return the columns of numbers, by event. Raises FormatError for the first wrong token."""
+        wrong, columns = list[v.Wrong](), dict[int, NDArray[Any]]()
+        text, compiled = self.text, self.compiled
+        for (_, terminal), event in self.builder.events.columns.items():
+            what, part = self.conversions.get(terminal), self.builder.parts.get(event)
+            if what is None or part is None:
+                continue
+            pieces = [
+                Spans(first.astype(np.int64), second.astype(np.int64))
+                for first, second in zip(part.first, part.second, strict=True)
+            ]
+            if what.dtype is None:
+                found = [v.first_wrong(text, terminal, what, e, compiled=compiled) for e in pieces]
+                wrong += filter(None, found)
+                continue
+            read = [v.read_numbers(text, terminal, what, e, compiled=compiled) for e in pieces]
+            wrong += [each for _, each in read if each is not None]
+            columns[event] = np.concatenate([numbers for numbers, _ in read])
+        for terminal, what in self.conversions.items():
+            mine = np.flatnonzero(kinds == self.grammar.terminal(terminal))
+            if len(mine):
+                some = Spans(waiting.starts[mine], waiting.ends[mine])
+                one = v.first_wrong(text, terminal, what, some, compiled=compiled)
+                wrong += filter(None, [one])
+        if wrong:
+            raise v.error_of(text, min(wrong))
+        return columns
+
+    def _error(self, rejection: Rejection) -> FormatError:
+        """Return the error at which a parse ends: that of the first wrong token."""
+        self.text = self.text._replace(source=self._source)
+        kinds, waiting = self.builder.waiting()
+        try:
+            self.builder.collect()
+            self._checked(kinds, waiting)
+        except FormatError as error:
+            return error
+        marks = self.builder.opened()
+        for mark, offset in rejection.opened:
+            if marks and CLOSERS.get(marks[-1][0]) == mark:
+                marks.pop()
+            else:
+                marks.append((mark, offset))
+        source = self.text.source
+        place = None
+        if marks and marks[-1][1] < source.start:
+            place = self.places.get(marks[-1][1])
+            marks = marks if place is not None else []
+        whole = Rejection(rejection.offset, rejection.expected, marks, rejection.stack)
+        return syntax_error(source, 0, whole, self.grammar.display_name, lambda _: None, place)
+
+    def _place_marks(self, source: Source) -> None:
+        """Keep the places of the innermost open brackets: their bytes are about to be dropped."""
+        known, self.places = self.places, {}
+        for _, offset in islice(reversed(self.builder.opened()), _MOST_MARKS):
+            if offset in known:
+                self.places[offset] = known[offset]
+            elif offset >= source.start:
+                self.places[offset] = Place.in_text(source, Span(offset, offset + 1))
+
+
+def _joined(pieces: list[Longs]) -> Longs:
+    """Return pieces as one array, int64, and drop them."""
+    joined = np.concatenate(pieces, dtype=np.int64) if pieces else _NONE
+    pieces.clear()
+    return joined
+
+
+def _rows(rows: Part, parents: Part) -> Rows:
+    return Rows(
+        starts=_joined(rows.first),
+        ends=_joined(rows.second),
+        children=_joined(parents.first),
+        parents=_joined(parents.second),
+        tables=_joined(parents.third),
+    )

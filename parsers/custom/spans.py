@@ -1,0 +1,62 @@
+"""Spans of bytes in a text that may be read in chunks, and the text columns made of them."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from exset.core.source import Source
+from exset.grammars.columns.arrays import Bytes, Longs, offsets_of
+from exset.grammars.columns.strings import Strings
+from exset.parsers.custom.doubles import KERNELS
+from exset.parsers.custom.nesting import copy_spans
+
+_NONE: Final = np.empty(0, np.int64)
+
+
+class Spans(NamedTuple):
+    """The first byte of each span, and the byte after its last one: int64."""
+
+    starts: Longs
+    ends: Longs
+
+    def take(self, order: Longs | slice) -> "Spans":
+        """Return the spans in another order."""
+        return Spans(self.starts[order], self.ends[order])
+
+
+class Text(NamedTuple):
+    """The bytes of a text, or of a chunk of it, and of some spans before the chunk.
+
+    source: the chunk. starts: int64, sorted, the first byte of each span before it. held: their
+    bytes.
+    """
+
+    source: Source
+    starts: Longs = _NONE
+    held: Strings | None = None
+
+    def find(self, spans: Spans) -> tuple[Bytes, Spans]:
+        """Return a buffer, and the places of the spans in it."""
+        base, content = self.source.start, np.frombuffer(self.source.view, np.uint8)
+        starts, ends = spans.starts - base, spans.ends - base
+        before = np.flatnonzero(starts < 0)
+        if self.held is None or not len(before):
+            return content, Spans(starts, ends)
+        rows = self.starts.searchsorted(spans.starts[before])
+        starts[before] = len(content) + self.held.offsets[rows]
+        ends[before] = len(content) + self.held.offsets[rows + 1]
+        return np.concatenate([content, self.held.data]), Spans(starts, ends)
+
+    def strings(self, spans: Spans, *, compiled: bool) -> Strings:
+        """Return the bytes of spans."""
+        buffer, (starts, ends) = self.find(spans)
+        if not compiled:
+            return Strings.from_spans(buffer, starts, ends)
+        offsets = offsets_of(ends - starts)
+        data = np.empty(int(offsets[-1]), np.uint8)
+        KERNELS.compiled(copy_spans)(buffer, starts, ends, data)
+        return Strings.unchecked(data=data, offsets=offsets, present=np.ones(len(starts), np.bool_))
+
+    def moved(self, source: Source, spans: Spans, *, compiled: bool) -> "Text":
+        """Return the text with a later chunk, which keeps the bytes of the spans."""
+        return Text(source, spans.starts, self.strings(spans, compiled=compiled))
