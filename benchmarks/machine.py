@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import exset
-from exset.core.jobs import cores
+from exset.core.threads import cores
 
 
 def description() -> dict[str, str]:

@@ -23,6 +23,9 @@ MAY_IMPORT = {
     "exset.executors": {"concurrent"},
     "exset.mpi": {"concurrent"},
     "exset.core.isolation": {"multiprocessing"},
+    # It reads into new bytes.
+    "exset.io.large_read": {"ctypes"},
+    "exset.core.threads": {"concurrent"},
     "exset.core.process_pool": {"multiprocessing", "concurrent"},
     "exset.testing.fuzz": {"concurrent"},
     # They run the program that the user wants to test.

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from threading import Lock
 
 from exset.core import disk_cache
 
@@ -19,6 +20,7 @@ ENVIRONMENT = "EXSET_COMPILE"
 
 _LOCK = "kernels.lock"
 _started: list["subprocess.Popen[bytes]"] = []
+_starting = Lock()
 
 
 def compile_kernels(groups: Sequence[str]) -> bool:
@@ -33,7 +35,7 @@ def compile_kernels(groups: Sequence[str]) -> bool:
     if mode == "now":
         run(groups)
         return True
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError), _starting:
         if not _started and (handle := try_lock()) is not None:
             os.close(handle)
             _started.append(_start("--background", *groups))

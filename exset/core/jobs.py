@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias
 
 from exset.core.outcome import Item, Outcome, Value, outcome_of
 from exset.core.pace import Pace, is_small
+from exset.core.threads import cores
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -252,10 +253,3 @@ class _First(Generic[Item, Value]):
             else:
                 for item in some:
                     yield outcome_of(item, partial(self.work, item))
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from threading import Lock
 from types import FunctionType
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
@@ -108,6 +109,7 @@ class Kernels:
         self.use_from = load_from if use_from is None else use_from
         self.compile_from = compile_from
         GROUPS.append(self)
+        self._lock = Lock()
         self._functions: dict[str, Callable[..., Any]] = {}
         self._is_useless = False  # there is an object, but it cannot be loaded
 
@@ -140,7 +142,7 @@ class Kernels:
         least = self.use_from if self._functions else self.load_from
         if engine == "reference" or (engine == "auto" and size < least):
             return False
-        if not self._functions and not self._is_useless:
+        if not self._functions:
             self._load(size)
         return bool(self._functions)
 
@@ -155,7 +157,12 @@ class Kernels:
         return cast(Callable[P, R], self._functions[function.__name__])
 
     def _load(self, size: int) -> None:
-        """Load the object; if there is none, let it be compiled if the work is large."""
+        """Load the object once; if there is none, let it be compiled if the work is large."""
+        with self._lock:
+            if not self._functions and not self._is_useless:
+                self._load_now(size)
+
+    def _load_now(self, size: int) -> None:
         found = disk_cache.load(self.name)
         if found is None and size >= self.compile_from and not self.failure():
             from exset.core import background

@@ -11,7 +11,7 @@ from multiprocessing.synchronize import Event, Lock
 from threading import Thread
 from typing import ParamSpec, TypeVar
 
-from exset.core import signals
+from exset.core import signals, threads
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,6 +24,7 @@ def begin(log_lock: Lock, stop: Event) -> None:
     """Set up a worker process: it handles interrupts only during a call, without a traceback."""
     global _stop
     _stop = stop
+    os.environ.setdefault(threads.ENVIRONMENT, "1")  # the processes already use the cores
     signals.install_handlers()
     Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

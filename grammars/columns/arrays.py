@@ -5,12 +5,14 @@ copy only if they must: constant columns stay constant, and consecutive rows are
 """
 
 from collections.abc import Sequence
-from typing import TypeVar
+from itertools import accumulate
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
+from exset.core import threads
 from exset.core.text import counted
 
 Flags = NDArray[np.bool_]
@@ -21,6 +23,8 @@ Floats = NDArray[np.float32]
 LongRows = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 
 T = TypeVar("T", bound=np.generic)
+
+_LARGE: Final = 1 << 20  # bytes that several threads copy
 
 QUIET_NAN = np.uint32(0x7FC00000)
 
@@ -102,7 +106,18 @@ def concat(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
     if all(is_constant(part) and same(part[:1], parts[0][:1]) for part in parts):
         rows = sum(map(len, parts))
         return np.broadcast_to(parts[0][0], (rows, *parts[0].shape[1:]))
-    return frozen(np.concatenate(parts))
+    return frozen(_joined(parts))
+
+
+def _joined(parts: Sequence[NDArray[T]]) -> NDArray[T]:
+    ends = list(accumulate(map(len, parts), initial=0))
+    joined = np.empty((ends[-1], *parts[0].shape[1:]), np.result_type(*parts))
+
+    def copy(low: int, high: int) -> None:
+        np.concatenate(parts[low:high], out=joined[ends[low] : ends[high]])
+
+    threads.divided(copy, len(parts), joined.nbytes >= _LARGE)
+    return joined
 
 
 def side_by_side(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
@@ -143,14 +158,19 @@ def lengths_of(offsets: Longs) -> Longs:
 
 def concat_offsets(parts: Sequence[Longs]) -> Longs:
     """Join the offsets of ragged columns: int64 [n + 1]."""
-    total = sum(part.size - 1 for part in parts)
+    ends = list(accumulate((part.size - 1 for part in parts), initial=0))
     if not any(part[-1] for part in parts):
-        return constant(0, total + 1, np.int64)
-    offsets = np.empty(total + 1, np.int64)
-    offsets[0] = at = 0
-    for part in parts:
-        np.add(part[1:], offsets[at], out=offsets[at + 1 : at + part.size])
-        at += part.size - 1
+        return constant(0, ends[-1] + 1, np.int64)
+    offsets = np.empty(ends[-1] + 1, np.int64)
+    offsets[0] = 0
+    above = list(accumulate((int(part[-1]) for part in parts), initial=0))
+
+    def add(low: int, high: int) -> None:
+        for rank in range(low, high):
+            out = offsets[ends[rank] + 1 : ends[rank + 1] + 1]
+            np.add(parts[rank][1:], above[rank], out=out)
+
+    threads.divided(add, len(parts), offsets.nbytes >= _LARGE)
     return frozen(offsets)
 
 

@@ -7,7 +7,8 @@ follows the parsers: the last public one (7938b99), the one from the time of the
 """
 
 from collections.abc import Iterator
-from typing import Final
+from copy import copy
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from exset.parsers.aeon import manifest_columns as c
 from exset.parsers.aeon import manifest_dialects as dialects
 from exset.parsers.aeon.manifest_checks import check_elements
 from exset.parsers.aeon.manifest_columns import KERNELS
+from exset.parsers.engine.division import read_divided
 from exset.parsers.engine.grammar import size_of
 from exset.parsers.engine.recovery import with_later_errors
 from exset.parsers.engine.stream import ParseStream
@@ -54,10 +56,13 @@ def parse(
     ValueError for an unknown dialect.
     """
     findings = Findings() if findings is None else findings
-    [manifest] = _Parser(
-        source, findings, engine, dialect_of(source, findings, dialect)
-    ).manifests()
-    return manifest
+    chosen = dialect_of(source, findings, dialect)
+
+    def read(findings: Findings, is_divided: bool) -> Manifest:
+        first, *others = _Parser(source, findings, engine, chosen).manifests(is_divided)
+        return first.concat(*others) if others else first
+
+    return read_divided(source, findings, read)
 
 
 def stream(
@@ -124,9 +129,7 @@ class _Parser:
         self.line_break, self.cell = map(self.grammar.terminal, names)
         self.types: tuple[ElementType, ...] | None = None
         self.width: int | None = None
-        self.data = np.empty(len(source.data), np.uint8)  # the system provides memory on use
-        self.offsets = np.zeros(_FIELDS, np.int64)
-        self.lines = np.empty(_FIELDS, np.int32)
+        self.make_columns(self.buffer.size)
         self.state = np.zeros(c.STATE_SIZE, np.int64)
         self.state[c.LINE] = 1
         self.fields = 0
@@ -135,34 +138,42 @@ class _Parser:
         self.not_utf8: Finding | None = None
         self.first_return: Place | None = None
 
-    def manifests(self) -> Iterator[Manifest]:
-        """Yield a manifest of all records, or, with a window, a manifest for each chunk."""
+    def manifests(self, is_divided: bool = False) -> Iterator[Manifest]:
+        """Yield a manifest of all records, or, with a window, a manifest for each chunk.
+
+        is_divided: yield one for each chunk, as several threads may read a large text.
+        """
         text = self.window or self.source
-        streams = self.grammar.parse(
+        chunks = self.grammar.results(
             text,
             self.engine,
             hint=dialects.hint,
             boundary=dialects.RECORD,
             tokens=_TOKENS,
             check=self.check,
+            work=self.ahead if is_divided else None,
         )
-        for stream in streams:
+        for stream, ready in chunks:
+            if ready is not None:
+                yield self.joined(ready)
+                continue
             self.compiled = KERNELS.use_compiled(size_of(text), self.engine)
             if self.window is not None:
                 self.source = self.window.source
                 self.buffer = np.frombuffer(self.source.data, np.uint8)
-                self.data = np.empty(self.buffer.size, np.uint8)
+                self.make_columns(self.buffer.size)
                 self.check_utf8(is_end=False)
             try:
                 self.add_chunk(stream)
             except FormatError as error:
                 if self.window is not None:
                     raise
-                record = dialects.RECORD
-                raise with_later_errors(error, stream, streams, record, self.check) from None
-            if self.window is not None and self.fields:
+                rest, record = (later for later, _ in chunks), dialects.RECORD
+                raise with_later_errors(error, stream, rest, record, self.check) from None
+            if self.fields and (is_divided or self.window is not None):
                 yield self.taken()
-                self.window.release(int(stream.ends[-1]))
+                if self.window is not None:
+                    self.window.release(int(stream.ends[-1]))
         if self.window is not None:
             self.source = self.window.source
         self.check_utf8(is_end=True)
@@ -187,8 +198,33 @@ class _Parser:
             ),
             lines=self.lines[:records],
         )
-        self.offsets, self.lines = np.zeros(_FIELDS, np.int64), np.empty(_FIELDS, np.int32)
+        self.make_columns(self.buffer.size)
         return manifest
+
+    def make_columns(self, size: int) -> None:
+        """Make new columns, for fields of at most `size` bytes; they take memory on use."""
+        self.data = np.empty(size, np.uint8)
+        self.offsets, self.lines = np.zeros(_FIELDS, np.int64), np.empty(_FIELDS, np.int32)
+
+    def ahead(self, stream: ParseStream) -> Self | None:
+        """Return, in another thread, a parser with the records of a later chunk, counted from 0."""
+        if self.width is None:
+            return None
+        other = copy(self)
+        other.findings, other.state = Findings(), np.zeros(c.STATE_SIZE, np.int64)
+        other.make_columns(int(stream.ends[-1] - stream.starts[0]))
+        other.add_chunk(stream)
+        return other
+
+    def joined(self, other: Self) -> Manifest:
+        """Return the records of the next chunk, which another parser has read."""
+        other.lines += self.state[c.LINE]
+        self.records += int(other.state[c.RECORDS])
+        self.state[c.LINE] += other.state[c.LINE]
+        self.state[c.RETURNS] += other.state[c.RETURNS]
+        self.first_return = self.first_return or other.first_return
+        self.findings.add_all(other.findings)
+        return other.taken()
 
     def check(self, stream: ParseStream) -> None:
         """Check a chunk that follows an error: raise FormatError for a further error.
@@ -260,7 +296,7 @@ class _Parser:
             self.lines,
             self.state,
         )
-        if not returns and self.state[c.RETURNS]:
+        if not returns and self.state[c.RETURNS] and self.first_return is None:
             at = int(self.state[c.RETURN]) + base
             self.first_return = Place.in_text(self.source, Span(at, at + 1))
         count = (int(self.state[c.RECORDS]) - before) * width

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from exset.parsers.engine.expectation import certain, expected, opened
 from exset.parsers.engine.kernel import parse
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.engine.tables import COLUMNS, FIRST_STATE, Lowered, Tables
-from exset.parsers.engine.transition_cache import TransitionCache, empty_cache
+from exset.parsers.engine.transition_cache import TransitionCache, empty_cache, unwind
 
 KERNELS = Kernels(
     "exset.parsers.engine.tables",
@@ -39,6 +39,14 @@ T = TypeVar("T", bound=np.generic)
 R = TypeVar("R", bound=tuple[Any, ...])
 
 
+class Token(NamedTuple):
+    """A token: the number of its terminal, its first byte, and the byte after its last."""
+
+    kind: int
+    start: int
+    end: int
+
+
 class Driver:
     """One parse: feeds the kernel with blocks, and cuts its output into streams.
 
@@ -48,7 +56,11 @@ class Driver:
     first allocated. `eager`: yield a stream for each block that completes a boundary. `header`:
     other steps that may end the last stream before an error. `stack`: the initial parser states, to
     begin in the middle of a text; by default the parse begins with the virtual line break before a
-    text. `framed`: there are virtual line breaks before and after the text.
+    text. `framed`: there are virtual line breaks before and after the text. `whole`: yield no
+    stream before the end of the blocks.
+
+    After `part`, next: the first token after the part, if a record ends before it, else None;
+    before_next: the stack of parser states before this token.
     """
 
     def __init__(
@@ -63,8 +75,13 @@ class Driver:
         header: Sequence[int] = (),
         stack: Sequence[int] = (),
         framed: bool = True,
+        whole: bool = False,
     ) -> None:
         self.grammar = grammar
+        self.whole = whole
+        self.stack = tuple(stack)
+        self.next: Token | None = None
+        self.before_next: tuple[int, ...] = ()
         self.after = b"\n" * framed  # the line break after the text
         self.begin = begin
         self.boundary: tuple[int, ...] = () if boundary is None else (boundary,)
@@ -96,6 +113,16 @@ class Driver:
             self.output.stack[: len(stack)] = stack
             self.output.state[[k.DEPTH, k.ROW]] = len(stack) - 1, 0
 
+    def restart(self, begin: int) -> None:
+        """Begin again at another byte, with the initial stack; memory and transitions stay."""
+        self.begin = self.base = begin
+        self.buffer = self.buffer[:0]
+        self.final, self.next, self.inner, self.early = False, None, 0, 0
+        state = self.output.state
+        state[[k.POSITION, k.TOKENS, k.STEPS, k.KIND, k.ROW]] = 0, 0, 0, k.NO_KIND, 0
+        state[k.DEPTH] = len(self.stack) - 1
+        self.output.stack[: len(self.stack)] = self.stack
+
     def streams(self, blocks: Iterable[Block]) -> Iterator[ParseStream]:
         """Parse the blocks of a source. Raises `Rejection` after the streams before the error.
 
@@ -112,14 +139,71 @@ class Driver:
                 self._extend(waiting)
                 waiting.clear()
                 yield from self._step()
-        self._extend([*waiting, self.after])
+        yield from self.rest(*waiting)
+
+    def rest(self, *blocks: Block) -> Iterator[ParseStream]:
+        """Parse the last blocks of a source, as `streams` does."""
+        self._extend([*blocks, self.after])
         self.final = True
         yield from self._step()
+
+    def part(self, block: Block, following: Block) -> Iterator[ParseStream]:
+        """Parse a block as `streams` does, and the first token of the bytes that follow it.
+
+        Yields the stream of all records that end in the block.
+        """
+        self.next = None
+        self._extend([block])
+        yield from self._step()
+        end = self.end
+        self._extend([following])
+        while self._shift_one():
+            tokens, steps = self.output.state[[k.TOKENS, k.STEPS]].tolist()
+            token = self._token(tokens - 1)
+            if token.start < end:
+                continue
+            if (
+                steps
+                and self.output.steps[steps - 1] in self.boundary
+                and self.output.before[steps - 1] == tokens - 1
+            ):
+                unwind(self.cache, self.output)
+                self.next, self.before_next = token, tuple(self._stack[:-1])
+            break
+        yield from self._complete()
+
+    def _shift_one(self) -> bool:
+        """Shift one more token, and return whether there is one."""
+        state, count = self.output.state, int(self.output.state[k.TOKENS])
+        while state[k.TOKENS] == count:
+            if count == len(self.output.kinds) or state[k.NEEDED]:
+                self._make_room()
+            kinds = self.output.kinds
+            self.output = self.output._replace(kinds=kinds[: count + 1])
+            why = self._parse()
+            self.output = self.output._replace(kinds=kinds)
+            if why == k.DEEP:
+                self._deepen()
+            elif why != k.FULL:
+                break
+        return bool(state[k.TOKENS] > count)
+
+    @property
+    def first(self) -> Token | None:
+        """The first token of the next stream, if no step is complete before it."""
+        state = self.output.state
+        is_clean = state[k.TOKENS] and (not state[k.STEPS] or self.output.before[0])
+        return self._token(0) if is_clean else None
+
+    def _token(self, index: int) -> Token:
+        output = self.output
+        return Token(*(int(each[index]) for each in (output.kinds, output.starts, output.ends)))
 
     def _extend(self, blocks: Iterable[Block]) -> None:
         state = self.output.state
         left = self.buffer[state[k.POSITION] :]
         self.base += int(state[k.POSITION])
+        state[k.END] -= state[k.POSITION]  # of a token that is not shifted yet
         self.buffer = np.concatenate([left, *(np.frombuffer(block, np.uint8) for block in blocks)])
         state[k.POSITION] = 0
 
@@ -140,10 +224,10 @@ class Driver:
                 yield from self._complete(early=True)
                 raise self._rejection()
             if why == k.DEEP:
-                stack = self.output.stack
-                self.output = self.output._replace(stack=grown(stack, len(stack)))
+                self._deepen()
             else:
-                yield from self._complete()
+                if not self.whole:
+                    yield from self._complete()
                 self._make_room()
 
     def _parse(self) -> int:
@@ -233,6 +317,15 @@ class Driver:
         old = getattr(self.output, name)
         if count + max(count, needed) > len(old):
             self.output = self.output._replace(**{name: grown(old, max(len(old), needed))})
+
+    def _deepen(self) -> None:
+        stack = self.output.stack
+        self.output = self.output._replace(stack=grown(stack, len(stack)))
+
+    @property
+    def end(self) -> int:
+        """The offset after the last byte that the driver has."""
+        return self.base + len(self.buffer)
 
     @property
     def _stack(self) -> Sequence[int]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from exset import grammars
 from exset.core import disk_cache, progress
@@ -17,6 +17,7 @@ from exset.core.errors import FormatError
 from exset.core.kernels import Engine
 from exset.core.lookalikes import foreign
 from exset.core.source import Source
+from exset.parsers.engine.division import Division, sizes_of
 from exset.parsers.engine.driver import KERNELS, TOKENS, Block, Driver, blocks
 from exset.parsers.engine.errors import Hint, syntax_error
 from exset.parsers.engine.expectation import END
@@ -27,6 +28,8 @@ from exset.parsers.engine.window import Window
 
 if TYPE_CHECKING:
     from lark import Lark
+
+R = TypeVar("R")
 
 # The tables also depend on these modules; a library is listed by the module that has its version.
 _ENGINE = "exset.parsers.engine"
@@ -66,7 +69,7 @@ class Grammar:
         tokens: int = TOKENS,
         check: Check | None = None,
     ) -> Iterator[ParseStream]:
-        """Yield the steps of a text from the byte `begin`; the text may still be arriving.
+        """Yield the steps of a text from the byte `begin` on; the text may still be arriving.
 
         `engine`: "reference" lets Lark run the grammar; "table" runs the lowered grammar, always
         compiled; "auto" runs it compiled if the text is long. Each stream but the last ends with
@@ -78,8 +81,31 @@ class Grammar:
         the first record has the error; then it raises FormatError. If the text is whole, the
         FormatError has the errors of later records, too.
         """
+        results = self.results(
+            text, engine, hint=hint, begin=begin, boundary=boundary, tokens=tokens, check=check
+        )
+        return (stream for stream, _ in results)
+
+    def results(
+        self,
+        text: Source | Window,
+        engine: Engine = "auto",
+        *,
+        hint: Hint,
+        begin: int = 0,
+        boundary: int | None = None,
+        tokens: int = TOKENS,
+        check: Check | None = None,
+        work: Callable[[ParseStream], R | None] | None = None,
+    ) -> Iterator[tuple[ParseStream, R | None]]:
+        """Yield the streams of `parse`, each with the result of `work`, or None without a result.
+
+        With `work`, several threads parse a large text that is whole, and call `work` for their
+        streams, which are not the first. So it must change nothing. A stream for which it raises
+        FormatError has no result.
+        """
         try:
-            yield from self.streams(text, engine, begin=begin, boundary=boundary, tokens=tokens)
+            yield from self._results(text, engine, begin, boundary, tokens, work)
         except Rejection as rejection:
             source = text if isinstance(text, Source) else text.source
 
@@ -101,26 +127,54 @@ class Grammar:
         tokens: int = TOKENS,
     ) -> Iterator[ParseStream]:
         """Yield the same as `parse`, but raise `Rejection` where the text is wrong."""
+        for stream, _ in self._results(text, engine, begin, boundary, tokens, None):
+            yield stream
+
+    def _results(
+        self,
+        text: Source | Window,
+        engine: Engine,
+        begin: int,
+        boundary: int | None,
+        tokens: int,
+        work: Callable[[ParseStream], R | None] | None,
+    ) -> Iterator[tuple[ParseStream, R | None]]:
+        """Yield the same as `results`, but raise `Rejection` where the text is wrong."""
+        records = self.records
+        header = () if records is None else records.header
+
+        def driver(begin: int, stack: tuple[int, ...] = (), *, whole: bool = True) -> Driver:
+            return Driver(
+                self.lowered,
+                begin=begin,
+                boundary=boundary,
+                compiled=lambda: KERNELS.use_compiled(size_of(text), engine),
+                tokens=tokens,
+                eager=isinstance(text, Window),
+                header=header,
+                stack=stack,
+                framed=self.framed,
+                whole=whole,
+            )
+
         parts = _parts(text, begin)
-        header = () if self.records is None else self.records.header
         try:
             if engine == "reference":
                 reference = importlib.import_module("exset.parsers.engine.reference")
-                data = b"".join(parts)
-                yield from reference.streams(
-                    self, data, begin=begin, boundary=boundary, header=header
+                streams = reference.streams(
+                    self, b"".join(parts), begin=begin, boundary=boundary, header=header
                 )
+                yield from ((stream, None) for stream in streams)
+            elif (
+                work is not None
+                and records is not None
+                and isinstance(text, Source)
+                and (sizes := sizes_of(text))
+                and KERNELS.use_compiled(size_of(text), engine)
+            ):
+                yield from Division(text, records, sizes, driver, work).results(begin)
             else:
-                yield from Driver(
-                    self.lowered,
-                    begin=begin,
-                    boundary=boundary,
-                    compiled=lambda: KERNELS.use_compiled(size_of(text), engine),
-                    tokens=tokens,
-                    eager=isinstance(text, Window),
-                    header=header,
-                    framed=self.framed,
-                ).streams(parts)
+                yield from ((stream, None) for stream in driver(begin, whole=False).streams(parts))
         finally:
             parts.close()
 

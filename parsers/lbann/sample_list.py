@@ -7,9 +7,9 @@ error. This module does not open the files of a list: `exset.runtime.lbann.list_
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from exset.grammars.lbann.list_files import HDF5_SUFFIXES
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind, Reader
 from exset.grammars.lbann.sample_list import MAX_SAMPLES, SampleList
+from exset.parsers.engine.division import read_divided
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.recovery import with_later_errors
 from exset.parsers.engine.stream import ParseStream
@@ -40,6 +41,7 @@ _PADDED: Final = tuple(
     (blank, re.compile(blank + rb"[-+0]\d")) for blank in (b" ", b"\t", b"\r", b"\f", b"\v")
 )
 _COMPARED: Final = 1000
+_COMPARED_BYTES: Final = 1 << 16  # the first chunk has at least these
 
 
 def parse(
@@ -60,21 +62,34 @@ def parse(
     """
     who = None if reader is None else Reader(reader)
     findings = Findings() if findings is None else findings
-    made = _Reading(source, GRAMMARS[who], who, ids, limits, engine)
     begin = begin_of(source, findings)
-    try:
-        chunks = list(made.chunks(begin, findings))
-    except LimitError:
-        raise
-    except FormatError as error:
-        raise with_file_count(error, made.header, source) from None
-    assert made.header is not None  # as the grammar requires one
-    samples = chunks[0].concat(*chunks[1:]) if len(chunks) > 1 else chunks[0]
-    check_files(made.header, samples, np.concatenate(made.starts), source, findings)
-    if sum(samples.included.tolist()) > MAX_SAMPLES:
-        message = "the list has more samples than exset can count"
-        raise LimitError(message, place=Place(source.name))
-    return samples.with_unchecked(totals=check_totals(made.header, samples, source, findings))
+
+    def read(findings: Findings, is_divided: bool) -> SampleList:
+        made = _Reading(source, GRAMMARS[who], who, ids, limits, engine)
+        try:
+            chunks = list(made.chunks(begin, findings, is_divided))
+        except LimitError:
+            raise
+        except FormatError as error:
+            raise with_file_count(error, made.header, source) from None
+        assert made.header is not None  # as the grammar requires one
+        samples = chunks[0].concat(*chunks[1:]) if len(chunks) > 1 else chunks[0]
+        check_files(made.header, samples, np.concatenate(made.starts), source, findings)
+        if sum(samples.included.tolist()) > MAX_SAMPLES:
+            message = "the list has more samples than exset can count"
+            raise LimitError(message, place=Place(source.name))
+        totals = check_totals(made.header, samples, source, findings)
+        return samples.with_unchecked(totals=totals)
+
+    return read_divided(source, findings, read)
+
+
+class _Chunk(NamedTuple):
+    """The records of a chunk, the offsets of their files' names, and the findings."""
+
+    samples: SampleList
+    starts: Longs
+    findings: Findings
 
 
 @dataclass
@@ -96,18 +111,41 @@ class _Reading:
         compiled = KERNELS.use_compiled(len(self.source.data), self.engine)
         return Words(self.grammar, self.source, stream, compiled=compiled, findings=findings)
 
-    def chunks(self, begin: int, findings: Findings) -> Iterator[SampleList]:
-        """Yield the records of each chunk of the text from the byte `begin` on."""
-        streams = self.grammar.parse(
-            self.source, self.engine, hint=hint, begin=begin, boundary=RECORD, check=self.check
+    def chunks(self, begin: int, findings: Findings, is_divided: bool) -> Iterator[SampleList]:
+        """Yield the records of each chunk of the text from the byte `begin` on.
+
+        is_divided: whether several threads may read a large text.
+        """
+        chunks = self.grammar.results(
+            self.source,
+            self.engine,
+            hint=hint,
+            begin=begin,
+            boundary=RECORD,
+            check=self.check,
+            work=self.ahead if is_divided else None,
         )
-        for stream in streams:
+        for stream, ready in chunks:
             try:
                 if self.header is None:
                     self.begin(stream, findings)
-                yield self.samples(stream, findings)
+                if ready is not None:
+                    findings.add_all(ready.findings)
+                    self.starts.append(ready.starts)
+                    yield ready.samples
+                else:
+                    yield self.samples(stream, findings)
             except FormatError as error:
-                raise with_later_errors(error, stream, streams, RECORD, self.check) from None
+                rest = (later for later, _ in chunks)
+                raise with_later_errors(error, stream, rest, RECORD, self.check) from None
+
+    def ahead(self, stream: ParseStream) -> _Chunk | None:
+        """Return the records of a chunk in another thread, once the type of ids is known."""
+        if self.ids is None:
+            return None
+        reading, findings = replace(self, starts=[]), Findings()
+        samples = reading.samples(stream, findings)
+        return _Chunk(samples, reading.starts[0], findings)
 
     def begin(self, stream: ParseStream, findings: Findings) -> None:
         """Read the header in the first chunk."""
@@ -169,13 +207,23 @@ def _as_read(header: Header, reader: Reader | None, words: Words) -> tuple[Kind,
 
 
 def _guess_ids(words: Words, records: Records) -> str | None:
-    """Return the probable type of the ids, "text" or "integer", or None without ids."""
+    """Return the probable type of the ids, "text" or "integer", or None without ids.
+
+    The first records of the text decide, or else the first record with ids, in every chunk.
+    """
     if not records.ids.size or records.kind.is_exclusion:
         return None
-    names = (words.raw(name) for name in records.names[:_COMPARED].tolist())
+    end = int(np.searchsorted(words.starts[records.names], _COMPARED_BYTES))
+    rows = slice(0, end)
+    if not records.offsets[end]:
+        row = int(np.argmax(records.offsets > 0)) - 1
+        rows = slice(row, row + 1)
+    first, last = records.offsets[[rows.start, rows.stop]].tolist()
+    ids = records.ids[first:last][:_COMPARED]
+    names = (words.raw(name) for name in records.names[rows][:_COMPARED].tolist())
     if any(name.lower().endswith(_HDF5) for name in names):
         return "text"
-    seen = b" ".join(words.raw(word) for word in records.ids[:_COMPARED].tolist())
+    seen = b" ".join(words.raw(word) for word in ids.tolist())
     first = int(words.starts[records.ids[0]])
     # Ids such as 007 are names: as integers they would match nothing in a file.
     data = words.source.data

@@ -28,6 +28,12 @@ def strings_of(text: Text, columns: Columns) -> StringsOf:
     )
 
 
+def header_of(text: Text, columns: Columns, strings: StringsOf) -> SetHeader:
+    """Return the header of the set, which the first chunk of a text has."""
+    [proc] = text.strings(strings.header_proc)
+    return SetHeader(proc=proc, **dict(zip(REAL_FIELDS, columns.header.tolist(), strict=True)))
+
+
 def example_set(text: Text, columns: Columns, strings: StringsOf, header: SetHeader) -> ExampleSet:
     """Return the example set, in normal form."""
     n, lists = len(columns.event_offsets) - 1, columns.state[c.NUM_LISTS]

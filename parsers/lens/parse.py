@@ -9,7 +9,7 @@ and strings.
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source, Span
 from exset.core.text import counted
-from exset.grammars.lens.columns import REAL_FIELDS, SetHeader
+from exset.grammars.lens.columns import SetHeader
 from exset.grammars.lens.examples import ExampleSet
 from exset.grammars.lens.findings import MAX_GROUPS, finding_at, too_many_groups
 from exset.io.blocks import Blocks
@@ -29,11 +29,11 @@ from exset.parsers.engine.window import Window
 from exset.parsers.lens import checks
 from exset.parsers.lens import steps as c
 from exset.parsers.lens.actions import act, event_offsets
-from exset.parsers.lens.assemble import example_set, strings_of
+from exset.parsers.lens.assemble import example_set, header_of, strings_of
 from exset.parsers.lens.hints import hint
 from exset.parsers.lens.lint import Alternation, Meaning, report
 from exset.parsers.lens.list_order import arrange, room_for
-from exset.parsers.lens.steps import Columns, Tokens, empty_columns
+from exset.parsers.lens.steps import Before, Tokens, empty_columns
 from exset.parsers.lens.tokens import GRAMMAR, KERNELS, Text
 
 _BOM: Final = b"\xef\xbb\xbf"
@@ -83,6 +83,17 @@ def stream(
     yield from Reading(Source(blocks.name, head), limits, findings, engine, window).sets()
 
 
+class Chunk(NamedTuple):
+    """Some examples of a text, and what counts for the limits of the whole text.
+
+    expanded: how many events their event lists name.
+    """
+
+    meaning: Meaning
+    examples: ExampleSet
+    expanded: int
+
+
 class Reading:
     """A text that is read in chunks; each chunk but the last ends with an example.
 
@@ -104,39 +115,40 @@ class Reading:
         self.engine = engine
         self.begin = begin_of(source, self.findings)
         self.header: SetHeader | None = None
-        self.done: Columns | None = None
-        self.before = 0  # examples, also those with an error
-        self.events = 0
+        self.before = Before(left=limits.max_expand)
         self.groups: set[bytes | None] = set()
         self.alternation = Alternation()
 
     @property
     def expanded(self) -> int:
-        """The number of units in the spans that were read so far."""
-        return 0 if self.done is None else self.limits.max_expand - int(self.done.state[c.LEFT])
+        """The number of events that the event lists read so far name."""
+        return self.limits.max_expand - self.before.left
 
     def sets(self) -> Iterator[ExampleSet]:
         """Yield the examples of each chunk."""
-        chunks = GRAMMAR.parse(
+        chunks = GRAMMAR.results(
             self.window or self.source,
             self.engine,
             hint=hint,
             begin=self.begin,
             boundary=c.EXAMPLE,
             tokens=_TOKENS if self.window is None else _FEW_TOKENS,
+            work=self.ahead,
         )
-        for chunk in chunks:
-            begun = self.done, self.before
+        for stream, ready in chunks:
+            begun = self.before
             try:
-                if len(chunk.steps) or self.header is None:
-                    yield from self.examples(chunk)
+                if ready is not None and self.fits(ready):
+                    yield self.taken(ready)
+                elif len(stream.steps) or self.header is None:
+                    yield from self.examples(stream)
             except FormatError as error:
                 if self.window is not None:
                     raise
-                self.done, self.before = begun
-                raise with_later_errors(error, chunk, chunks, c.EXAMPLE, self.check) from None
-            if self.window is not None and len(chunk.ends):
-                self.window.release(int(chunk.ends[-1]))
+                self.before, rest = begun, (later for later, _ in chunks)
+                raise with_later_errors(error, stream, rest, c.EXAMPLE, self.check) from None
+            if self.window is not None and len(stream.ends):
+                self.window.release(int(stream.ends[-1]))
         self.alternation.report(self.findings)
         if finding := too_many_groups(len(self.groups), Place(self.source.name)):
             self.findings.add(finding)
@@ -145,11 +157,8 @@ class Reading:
         """Yield the examples of a chunk; if one has an error, first those before the error."""
         if self.window is not None:
             self.source = self.window.source
-        # Use the size of the whole text or, if that is unknown, of the bytes read so far.
-        compiled = KERNELS.use_compiled(size_of(self.window or self.source), self.engine)
-        text = Text(self.source, stream, compiled=compiled, limits=self.limits)
         try:
-            chunk = self.meaning(stream, text)
+            chunk = self.chunk(stream, self.before)
         except FormatError:
             halves = stream.halves(c.EXAMPLE)
             if not halves:
@@ -157,50 +166,72 @@ class Reading:
             for half in halves:
                 yield from self.examples(half)
             return
-        if self.header is None:
-            [proc] = text.strings(chunk.strings.header_proc)
-            reals_of_set = zip(REAL_FIELDS, chunk.columns.header.tolist(), strict=True)
-            self.header = SetHeader(proc=proc, **dict(reals_of_set))
-        self.events += chunk.columns.uses.shape[1]
-        examples = example_set(text, chunk.columns, chunk.strings, self.header)
-        report(chunk, examples.groups, self.findings)
-        self.alternation.add(chunk)
+        yield self.taken(chunk)
+
+    def ahead(self, stream: ParseStream) -> Chunk:
+        """Return the examples of a chunk before the chunks above it are known, except the first.
+
+        It assumes that those may have an event for each byte, and count nothing for `max_expand`.
+        """
+        events = int(stream.starts[0]) if len(stream.starts) else 0
+        return self.chunk(stream, self.before._replace(left=self.limits.max_expand, events=events))
+
+    def fits(self, chunk: Chunk) -> bool:
+        """Return whether the chunks above are as `ahead` assumed."""
+        text = chunk.meaning.text
+        return chunk.expanded <= self.before.left and self.before.events <= text.starts[0]
+
+    def taken(self, chunk: Chunk) -> ExampleSet:
+        """Add the findings of the next chunk, and return its examples."""
+        meaning, examples, _ = chunk
+        self.header = examples.header
+        self.count(chunk)
+        report(meaning, examples.groups, self.findings)
+        self.alternation.add(meaning)
         if len(self.groups) <= MAX_GROUPS:
             self.groups.update(examples.groups)
-        yield examples
+        return examples
+
+    def count(self, chunk: Chunk) -> None:
+        """Count a chunk among those before the next one."""
+        meaning, examples, expanded = chunk
+        self.before = Before(
+            self.before.left - expanded,
+            self.before.examples + len(examples),
+            self.before.events + examples.num_events,
+            meaning.columns.header,
+        )
 
     def check(self, stream: ParseStream) -> None:
         """Check a chunk that follows an error: raise FormatError for a further error.
 
         If the chunk is a single example with an error, this example is counted.
         """
-        compiled = KERNELS.use_compiled(size_of(self.source), self.engine)
         try:
-            self.meaning(stream, Text(self.source, stream, compiled=compiled, limits=self.limits))
+            self.count(self.chunk(stream, self.before))
         except FormatError:
             if not stream.halves(c.EXAMPLE):
-                self.before += 1
+                self.before = self.before._replace(examples=self.before.examples + 1)
             raise
 
-    def meaning(self, stream: ParseStream, text: Text) -> Meaning:
+    def chunk(self, stream: ParseStream, before: Before) -> Chunk:
         """Run the actions on a chunk. Raises FormatError."""
-        count = np.bincount(stream.steps, minlength=len(c.STEPS))
+        # Use the size of the whole text or, if that is unknown, of the bytes read so far.
+        compiled = KERNELS.use_compiled(size_of(self.window or self.source), self.engine)
+        text = Text(self.source, stream, compiled=compiled, limits=self.limits)
+        counts = np.bincount(stream.steps, minlength=len(c.STEPS))
         reals, ints, hard = text.numbers()
         spans = (text.starts, text.ends)
-        before = stream.tokens_before
-        tokens = Tokens(stream.steps, before, *spans, ints, reals, text.buffer, text.base)
+        tokens = Tokens(
+            stream.steps, stream.tokens_before, *spans, ints, reals, text.buffer, text.base
+        )
         checks.check_integers(text, tokens.ints)
-        offsets = event_offsets(tokens, count)
-        if count[c.NUM_EVENTS]:
-            checks.check_event_counts(text, tokens, np.diff(offsets), self.events, self.limits)
-        values = text.count("VALUE", "UNKNOWN") if count[c.DENSE_VALUES] else 0
-        units = text.count("UNIT", "STAR") if count[[c.UNITS, c.ALL_UNITS]].any() else 0
-        limit = self.limits.max_expand
-        columns = done = empty_columns(count, offsets, values, units, limit)
-        if self.done is not None:
-            c.resume(columns, self.done)
-        if self.before:
-            columns.state[[c.IN_HEADER, c.BEFORE]] = 0, self.before
+        offsets = event_offsets(tokens, counts)
+        if counts[c.NUM_EVENTS]:
+            checks.check_event_counts(text, tokens, np.diff(offsets), before.events, self.limits)
+        values = text.count("VALUE", "UNKNOWN") if counts[c.DENSE_VALUES] else 0
+        units = text.count("UNIT", "STAR") if counts[[c.UNITS, c.ALL_UNITS]].any() else 0
+        columns = done = empty_columns(counts, offsets, values, units, before)
         KERNELS.choose(act, text.compiled)(tokens, columns)
         if columns.state[c.REASON]:
             raise checks.impossible(text, columns, self.limits)
@@ -211,9 +242,10 @@ class Reading:
         strings = strings_of(text, columns)
         for quoted in strings:
             checks.check_strings(text, quoted, self.limits)
-        self.done = done
-        self.before += int(count[c.EXAMPLE])
-        return Meaning(text, tokens, columns, count, hard, strings)
+        header = self.header or header_of(text, columns, strings)
+        examples = example_set(text, columns, strings, header)
+        meaning = Meaning(text, tokens, columns, counts, hard, strings)
+        return Chunk(meaning, examples, before.left - int(done.state[c.LEFT]))
 
 
 def _translated(data: bytes) -> bytes:

@@ -66,7 +66,7 @@ def read(
         return PartState(is_certain=False)
     # If the examples of the first part alternate, those of the whole text may do so, too.
     may_alternate = not part.rank and reading.alternation.holds
-    is_certain = examples > 0 and reading.events <= len(text) and not may_alternate
+    is_certain = examples > 0 and reading.before.events <= len(text) and not may_alternate
     groups = tuple(sorted(name for name in reading.groups if name is not None))
     return PartState(is_certain, start, lines, reading.expanded, groups)
 

@@ -37,6 +37,7 @@ ACTIVE_TARGET: Final = REAL_FIELDS.index("active_target")
 
 MAX_INT: Final = 2**31 - 1
 
+_HEADER: Final = (1, 0, 0, 0, 1, 0, 1)  # the defaults of the real fields
 KEPT: Final = 100  # the most notes of each kind whose places are stored
 
 # The state of the actions: numbers in one array, so that the actions can stop and resume. Plain
@@ -153,13 +154,27 @@ class Columns(NamedTuple):
     state: Ints
 
 
+class Before(NamedTuple):
+    """What comes before a chunk of a text.
+
+    left: how many events the event lists from here on may name. examples, events: the numbers of
+    those before, also of examples with an error. header: the real fields of the set, None if the
+    chunk may begin with them.
+    """
+
+    left: int
+    examples: int = 0
+    events: int = 0
+    header: Floats | None = None
+
+
 def empty_columns(
-    count: Ints, event_offsets: Ints, values: int, units: int, max_expand: int
+    count: Ints, event_offsets: Ints, values: int, units: int, before: Before
 ) -> Columns:
     """Return columns with room for all steps, filled with defaults.
 
     count: the number of steps of each kind. values, units: the most tokens that can be values or
-    units. max_expand: the most events that all event lists together may name.
+    units.
     """
     examples, events = len(event_offsets) - 1, int(event_offsets[-1])
     lists = int(count[[INPUTS, TARGETS, BOTH]].sum())
@@ -169,12 +184,14 @@ def empty_columns(
     event_procs = events if count[EVENTS] and count[[PROC, EMPTY_PROC]].any() else 0
     frequencies = examples if count[[FREQUENCY, MISSING_FREQUENCY]].any() else 0
     state = np.zeros(STATE_SIZE, np.int64)
-    state[[IN_HEADER, SEEN, SEEN + 1]] = 1
-    state[LEFT] = max_expand
+    state[[SEEN, SEEN + 1]] = 1
+    state[IN_HEADER] = before.header is None and not before.examples
+    state[[LEFT, BEFORE]] = before.left, before.examples
     state[[STRING_START, GROUP_START, GROUP_END]] = -1
     state[NUM_EVENTS_HERE] = event_offsets[1] if examples else 0
+    header = _HEADER if before.header is None else before.header
     return Columns(
-        header=np.array([1, 0, 0, 0, 1, 0, 1], np.float32),
+        header=np.array(header, np.float32),
         header_proc=_absent(1),
         name=_absent(examples if count[NAME] else 0),
         proc=_absent(examples if count[PROC] else 0),
@@ -203,14 +220,6 @@ def empty_columns(
 
 def _absent(n: int) -> Ints:
     return np.full((n, 2), -1, np.int64)
-
-
-def resume(columns: Columns, done: Columns) -> None:
-    """Prepare the columns of a chunk so that the actions continue after the chunk before."""
-    columns.header[:] = done.header
-    columns.state[IN_HEADER] = 0
-    columns.state[LEFT] = done.state[LEFT]
-    columns.state[BEFORE] = done.state[BEFORE] + done.state[EXAMPLES_DONE]
 
 
 @inline_kernel

@@ -139,6 +139,8 @@ class Text(Tokens):
     def quoted(self, pairs: Ints) -> Quoted:
         """Return the strings of pairs of tokens."""
         spans, flags = np.empty((len(pairs), 2), np.int64), np.empty(len(pairs), np.uint8)
+        if not len(pairs):
+            return Quoted(pairs, spans, flags, 0)
         found = self.run(string_kernels.measure)(
             self.buffer,
             self.base,

@@ -1,0 +1,221 @@
+"""Parse a large text in several threads, each from a place where a record probably begins.
+
+The mark that ends a record may also be in a string or a comment. So each part but the first is
+parsed as if a record began there, and counts only if the part before it ended in this state: if it
+shifts the same token next, above the same stack of parser states. Otherwise the driver of the part
+before goes on, and parses these bytes again. So the streams are those of one thread.
+"""
+
+import contextlib
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Generic, TypeVar
+
+from exset.core import progress, threads
+from exset.core.errors import Findings, FormatError
+from exset.core.source import Source
+from exset.parsers.engine.driver import Driver, Token
+from exset.parsers.engine.recovery import Records
+from exset.parsers.engine.stream import ParseStream, Rejection
+
+R = TypeVar("R")
+
+MakeDriver = Callable[[int, tuple[int, ...]], Driver]
+"""Makes a driver that begins at a byte, with a stack of parser states; empty: the first."""
+
+_LEAST: Final = 1 << 21  # bytes of a text from which it is divided
+_SMALLEST: Final = 1 << 18  # bytes of a part
+_LARGEST: Final = 1 << 21
+_PARTS: Final = 2  # of each thread, as some parts take longer than others
+_FIRST: Final = 1 << 16  # bytes
+_FOLLOWING: Final = 1 << 12
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How to divide a text.
+
+    threads: their number. first, part: bytes of the first part, and of each other one. following:
+    the bytes after a part in which the next token should end.
+    """
+
+    threads: int
+    first: int = _FIRST
+    part: int = _LARGEST
+    following: int = _FOLLOWING
+
+
+def sizes_of(text: Source) -> Sizes | None:
+    """Return how to divide a text, or None if one thread is to parse it."""
+    size = len(text.content)
+    count = threads.count() if size >= _LEAST and not text.start else 1
+    if count == 1:
+        return None
+    return Sizes(count, part=min(max(size // (count * _PARTS), _SMALLEST), _LARGEST))
+
+
+def read_divided(text: Source, findings: Findings, read: Callable[[Findings, bool], R]) -> R:
+    """Return what `read` returns, where several threads may parse a large text.
+
+    read: a reader, with a collection of findings, and whether threads may parse the text. If the
+    text then has an error, or many findings, one thread reads it again: which findings are kept
+    depends on the chunks.
+    """
+    if sizes_of(text) and not findings.strict:
+        found = Findings(keep=findings.keep)
+        with contextlib.suppress(FormatError):
+            result = read(found, True)
+            kept = Counter(each.code for each in found)
+            if max(kept.values(), default=0) < found.keep:
+                findings.add_all(found)
+                return result
+    return read(findings, False)
+
+
+class Division(Generic[R]):
+    """A text that several threads parse.
+
+    driver: makes the drivers. work: a function of a stream that ends with a record; the threads
+    call it as soon as the first stream is done with. Its FormatError counts as no result.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        records: Records,
+        sizes: Sizes,
+        driver: MakeDriver,
+        work: Callable[[ParseStream], R | None],
+    ) -> None:
+        self.source = source
+        self.sizes = sizes
+        self.driver = driver
+        self.work = work
+        self.records = records
+        self.patterns = _patterns(records)
+
+    def results(self, begin: int) -> Iterator[tuple[ParseStream, R | None]]:
+        """Yield the streams from a byte on, each with the result of `work` or without a result.
+
+        Raises `Rejection` after the streams before the error.
+        """
+        with progress.task("parsing", self.source.name, len(self.source.content) - begin):
+            for part in self.parts(begin):
+                yield from part.results()
+                progress.advance(part.end - part.begin)
+
+    def parts(self, begin: int) -> Iterator["_Part[R]"]:
+        """Yield the parts of the text in order, each begun in the right state."""
+        part = _Part[R](self.driver(begin, ()), self.source)
+        size, end = self.sizes.first, len(self.source.content)
+        while part.end < end and part.driver.next is None:
+            part.parse(self.cut(part.end + size), self.sizes.following)
+            size *= 2
+            yield part
+        stack = part.driver.before_next
+
+        free = deque[Driver]()
+
+        def parsed(bounds: tuple[int, int]) -> _Part[R]:
+            try:
+                driver = free.popleft()
+                driver.restart(bounds[0])
+            except IndexError:
+                driver = self.driver(bounds[0], stack)
+            part = _Part[R](driver, self.source)
+            part.parse(bounds[1], self.sizes.following)
+            part.run(self.work)
+            return part
+
+        bounds = pairwise(self.cuts(part.end))
+        with contextlib.closing(threads.ordered(parsed, bounds, self.sizes.threads)) as parts:
+            for following in parts:
+                if part.meets(following):
+                    if part.driver.stack:
+                        free.append(part.driver)
+                    part = following
+                else:
+                    part.parse(following.end, self.sizes.following)
+                yield part
+
+    def cuts(self, cut: int) -> Iterator[int]:
+        """Yield the ends of parts, from `cut` to the end of the text."""
+        yield cut
+        while cut < len(self.source.content):
+            cut = self.cut(cut + self.sizes.part)
+            yield cut
+
+    def cut(self, at: int) -> int:
+        """Return the first place from `at` on where a record probably begins, or the end."""
+        data, end = self.source.content, len(self.source.content)
+        for pattern, reach in zip(self.patterns, (at + self.sizes.part, end), strict=True):
+            if found := pattern.search(data, at, reach):
+                return found.end() - len(self.records.begin)
+        return end
+
+
+class _Part(Generic[R]):
+    """Consecutive bytes of a text, which one driver parses."""
+
+    def __init__(self, driver: Driver, source: Source) -> None:
+        self.driver = driver
+        self.source = source
+        self.begin = self.end = driver.begin
+        self.first: Token | None = None
+        self.stream: ParseStream | None = None
+        self.result: R | None = None
+        self.rejection: Rejection | None = None
+        self._streams: Iterator[ParseStream] = iter(())
+
+    def parse(self, end: int, following: int) -> None:
+        """Parse the bytes up to `end`, as far as the first stream."""
+        self.begin, self.end = self.end, end
+        self.result = self.rejection = None
+        self._streams = self._parsed(end, following)
+        try:
+            self.stream = next(self._streams, None)
+        except Rejection as rejection:
+            self.stream, self.rejection = None, rejection
+        self.first = self.driver.first
+
+    def _parsed(self, end: int, following: int) -> Iterator[ParseStream]:
+        data, at = self.source.view, self.driver.end
+        if end == len(data):
+            return self.driver.rest(data[at:])
+        after = max(at, end)  # the driver may have bytes after the end already
+        return self.driver.part(data[at:end], data[after : end + following])
+
+    def run(self, work: Callable[[ParseStream], R | None]) -> None:
+        """Run the work on the stream; another run, in the calling thread, raises its error."""
+        if self.stream is not None:
+            with contextlib.suppress(FormatError):
+                self.result = work(self.stream)
+
+    def results(self) -> Iterator[tuple[ParseStream, R | None]]:
+        """Yield the streams, the first with its result; raise `Rejection` after them."""
+        if self.rejection is not None:
+            raise self.rejection
+        if self.stream is not None:
+            yield self.stream, self.result
+        yield from ((stream, None) for stream in self._streams)
+
+    def meets(self, following: "_Part[R]") -> bool:
+        """Return whether this part ended in the state in which the following one began."""
+        driver = self.driver
+        return (
+            driver.next is not None
+            and driver.next == following.first
+            and driver.before_next == following.driver.stack
+        )
+
+
+def _patterns(records: Records) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """Return patterns of the mark between records: where it probably is one, and of any mark."""
+    if records.begin:
+        pattern = re.compile(re.escape(records.begin))
+        return pattern, pattern
+    end = re.escape(records.end)
+    return re.compile(rb"%b(?=[ \t]*+\r?\n)" % end), re.compile(end)
