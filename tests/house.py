@@ -10,8 +10,9 @@ FOLDERS = ("grammars", "parsers", "codecs", "runtime")
 PLAIN = {
     *("exset.core.errors", "exset.core.source", "exset.core.limits", "exset.core.disk_cache"),
     *("exset.core.progress", "exset.core.text", "exset.core.lookalikes", "exset.core.signals"),
-    *("exset.core.html", "exset.core.suggestions"),
+    *("exset.core.html", "exset.core.suggestions", "exset.core.threads"),
     *("exset.io.files", "exset.io.blocks", "exset.io.compression", "exset.io.compressors"),
+    "exset.io.large_read",
     "exset.io.remote",
     *("exset.io.atomic_write", "exset.io.extraction", "exset.io.content_types"),
     *("exset.io.folders", "exset.io.access", "exset.io.beneath", "exset.io.named"),

@@ -31,6 +31,7 @@ FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _CHUNK = 1 << 16
 _STEP = 1 << 22  # bytes written at once
 _HEAD = 4096
+_LARGE = 1 << 22  # bytes
 _COMPARED = 1000  # files of a folder, to suggest one
 _FILES = Advice.both("name a file in it", "name the files in it, as in 'FOLDER/*'")
 _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # links to open files, not to paths
@@ -256,4 +257,8 @@ def _uncompressed(
             # Some file systems do not support this.
             with suppress(OSError, ValueError):
                 return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        return file.read(size)
+        if size < _LARGE:
+            return file.read(size)
+        from exset.io import large_read
+
+        return large_read.read(file, size)
