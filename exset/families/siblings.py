@@ -120,4 +120,26 @@ FORMATS: Final = (
         ),
         strategy="exset.testing.siblings:layers",
     ),
+    Format(
+        name="kaldi_ark",
+        title="archive of Kaldi",
+        family=TABLE,
+        suffixes=(".ark",),
+        signature=r"[^\s\0]{1,200}+[ \t]\0B(?:[FDC\4]|\Z)",
+        binary=True,
+        reader="exset.runtime.siblings.ark:read",
+        writer="exset.runtime.siblings.ark:write",
+        options=(
+            Option(
+                "side",
+                "Write the inputs or the targets.",
+                choices=("inputs", "targets"),
+                default="inputs",
+            ),
+            LOSSY,
+        ),
+        is_partial=True,
+        findings=("exset.grammars.siblings:ark.findings", *_SHARED),
+        strategy="exset.testing.siblings:archives",
+    ),
 )

@@ -138,3 +138,31 @@ def layers(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
 
 
 _WORDS = st.sampled_from(("cat", "", "\xe9", "a\tb", 'a"b', "_D:", "a\nb", "1"))
+
+
+@st.composite
+def archives(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
+    """Draw a table of matrices or vectors by key, of reals or of integers."""
+    rows = draw(st.integers(1, max_rows))
+    keys = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1)
+    name = Text.of(
+        draw(keys.filter(lambda key: len(key.encode().split()) == 1)) for _ in range(rows)
+    )
+    dtype = draw(st.sampled_from((np.float32, np.float64, np.int32)))
+    some: st.SearchStrategy[Any] = (
+        _SINGLES if dtype != np.int32 else st.integers(-(2**31), 2**31 - 1)
+    )
+    width, lengths = (
+        draw(st.integers(1, 3)),
+        np.array([draw(st.integers(1, 3)) for _ in range(rows)]),
+    )
+    is_matrix = dtype != np.int32 and draw(st.booleans())
+    count = int(lengths.sum()) if is_matrix else rows
+    values = np.array([draw(some) for _ in range(count * width)], dtype).reshape(count, width)
+    columns: dict[str, TableColumn] = {"name": name}
+    if is_matrix:
+        example = np.repeat(np.arange(rows), lengths)
+        event = np.concatenate([np.arange(length) for length in lengths])
+        columns = {"example": Numbers.of(example), "event": Numbers.of(event)}
+        columns["name"] = name.take(example)
+    return Table({**columns, "features": Numbers.of(values)}, count, {})

@@ -1,0 +1,1 @@
+"""Binary files of sibling formats: archives of Kaldi."""

@@ -1,0 +1,175 @@
+"""Read and write archives of Kaldi in binary, with compressed matrices."""
+
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from exset.codecs.engine import Fields, Layout, Values, read, write
+from exset.core.errors import Findings, FormatError, Place
+from exset.core.kernels import Engine
+from exset.core.limits import Limits
+from exset.core.source import Source
+from exset.grammars.columns.arrays import Floats, Longs, row_indices
+from exset.grammars.columns.strings import Strings
+from exset.grammars.siblings.archive import Archive
+from exset.grammars.siblings.findings import ARK
+
+LAYOUT: Final = Layout("exset.codecs.siblings.ark_layout:Archive")
+ENTRIES: Final = Layout("exset.codecs.siblings.ark_layout:Entries")
+_END: Final = b"\0B\4\0\0\0\0"
+"""An entry without a key."""
+_BODY: Final = "entries.body"
+_PLAIN: Final = f"{_BODY}.object"
+_PATHS: Final = MappingProxyType(
+    {
+        **{kind: f"{_PLAIN}.values.{kind}" for kind in ("FM", "DM", "FV", "DV")},
+        **{"CM": f"{_BODY}.data.CM", "CM2": f"{_BODY}.data.CM2", "IV": f"{_BODY}.IV"},
+    }
+)
+"""The arrays of numbers."""
+_KINDS: Final = MappingProxyType({"float32": "F", "float64": "D", "int32": "I"})
+_COUNT: Final = 8  # bytes of the number of entries, which the file does not begin with
+
+
+def decode(source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Archive:
+    """Return the objects of an archive. Raises FormatError."""
+    data = source.data
+    marked = Source(source.name, data + _END + _END)
+    try:
+        fields = read(LAYOUT, marked, limits=limits, engine=engine)
+    except FormatError:  # without what was added, the error is at the right place
+        fields = read(LAYOUT, source, limits=limits, engine=engine)
+    count = len(fields.strings("entries.key")) - 1
+    keys = fields.strings("entries.key").take(np.arange(count))
+    if fields.end <= len(data):
+        raise _wrong_key(fields.place(source, "entries.key", count))
+    if fields.end != len(data) + len(_END):  # the last object began before the end of the data
+        begin = int(fields.starts["entries.key"][count - 1])
+        if begin + int(keys.lengths[-1]) != len(data):
+            fields = read(LAYOUT, source, limits=limits, engine=engine)  # raises
+        count, keys = count - 1, keys.take(np.arange(count - 1))
+        place = Place.in_bytes(source, begin)
+        findings.add(ARK.finding("ark-kaldiio", place, what="bytes after the last object"))
+    names = _names(keys, fields, source, findings)
+    letters = fields.columns["entries.letter"]
+    assert isinstance(letters, np.ndarray)
+    return _archive(names, np.asarray(letters[:count]), fields)
+
+
+def _names(keys: Strings, fields: Fields, source: Source, findings: Findings) -> Strings:
+    """Return the keys without the blank after them. Raises FormatError for a wrong key."""
+    names, has_tab = list[bytes](), False
+    for row, key in enumerate(keys):
+        assert key is not None
+        name = key.lstrip(b"\n")[:-1]
+        if not name or key[-1:] not in b" \t" or len(name.split()) != 1 or name != name.strip():
+            raise _wrong_key(fields.place(source, "entries.key", row))
+        if key.endswith(b"\t") and not has_tab:
+            has_tab = True
+            place = fields.place(source, "entries.key", row)
+            findings.add(ARK.finding("ark-kaldiio", place, what="a tab after a key"))
+        names.append(name)
+    return Strings.of(names)
+
+
+def _wrong_key(place: Place) -> FormatError:
+    message = "the key does not end with one blank before the object"
+    hint = "write the key, one blank, and NUL B before each object"
+    return FormatError(message, place=place, hint=hint, code="ark-key")
+
+
+def _archive(keys: Strings, letters: Any, fields: Fields) -> Archive:
+    """Return the objects in the order of the file."""
+    count = letters.size
+    kinds, shapes = np.full(count, "IV", "U3"), np.full((count, 2), -1, np.int64)
+    is_plain, is_compressed = np.isin(letters, (*b"FD",)), letters == ord("C")
+    is_matrix = np.zeros(count, np.bool_)
+    is_matrix[is_plain] = fields.columns[f"{_BODY}.kind"] == ord("M")
+    for is_kind, name in ((is_matrix, "M"), (is_plain & ~is_matrix, "V")):
+        kinds[is_kind] = np.char.add(np.where(letters == ord("F"), "F", "D"), name)[is_kind]
+    kinds[is_compressed] = np.where(fields.columns[f"{_BODY}.format"] == ord("2"), "CM2", "CM")
+    shapes[is_matrix, 0] = fields.columns[f"{_PLAIN}.rows"]
+    shapes[is_matrix, 1] = fields.columns[f"{_PLAIN}.cols"]
+    shapes[is_plain & ~is_matrix, 1] = fields.columns[f"{_PLAIN}.dim"]
+    shapes[is_compressed, 0] = fields.columns[f"{_BODY}.num_rows"]
+    shapes[is_compressed, 1] = fields.columns[f"{_BODY}.num_cols"]
+    shapes[kinds == "IV", 1] = fields.ints(f"{_BODY}.length")[: np.count_nonzero(kinds == "IV")]
+    used = [kind for kind in _PATHS if (kinds == kind).any()]
+    parts = [_values(kind, fields) for kind in used]
+    if len(used) == 1:
+        return Archive(keys, shapes[:, 0], shapes[:, 1], parts[0])
+    sizes, begins, at = np.abs(shapes[:, 0]) * shapes[:, 1], np.zeros(count, np.int64), 0
+    for kind, part in zip(used, parts, strict=True):
+        mine = kinds == kind
+        begins[mine] = at + np.cumsum(sizes[mine]) - sizes[mine]
+        at += part.size
+    flat = np.concatenate(parts) if parts else np.zeros(0, np.float32)
+    return Archive(keys, shapes[:, 0], shapes[:, 1], flat[row_indices(begins, sizes)])
+
+
+def _values(kind: str, fields: Fields) -> Any:
+    """Return all numbers of the objects of one kind."""
+    if kind == "IV":
+        return fields.columns[f"{_PATHS[kind]}.value"]
+    stored: Any = fields.columns[_PATHS[kind]]
+    if not kind.startswith("C"):
+        return stored
+    is_words = fields.columns[f"{_BODY}.format"] == ord("2")
+    mine = is_words if kind == "CM2" else ~np.asarray(is_words)
+    least, span = (fields.reals(f"{_BODY}.{name}")[mine] for name in ("min_value", "range"))
+    bounds, formats = (
+        fields.bounds[_PATHS[kind]],
+        np.asarray(fields.columns[f"{_BODY}.format"])[mine],
+    )
+    columns = fields.ints(f"{_BODY}.num_cols")[mine]
+    found, at = np.empty(stored.size, np.float32), 0
+    for number, (begin, end) in enumerate(
+        zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+    ):
+        some, width = stored[begin:end], int(columns[number])
+        if kind == "CM" and formats[number] == ord(" "):
+            points: Any = fields.columns[f"{_BODY}.data.percentiles"]
+            four = points[at : at + 4 * width].reshape(width, 4)
+            at += 4 * width
+            levels = least[number] + span[number] * np.float32(1 / 65535) * four.astype(np.float32)
+            found[begin:end] = _between(levels, some.reshape(width, -1)).T.reshape(-1)
+        else:
+            step = span[number] * np.float32(1 / (65535 if kind == "CM2" else 255))
+            np.multiply(some, step, out=found[begin:end], dtype=np.float32)
+            found[begin:end] += least[number]
+    return found
+
+
+def _between(levels: Floats, codes: Any) -> Floats:
+    """Return the numbers of codes [columns, rows] between the percentiles [columns, 4]."""
+    table = np.empty((len(levels), 256), np.float32)
+    code = np.arange(256, dtype=np.float32)
+    p0, p25, p75, p100 = (levels[:, i : i + 1] for i in range(4))
+    table[:, :65] = p0 + (p25 - p0) * code[:65] * np.float32(1 / 64)
+    table[:, 65:193] = p25 + (p75 - p25) * (code[65:193] - 64) * np.float32(1 / 128)
+    table[:, 193:] = p75 + (p100 - p75) * (code[193:] - 192) * np.float32(1 / 63)
+    found: Floats = np.take_along_axis(table, codes.astype(np.intp), axis=1)
+    return found
+
+
+def encode(archive: Archive) -> bytes:
+    """Return the bytes of an archive: matrices or vectors of reals, or vectors of int32."""
+    count, letter = len(archive.keys), _KINDS[str(archive.values.dtype)]
+    kind = letter + ("V" if archive.is_of_vectors else "M")
+    fields: dict[str, Values] = {
+        path: np.zeros(0, leaf.native) for path, leaf in ENTRIES.leaves.items() if leaf.is_number
+    }
+    fields["count"] = np.array([count], np.uint64)
+    fields["entries.key"] = Strings.of([(key or b"") + b" " for key in archive.keys])
+    fields["entries.letter"] = np.full(count, 4 if kind == "IV" else ord(letter), np.uint8)
+    sizes: dict[str, Longs] = {f"{_BODY}.length": archive.cols}
+    path = f"{_PATHS['IV']}.value"
+    if kind != "IV":
+        fields[f"{_BODY}.kind"] = np.full(count, ord(kind[1]), np.uint8)
+        sizes, path = {f"{_PLAIN}.dim": archive.cols}, _PATHS[kind]
+        if kind[1] == "M":
+            sizes = {f"{_PLAIN}.rows": archive.rows, f"{_PLAIN}.cols": archive.cols}
+    fields[path] = archive.values
+    fields |= {name: size.astype(np.int32) for name, size in sizes.items()}
+    return write(ENTRIES, fields)[_COUNT:]

@@ -1,0 +1,61 @@
+"""Parse archives of Kaldi in text."""
+
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from exset.core.errors import Findings
+from exset.core.kernels import Engine
+from exset.core.source import Source
+from exset.core.text import counted
+from exset.grammars.siblings.archive import Archive
+from exset.grammars.siblings.findings import ARK
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.siblings.words import Words, counts_between
+
+GRAMMAR: Final = Grammar(
+    file="kaldi_ark.lark",
+    start="kaldi_ark",
+    steps=(),
+    words=MappingProxyType(
+        {
+            **{"KEY": "a key", "OPEN": "`[`", "CLOSE": "`]`"},
+            **{"NUMBER": "a number", "LINE": "the end of the line"},
+        }
+    ),
+)
+_HINT: Final = "write: key, blank, [ and ] with a row of numbers a line, or one line for a vector"
+
+
+def parse(source: Source, *, findings: Findings, engine: Engine) -> Archive:
+    """Return the objects: matrices and vectors of float32, and vectors without brackets of int32.
+
+    An object whose numbers begin on the line of its key is a vector. Raises FormatError.
+    """
+    words = Words.of(GRAMMAR, source, engine, ARK, findings, lambda _: _HINT)
+    keys, lines = words.where("KEY"), words.where("LINE")
+    ends, numbers = np.append(keys[1:], len(words)), words.where("NUMBER")
+    has_open = words.is_a("OPEN", among=np.minimum(keys + 1, len(words) - 1))
+    after = np.where(has_open, keys + 2, keys + 1)
+    is_matrix = has_open & words.is_a("LINE", among=np.minimum(after, len(words) - 1))
+    counts = counts_between(numbers, np.append(keys, len(words)))
+    in_line = counts_between(numbers, np.append(lines, len(words)))
+    firsts = np.searchsorted(lines, keys), np.searchsorted(lines, ends)
+    rows, cols = np.full(keys.size, -1, np.int64), counts.astype(np.int64)
+    if is_matrix.any():
+        rows[has_open & (counts == 0)] = 0
+    for at in np.flatnonzero(is_matrix).tolist():
+        found = in_line[firsts[0][at] : firsts[1][at]]
+        found = found[found > 0]
+        rows[at], cols[at] = found.size, found[0] if found.size else 0
+        for row in np.flatnonzero(found != cols[at])[:1].tolist():
+            message = f"row {row} of the matrix has {counted(int(found[row]), 'number')}"
+            hint = f"write {counted(int(cols[at]), 'number')} in each row"
+            raise words.error(int(keys[at]), "ark-text", message, hint)
+    if b"\r" in source.data:
+        words.report("ark-kaldiio", keys[:1], lambda _: {"what": "carriage returns"})
+    values: Any = words.float32s(numbers)
+    if not has_open.any() and keys.size:
+        values = words.integers(numbers).astype(np.int32)
+    return Archive(words.strings(keys), rows, cols, values)

@@ -1,0 +1,1 @@
+"""Sibling formats that are text or binary, or folders of files."""

@@ -1,0 +1,155 @@
+"""Archives of Kaldi, binary or text, as tables: a row a vector, or a row of a matrix."""
+
+import re
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from exset.codecs.siblings import ark
+from exset.core.errors import Findings, FormatError, Place
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.core.source import Source
+from exset.core.text import safe
+from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.strings import Strings
+from exset.grammars.siblings.archive import Archive
+from exset.grammars.siblings.findings import ARK
+from exset.grammars.siblings.patterns import Patterns
+from exset.grammars.siblings.sparse import is_single
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, text_or_bytes
+from exset.grammars.tables.losses import Losses
+from exset.grammars.tables.table import Table
+from exset.parsers.siblings import ark_text
+
+FEATURES: Final = "features"
+_BINARY: Final = re.compile(rb"\s*+[^\s\0]++[ \t]?+\0B")
+
+
+def read(
+    source: Source,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Table:
+    """Return a table: `name`, the key, and `features`: a vector, or a row of a matrix.
+
+    A matrix is an `example`, and its rows are the events. Rows of one length are arrays, others are
+    lists, of float32, float64 or int32. Raises FormatError.
+    """
+    findings = Findings() if findings is None else findings
+    if _BINARY.match(source.data) or b"\0" in source.data[:4096]:
+        archive = ark.decode(source, limits=limits, findings=findings, engine=engine)
+    else:
+        archive = ark_text.parse(source, findings=findings, engine=engine)
+    place = Place(source.name)
+    if (archive.rows < 0).any() and (archive.rows >= 0).any():
+        hint = "write matrices and vectors to an archive each"
+        message = "the archive has both matrices and vectors"
+        raise FormatError(message, place=place, hint=hint, code="ark-kinds")
+    distinct, codes = archive.keys.distinct()
+    for code in np.flatnonzero(np.bincount(codes, minlength=len(distinct)) > 1)[:1].tolist():
+        key = safe((distinct[code] or b"").decode("utf-8", "backslashreplace"))
+        findings.add(ARK.finding("ark-key-twice", place, key=key))
+    sizes = archive.cols
+    columns: dict[str, TableColumn] = {"name": text_or_bytes(archive.keys)}
+    if not archive.is_of_vectors:
+        for row in np.flatnonzero(archive.rows == 0)[:1].tolist():
+            key = safe((archive.keys[row] or b"").decode("utf-8", "backslashreplace"))
+            findings.add(ARK.finding("ark-empty", place, key=key))
+        example = np.repeat(np.arange(archive.rows.size), archive.rows)
+        sizes, starts = sizes[example], np.cumsum(archive.rows) - archive.rows
+        columns = {
+            "example": Numbers.of(example),
+            "event": Numbers.of(np.arange(example.size) - starts[example]),
+            "name": columns["name"].take(example),
+        }
+    if sizes.size and (sizes == sizes[0]).all():
+        columns[FEATURES] = Numbers.of(archive.values.reshape(sizes.size, sizes[0]))
+    else:
+        columns[FEATURES] = Lists.of(Numbers.of(archive.values), sizes)
+    return Table(columns, sizes.size, {})
+
+
+def write(
+    table: Table,
+    /,
+    *,
+    findings: Findings | None = None,
+    lossy: bool = False,
+    side: str = "inputs",
+) -> bytes:
+    """Return a binary archive of the `features`, or of the inputs or targets, of a table.
+
+    The rows of an `example` become a matrix; without this column a row is a vector. side: "inputs"
+    or "targets". Raises FormatError.
+    """
+    losses = Losses(lossy, Findings() if findings is None else findings)
+    patterns = Patterns.of(table, losses, "Kaldi")
+    kept = ["name", FEATURES]
+    column = table.columns.get(FEATURES)
+    if column is None or (side == "targets" and patterns.targets):
+        groups, others = patterns.inputs, patterns.targets
+        if side == "targets":
+            groups, others = others, groups
+        if not groups:
+            patterns.refuse(side, "an archive of Kaldi needs features, inputs or targets")
+        for group in others:
+            hint = "write it to another archive, with <--side targets or side='targets'>"
+            losses.report(group.column, "an archive of Kaldi has one side", hint=hint)
+        column = Numbers.of(patterns.joined(groups, side))
+    first, example = np.arange(table.rows), table.columns.get("example")
+    if is_matrix := is_single(example, "iu"):
+        first = np.flatnonzero(np.diff(example.values, prepend=example.values[:1] - 1))
+        kept += ["example", "event"]
+    patterns.drop_others(kept)
+    keys, (values, cols) = _keys(table, first, patterns), _values(column, patterns)
+    rows = np.full(first.size, -1, np.int64)
+    if is_matrix:
+        rows, widths = np.diff(first, append=table.rows), cols
+        cols = widths[first]
+        for row in np.flatnonzero(np.repeat(cols, rows) != widths)[:1].tolist():
+            patterns.refuse(FEATURES, "Kaldi has no rows of different lengths in a matrix", row)
+    return ark.encode(Archive(keys, rows, cols, values))
+
+
+def _keys(table: Table, rows: Longs, patterns: Patterns) -> Strings:
+    """Return the key of each object: its name, or its number."""
+    numbers = Strings.of([b"%d" % row for row in range(rows.size)])
+    names = table.columns.get("name")
+    if not isinstance(names, Strings) or not names.present.any():
+        return numbers
+    keys = [*Strings.unchecked(**vars(names)).take(rows)]
+    for row, key in enumerate(keys):
+        if key is None or len(key.split()) != 1 or key != key.strip() or b"\0" in key:
+            problem = "Kaldi needs keys without blanks: all keys become numbers"
+            patterns.losses.report("name", problem, int(rows[row]))
+            return numbers
+    return Strings.of(keys)
+
+
+def _values(column: TableColumn, patterns: Patterns) -> tuple[Any, Longs]:
+    """Return the numbers of all rows, and how many each row has."""
+    for row in np.flatnonzero(~column.present)[:1].tolist():
+        patterns.refuse(FEATURES, "Kaldi has no absent objects", row)
+    items = column.items if isinstance(column, Lists) else column
+    is_right = isinstance(items, Numbers) and items.values.dtype.kind in "biuf"
+    if not isinstance(items, Numbers) or not is_right or not items.present.all():
+        problem = "Kaldi stores numbers, all of them present"
+        raise FormatError(problem, place=Place("table", field=FEATURES), code="table-holds")
+    if isinstance(column, Lists):
+        cols = column.lengths * prod(items.shape)
+    else:
+        cols = np.full(len(column), prod(items.shape), np.int64)
+    values: Any = items.values.reshape(-1)
+    is_whole = values.dtype.kind in "biu" and "example" not in patterns.others
+    if is_whole and (values.astype(np.int64) == values.astype(np.int32)).all():
+        dtype: Any = np.int32
+    else:
+        dtype = values.dtype if values.dtype == np.float64 else np.float32
+    made = values.astype(dtype)
+    if values.dtype.kind in "biu" and (made.astype(values.dtype) != values).any():
+        patterns.refuse(FEATURES, "Kaldi stores integers beyond 32 bits as reals, which round them")
+    return made, cols

@@ -1,0 +1,165 @@
+"""Archives of Kaldi."""
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import exset
+from exset import ExampleSet, Findings, FormatError, Table, formats
+from exset.core.kernels import Engine
+from exset.core.source import Source
+from exset.runtime.siblings import ark
+from exset.testing.siblings import archives
+from tests.siblings.corpus import verdicts
+
+engines = pytest.mark.parametrize("engine", ["table", "reference"])
+
+OTHER = ("float", "bool", "token", "tokens")
+"""Archives of objects that exset does not read."""
+
+
+@engines
+def test_the_corpus(corpus: Path, engine: Engine) -> None:
+    folder, seen = corpus / "siblings/kaldi", 0
+    for verdict in verdicts(folder):
+        content = (folder / verdict.path).read_bytes()
+        is_kaldi = verdict.oracle.startswith("kaldi_native_io")
+        if not verdict.path.endswith("ark") or not is_kaldi or len(content) > 20_000:
+            continue
+        source, name = Source(verdict.path, content), verdict.path.removeprefix("made/")[:-4]
+        if verdict.verdict != "accept" or name in OTHER:
+            with pytest.raises(FormatError):
+                ark.read(source, engine=engine)
+            continue
+        seen += 1
+        check(ark.read(source, engine=engine, findings=Findings()), verdict.values)
+    assert seen > 25
+
+
+def check(table: Table, expected: dict[str, Any]) -> None:
+    # kaldi_native_io stops at nan in text, and kaldiio keeps a line break before a key
+    best = max(expected, key=lambda name: (len(expected[name]), name != "kaldiio"))
+    objects = [
+        (key, wanted["values"] if isinstance(wanted, dict) else wanted)
+        for key, wanted in expected[best]
+    ]
+    rows = [np.ravel(getattr(each, "values", each)) for each in table["features"]]
+    values = np.concatenate(rows) if rows else np.zeros(0, np.float32)
+    numbers = np.concatenate([np.ravel(np.array(wanted, values.dtype)) for _, wanted in objects])
+    assert np.allclose(values, numbers, rtol=2e-6, atol=2e-5, equal_nan=True)
+    keys = [key for key, wanted in objects if len(wanted) or "event" not in table]
+    assert list(dict.fromkeys(table["name"])) == list(dict.fromkeys(keys))
+
+
+@given(archives())
+def test_written_archives_read_back(table: Table) -> None:
+    data = exset.dumps(table, format="kaldi_ark", findings=Findings())
+    assert exset.loads(data, format="kaldi_ark", model=Table, findings=Findings()) == table
+
+
+def matrix(rows: int, cols: int, *values: float, key: bytes = b"a ") -> bytes:
+    """Return an entry with a matrix."""
+    sizes = struct.pack("<bibi", 4, rows, 4, cols)
+    return key + b"\0BFM " + sizes + struct.pack(f"<{len(values)}f", *values)
+
+
+@engines
+def test_every_cut(engine: Engine) -> None:
+    """A cut archive is an error, or has bytes after its last object."""
+    whole = matrix(1, 2, 0.5, 1.5) + matrix(1, 2, 2.5, 0.0, key=b"b ")
+    table = ark.read(Source("x", whole), engine=engine)
+    assert len(table) == 2
+    for end in range(5, len(whole)):
+        findings = Findings()
+        try:
+            made = ark.read(Source("x", whole[:end]), engine=engine, findings=findings)
+        except FormatError:
+            continue
+        assert findings or (end == len(whole) // 2 and made == table[:1])
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (matrix(1, 1, 0.5), None),
+        (matrix(1, 1, 0.5) * 2, "ark-key-twice"),
+        (matrix(1, 1, 0.5) + b"rest", "ark-kaldiio"),
+        (matrix(1, 1, 0.5, key=b"a\t"), "ark-kaldiio"),
+        (b"a [\r\n 1 2\r\n 3 4 ]\r\n", "ark-kaldiio"),
+        (b"a [ 1 2 ]\na [ 1 3 ]\n", "ark-key-twice"),
+    ],
+)
+@engines
+def test_findings(data: bytes, code: str | None, engine: Engine) -> None:
+    findings = Findings()
+    ark.read(Source("x", data), findings=findings, engine=engine)
+    assert [each.code for each in findings] == ([code] if code else [])
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (matrix(1, 1, 0.5, key=b"a  "), "ark-key"),
+        (matrix(1, 1, 0.5, key=b"a"), "ark-key"),
+        (b"\0B\4\0\0\0\0" + matrix(1, 1, 0.5), "ark-key"),
+        (matrix(-1, 1), "syntax"),
+        (matrix(2**31 - 1, 2**31 - 1, 0.5), "syntax"),
+        (matrix(1, 1, 0.5) + b"v \0BFV \4\1\0\0\0\0\0\0\0", "ark-kinds"),
+        (b"a [\n 1 2\n 3 ]\n", "ark-text"),
+        (b"a [ 1\n", "syntax"),
+        (b"a yes\n", "syntax"),
+    ],
+)
+@engines
+def test_errors(data: bytes, code: str, engine: Engine) -> None:
+    with pytest.raises(FormatError) as info:
+        ark.read(Source("x", data), engine=engine)
+    assert info.value.code == code
+
+
+def test_detection() -> None:
+    assert formats.detect(matrix(1, 1, 0.5), "x").name == "kaldi_ark"
+    assert formats.detect(b"a  [\n 1 ]\n", "x.ark").name == "kaldi_ark"
+
+
+def test_what_an_archive_cannot_store() -> None:
+    for wrong in (
+        {"features": [1.0], "name": ["a b"]},
+        {"features": [1.0], "name": [""]},
+        {"features": [None, 1.0]},
+        {"features": ["a"]},
+        {"features": [1 << 60, (1 << 60) + 1]},
+        {"features": [[1.0], [1.0, 2.0]], "example": [0, 0]},
+        {"inputs": [1.0], "targets": [1.0]},
+        {"weight": [1.0]},
+    ):
+        with pytest.raises(FormatError) as info:
+            exset.dumps(Table.of(wrong), format="kaldi_ark", findings=Findings())
+        assert info.value.code == "table-holds", wrong
+
+
+def test_lens_sets(tmp_path: Path) -> None:
+    """Two archives have the inputs and the targets of a set."""
+    for side in ("inputs", "targets"):
+        out = tmp_path / f"{side}.ark"
+        exset.convert("exset::xor-events.ex", out, side=side, lossy=True, findings=Findings())
+    inputs, targets = (exset.load(tmp_path / f"{side}.ark") for side in ("inputs", "targets"))
+    assert isinstance(inputs, Table) and isinstance(targets, Table)
+    both = Table.of(
+        {
+            "name": inputs["name"],
+            "inputs": inputs["features"],
+            "example": inputs["example"],
+            "event": inputs["event"],
+        }
+    )
+    made = exset.from_table(both, family="lens", findings=Findings())
+    assert isinstance(made, ExampleSet)
+    arrays = exset.to_arrays(made)
+    whole = exset.to_arrays(exset.load("exset::xor-events.ex", model=ExampleSet))
+    assert arrays.inputs.shape == whole.inputs.shape
+    assert np.array_equal(arrays.inputs, whole.inputs, equal_nan=True)
