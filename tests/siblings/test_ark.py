@@ -47,7 +47,8 @@ def check(table: Table, expected: dict[str, Any]) -> None:
         (key, wanted["values"] if isinstance(wanted, dict) else wanted)
         for key, wanted in expected[best]
     ]
-    rows = [np.ravel(getattr(each, "values", each)) for each in table["features"]]
+    features: Any = table["features"]
+    rows = [np.ravel(getattr(each, "values", each)) for each in features]
     values = np.concatenate(rows) if rows else np.zeros(0, np.float32)
     numbers = np.concatenate([np.ravel(np.array(wanted, values.dtype)) for _, wanted in objects])
     assert np.allclose(values, numbers, rtol=2e-6, atol=2e-5, equal_nan=True)
