@@ -16,6 +16,7 @@ from exset.runtime.lbann.hdf5_search import Search, SearchResult, results_of
 
 _BLANKS = frozenset(" \t\n\v\f\r")
 _NAMES_SHOWN = 12
+_ROWS = 4096
 
 
 def search_for(
@@ -63,7 +64,7 @@ def built(
     if directory is None:
         folders = {os.path.dirname(path) or "." for path in paths}
         directory = os.path.commonpath(folders) if folders else "."
-    rows = []
+    base, rows, lists = directory or ".", list[Record](), list[SampleList]()
     rejected = 0
     for path, result in results_of(outcomes, "list-odd-sample", findings):
         rejected += len(result.rejected)
@@ -77,13 +78,17 @@ def built(
         ]
         if ids:
             rows.append(Record(name, ids, len(result.rejected)))
-    if not rows:
+        if len(rows) == _ROWS:  # a list takes much less memory than its rows
+            lists.append(SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, base, rows))
+            rows.clear()
+    if not (rows or lists):
         hint = "name a sample with <--sample PATH or sample=PATH>, or match the paths of all"
         hint += " samples with <--pattern 'RUN_ID/*' or pattern='RUN_ID/*'>"
         if rejected:
             hint = "the warnings say why exset rejected each group"
         raise FormatError("the files contain no samples", hint=hint, code="list-empty")
-    return SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, directory or ".", rows)
+    last = SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, base, rows)
+    return lists[0].concat(*lists[1:], last) if lists else last
 
 
 def is_skipped(what: str, name: str, place: Place, findings: Findings) -> bool:
