@@ -1,7 +1,7 @@
 """`exset list`: build and merge sample lists, and order them by ranks."""
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -274,21 +274,35 @@ def balance(
 @one_file
 @click.argument("folder", metavar="FOLDER")
 @option("--files", type=Whole(1), required=True, help="Number of new files.")
+@option(
+    "--by",
+    type=click.Choice(["samples", "bytes"]),
+    default="samples",
+    help="Give all files as many samples (default), or as many bytes.",
+)
 @base_option
 @roots_option
 @model_output(FORMAT)
 @reading_options_of(FORMAT)
 @jobs_option
 def repack(
-    file: str, folder: str, files: int, base: str, output: str, common: CommonOptions
+    file: str,
+    folder: str,
+    files: int,
+    by: Literal["samples", "bytes"],
+    base: str,
+    output: str,
+    common: CommonOptions,
 ) -> Report:
     """Copy the samples of a list into new HDF5 files with as many samples each.
 
     \b
       exset list repack all.sample_list even/ --files 64 -o even.sample_list
 
-    The files have the samples in the order of the list. A sample keeps its fields and its path; if
-    a file has this path already, it gets a number, as in run/0_2. FOLDER must be new or empty.
+    --by bytes is for samples of different sizes. exset reports how much the files differ from the
+    mean. The files have the samples in the order of the list. A sample keeps its fields and its
+    path; if a file has this path already, it gets a number, as in run/0_2. FOLDER must be new or
+    empty.
     """
     from exset.grammars.lbann.sample_list import SampleList
     from exset.runtime.lbann.list_repack import repacked
@@ -297,10 +311,12 @@ def repack(
     samples = common.load_model(file, SampleList)
     probing = common.showing("copying").probing
     with with_source_name(file):
-        even = repacked(samples, folder, files, common.findings, base=base, **probing)
-    counts = even.included
+        even, sizes = repacked(samples, folder, files, common.findings, by=by, base=base, **probing)
     report = _written(even, output, common.findings)
-    each = f"{int(counts.min()):,} to {int(counts.max()):,} samples in each file"
+    mean = sizes.mean() or 1
+    apart = max(mean - sizes.min(), sizes.max() - mean) / mean
+    each = f"{int(sizes.min()):,} to {int(sizes.max()):,} {by} in each file"
+    each += f", up to {apart:.1%} from the mean"
     report.status = [*report.status, each]
     return report
 

@@ -4,27 +4,29 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
-from typing import Any, Final
+from itertools import groupby, pairwise
+from typing import Any, Final, Literal
 
 import h5py
+import numpy as np
 from h5py import h5f, h5g, h5o, h5p
 
 from exset.core.callers import OptionError
-from exset.core.errors import Findings, FormatError, Place
+from exset.core.errors import Findings, FormatError
 from exset.core.jobs import Jobs
 from exset.core.limits import DEFAULT, Limits
+from exset.grammars.columns.arrays import Longs
 from exset.grammars.lbann.list_files import File as Record
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io import folders
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.hdf5.file import File
-from exset.runtime.hdf5.objects import is_group
 from exset.runtime.hdf5.sink import Sink
 from exset.runtime.lbann.hdf5_files import run_on_files
 from exset.runtime.lbann.hdf5_probe import Probe
 from exset.runtime.lbann.hdf5_prototype import fields_of
+from exset.runtime.lbann.list_even import even_cuts, group_of, loads_of, sample_sizes
 from exset.runtime.lbann.list_exclusion import to_inclusion
 
 _SUFFIX: Final = ".h5"
@@ -56,21 +58,23 @@ def repacked(
     files: int,
     findings: Findings,
     *,
+    by: Literal["samples", "bytes"] = "samples",
     base: str = "",
     access: Access = DEFAULT_ACCESS,
     limits: Limits = DEFAULT,
     jobs: Jobs = 1,
-) -> SampleList:
-    """Write a new folder of HDF5 files with the samples of a list, and return their list.
+) -> tuple[SampleList, Longs]:
+    """Write a new folder of HDF5 files with the samples of a list; return their list and sizes.
 
-    The files have the samples in the order of the list. The numbers of samples of two files differ
-    by one at most. A sample is copied with all that is in its group, and keeps its path; if a file
-    has this path already, the sample gets a number after it. The folder is written completely or
-    not at all.
+    The files have the samples in the order of the list. A sample is copied with all that is in its
+    group, and keeps its path; if a file has this path already, the sample gets a number after it.
+    The folder is written completely or not at all.
 
-    base: the folder of a relative base directory. Raises OptionError for less than one file and for
-    more files than samples, FormatError for a list without ids of HDF5 groups, and for a sample
-    that does not exist or has links. Raises OSError.
+    by: divide the samples so that the new files have about the same number of samples, or of bytes
+    of stored values; a file differs from the mean by one sample at most. The sizes are these
+    numbers, int64 [files]. base: the folder of a relative base directory. Raises OptionError for
+    less than one file and for more files than samples, FormatError for a list without ids of HDF5
+    groups, and for a sample that does not exist or has links. Raises OSError.
     """
     if samples.kind.is_single or samples.has_integer_ids:
         hint = "repack a list of one of the CONDUIT_HDF5 types"
@@ -83,8 +87,11 @@ def repacked(
         message = f"files must be a number from 1 to {len(pairs):,}, the number of samples"
         raise OptionError(f"{message}, not {files}")
     names = [f"{number:0{len(str(files - 1))}}{_SUFFIX}" for number in range(files)]
-    shares = [pairs[len(pairs) * n // files : len(pairs) * (n + 1) // files] for n in range(files)]
-    plans = [tuple(_named(share)) for share in shares]
+    weights = np.ones(len(pairs), np.int64)
+    if by == "bytes":
+        weights = sample_sizes(pairs, access=access, limits=limits, jobs=jobs)
+    cuts = even_cuts(weights, files)
+    plans = [tuple(_named(pairs[start:end])) for start, end in pairwise(cuts)]
     with folders.writing(folder) as new:
         items = [NewFile(new.path_of(name), plan) for name, plan in zip(names, plans, strict=True)]
         work = partial(write, access=access, limits=limits)
@@ -93,7 +100,8 @@ def repacked(
     rows = [
         Record(name, [each.name for each in plan]) for name, plan in zip(names, plans, strict=True)
     ]
-    return SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, folder.rstrip(os.sep) or os.sep, rows)
+    made = SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, folder.rstrip(os.sep) or os.sep, rows)
+    return made, loads_of(weights, cuts)
 
 
 def _named(pairs: Sequence[tuple[str, str]]) -> Iterator[Copied]:
@@ -135,12 +143,7 @@ def write(item: NewFile, access: Access, limits: Limits) -> None:
 
 def _copy(file: File, each: Copied, groups: dict[str, Any]) -> None:
     """Copy the group of a sample. `groups`: the groups of the new file by path; it may grow."""
-    place = Place(file.path, field=each.sample)
-    group = file.find(each.sample.strip("/"))
-    if group is None or not is_group(group):
-        hint = "exset validate --files finds all samples that do not exist"
-        message = "the file has no such group"
-        raise FormatError(message, place=place, hint=hint, code="hdf5-no-sample")
+    group = group_of(file, each.sample)
     fields_of(file, group, each.sample)  # raises FormatError for links
     above, _, name = each.name.rpartition("/")
     for path in (*_above(each.name), above):

@@ -1,5 +1,6 @@
 """`exset list repack`: every sample once, unchanged, in files with as many samples each."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import h5py
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
+from exset.runtime.lbann.list_even import even_cuts, loads_of
 from exset.runtime.lbann.list_repack import _named
 from tests.cli.command_line import run
 
@@ -79,6 +81,38 @@ def test_samples_are_kept(files: int, jobs: int) -> None:
     once = {path.name: path.read_bytes() for path in Path("even").iterdir()}
     assert run("list", "repack", "all.sample_list", "again", *words).exit_code == 0
     assert once == {path.name: path.read_bytes() for path in Path("again").iterdir()}
+
+
+def test_as_many_bytes() -> None:
+    """Samples of very different sizes: the files differ from the mean by less than 2 %."""
+    draw = np.random.default_rng(2)
+    for number, count in enumerate([300, 1, 59]):
+        with h5py.File(f"wide{number}.h5", "w", track_order=True) as file:
+            for sample in range(count):
+                file[f"run/{sample}/x"] = np.zeros(int(draw.integers(1, 400)), "f4")
+    run("list", "build", "wide*.h5", "-o", "wide.sample_list", "--pattern", "run/*")
+    words = ["wide.sample_list", "even", "--files", "5", "-o", "even.sample_list"]
+    done = run("list", "repack", *words, "--by", "bytes")
+    sizes = []
+    for path in sorted(Path("even").iterdir()):
+        with h5py.File(path) as file:
+            sizes.append(sum(each["x"].nbytes for each in file["run"].values()))
+    assert len(sizes) == 5 and max(abs(size / np.mean(sizes) - 1) for size in sizes) < 0.02
+    assert f"{min(sizes):,} to {max(sizes):,} bytes in each file" in done.stderr
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=40), st.integers(1, 40))
+def test_cuts(weights: list[int], files: int) -> None:
+    files = min(files, len(weights))
+    cuts = even_cuts(np.array(weights), files)
+    assert len(cuts) == files + 1 and cuts[0] == 0 and cuts[-1] == len(weights)
+    assert all(start < end for start, end in pairwise(cuts))
+    sizes = loads_of(np.array(weights), cuts)
+    assert sizes.tolist() == [sum(weights[start:end]) for start, end in pairwise(cuts)]
+    if len(weights) >= files * (max(weights) + 1) and min(weights):
+        assert np.abs(sizes - sizes.mean()).max() <= max(weights)
+    counts = np.diff(even_cuts(np.ones(len(weights), np.int64), files))
+    assert counts.max() - counts.min() <= 1
 
 
 def test_an_exclusion_list_and_the_base() -> None:
