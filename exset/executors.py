@@ -7,6 +7,7 @@ everybody who may connect to it.
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
+from pkgutil import resolve_name
 from typing import ParamSpec, TypeVar
 
 import exset
@@ -38,11 +39,6 @@ def run_checked(version: str, fn: Callable[P, R], /, *args: P.args, **kwargs: P.
     return fn(*args, **kwargs)
 
 
-def version() -> str:
-    """Return the version of exset in a worker."""
-    return exset.__version__
-
-
 @contextmanager
 def dask(address: str) -> Iterator[Execution]:
     """Connect to a Dask scheduler, such as `tcp://host:8786`; work runs on its workers.
@@ -59,11 +55,11 @@ def dask(address: str) -> Iterator[Execution]:
             client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError:
             raise WorkerError(f"the scheduler {address} has no workers") from None
-        try:
-            versions = client.run(version)
-        except ModuleNotFoundError as error:
-            raise WorkerError(f"a worker of {address} lacks exset: {error}") from None
+        # Code of exset itself would be no code in a worker that lacks exset.
+        versions = client.run(resolve_name, "exset:__version__", on_error="return")
         for name, found in versions.items():
+            if isinstance(found, Exception):
+                raise WorkerError(f"the worker {name} lacks exset: {found}")
             if found != exset.__version__:
                 message = f"the worker {name} has exset {found}, not {exset.__version__}"
                 raise WorkerError(f"{message}: install one version")

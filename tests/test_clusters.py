@@ -18,6 +18,7 @@ import exset
 from exset import executors
 from exset.jobs import Execution, WorkerError, run
 from tests.cli.command_line import run as exset_command
+from tests.core import deadly
 from tests.house import ROOT
 
 SCRIPTS = re.findall(r"```bash\n(.*?)```", (ROOT / "docs" / "clusters.md").read_text(), re.DOTALL)
@@ -102,6 +103,52 @@ def test_dask() -> None:
         port = free.getsockname()[1]
     shell(DASK.replace("8786", str(port)))
     check()
+
+
+WORKER = """
+import sys
+{change}
+from distributed.cli.dask_worker import main
+main()
+"""
+"""A worker of Dask in which exset is not as it should be."""
+
+
+@pytest.mark.skipif(not find_spec("distributed"), reason="the extra dask is not installed")
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("sys.modules['exset'] = None", "lacks exset"),
+        ("import exset; exset.__version__ = '0.0'", "has exset 0.0, not"),
+    ],
+)
+def test_a_worker_of_dask_without_this_exset(change: str, message: str) -> None:
+    from distributed import LocalCluster
+
+    how = {"processes": False, "protocol": "tcp", "dashboard_address": None}
+    with LocalCluster(n_workers=0, **how) as cluster:
+        words = [cluster.scheduler_address, "--no-nanny", "--no-dashboard", "--nthreads", "1"]
+        command = [sys.executable, "-c", WORKER.format(change=change), *words]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as worker:
+            try:
+                done = exset_command("info", "exset::xor.ex", "--scheduler", words[0])
+            finally:
+                worker.terminate()
+    assert done.exit_code == 3 and not done.stdout
+    assert message in done.stderr, done.stderr
+
+
+@pytest.mark.skipif(not find_spec("executorlib"), reason="executorlib is not installed")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pydantic
+def test_executorlib() -> None:
+    """A process that dies costs one file."""
+    from executorlib import SingleNodeExecutor
+
+    with SingleNodeExecutor(max_workers=2) as pool:
+        how = Execution(2, executors.SameVersion(pool))
+        found = list(run(deadly.work, ["a", "deadly", "b", "bad"], jobs=how))
+    values = [each.value[0] if each.value else type(each.error).__name__ for each in found]
+    assert values == ["a", "ChildProcessError", "b", "FormatError"]
 
 
 def test_workers_with_another_version() -> None:

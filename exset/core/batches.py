@@ -11,7 +11,7 @@ from exset.core.outcome import Batch, Item, Outcome, Value, died, run_batch
 from exset.core.pace import Pace
 from exset.core.process_pool import Processes
 
-_DEAD = ("KilledWorker",)
+_DEAD = ("KilledWorker", "ExecutorlibSocketError")
 """Errors of other executors which say, as BrokenExecutor does, that the worker died."""
 
 
