@@ -163,7 +163,7 @@ def convert(
             click.echo(f"{safe(job.source)} -> {safe(job.target)}: {count}", err=True)
 
     how = common.jobs
-    converter = Converter(common.in_worker, options, jobs.folder is not None, level, dry_run)
+    converter = Converter(common, options, jobs.folder is not None, level, dry_run)
     # Parts are written twice: this pays only if others write them, too.
     can_divide = not dry_run and (how.workers > 1 or how.is_partial)
     with nullcontext() if how.is_partial else removed_at_end():

@@ -92,7 +92,7 @@ def fmt(files: tuple[str, ...], check: bool, common: CommonOptions) -> int:
             click.echo(f"{safe('<stdin>' if path == '-' else path)}: {verdict}")
 
     return for_each_file(
-        Formatter(common.in_worker, check),
+        Formatter(common, check),
         files,
         row=lambda path, done: {
             "format": done and done.format.name,

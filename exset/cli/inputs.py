@@ -76,11 +76,6 @@ class CommonOptions:
         """The same options for work of which a terminal shows the progress."""
         return replace(self, jobs=replace(self.jobs, watch=partial(progress, action=action)))
 
-    @property
-    def in_worker(self) -> "CommonOptions":
-        """The same options for work on one file, which may go to another process."""
-        return replace(self, jobs=Execution())
-
     def load(self, path: str) -> LoadedFile:
         """Read a file; raises FormatError and OSError as `exset.load` does."""
         source = api.read_input(path, self.format, limits=self.limits, roots=self.access.roots)

@@ -78,7 +78,7 @@ def _inspect(files: tuple[str, ...], common: CommonOptions, full: bool) -> int:
         click.echo(next(separators, "\n"), nl=False)
         _show(found, common.verbosity)
 
-    work = Summariser(common.in_worker, full)
+    work = Summariser(common, full)
     return for_each_file(
         work,
         files,

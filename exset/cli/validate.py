@@ -67,7 +67,7 @@ def validate(
     is_inner = check_files and len(files) == 1
     inner = Execution(isolated=common.jobs.workers < 2)
     check = Check(
-        common.in_worker,
+        common,
         base if check_files else None,
         common.showing("checking").isolated if is_inner else inner,
         decode,

@@ -70,6 +70,10 @@ class Execution:
         if self.jobs < 0:
             raise ValueError(f"jobs must be a number from 0, not {self.jobs}")
 
+    def __reduce__(self) -> "tuple[type[Execution], tuple[()]]":
+        """Let a worker, which gets this with its work, do the work itself."""
+        return Execution, ()
+
     @property
     def workers(self) -> int:
         """The number of processes, or of the workers of the executor."""

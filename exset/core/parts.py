@@ -49,7 +49,7 @@ class PartState:
 
     is_certain: whether the file need not be read as a whole. start: the offset of the part. lines:
     how many line ends it has. expanded: what it counts towards the limit `max_expand`. names: names
-    that count for the whole file.
+    that count for the whole file. width: how many elements each of its records has.
     """
 
     is_certain: bool
@@ -57,6 +57,7 @@ class PartState:
     lines: int = 0
     expanded: int = 0
     names: tuple[bytes, ...] = ()
+    width: int = 0
 
 
 class Parts(Sequence[Item]):

@@ -71,7 +71,8 @@ class PartsOf(Protocol):
     ) -> Generator[Any, None, PartState]:
         """Yield models of the units in a part, and return the state of the part.
 
-        Findings have places in the part. Raises nothing but OSError. If the state is not certain,
+        Findings have places in the part. Raises OSError, and FormatError for an input
+        that is no longer the one that was divided, but for no other. If the state is not certain,
         the models are not those of the file.
         """
 

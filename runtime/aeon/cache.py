@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -109,7 +109,7 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
     def __iter__(self) -> Iterator[Block]:
         """Yield the blocks in order. Raises FormatError if the cache is damaged."""
         findings = Findings(strict=True)
-        self._check_folder(findings)
+        self.check_folder(findings)
         for number in self.blocks:
             yield self.block(number, findings)
 
@@ -138,9 +138,15 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
 
     def intact(self, findings: Findings, width: int | None = None) -> Iterator[tuple[int, Block]]:
         """Yield the numbers and blocks of `check` one at a time."""
-        self._check_folder(findings)
-        for number, path in self.blocks.items():
-            of_block = Findings()
+        self.check_folder(findings)
+        yield from self.intact_among(self.blocks, findings, width)
+
+    def intact_among(
+        self, numbers: Iterable[int], findings: Findings, width: int | None = None
+    ) -> Iterator[tuple[int, Block]]:
+        """Yield those of some blocks that are intact, with their numbers, as `check` does."""
+        for number in numbers:
+            path, of_block = self.blocks[number], Findings()
             try:
                 block = self.block(number, of_block)
             except (FormatError, OSError) as error:
@@ -160,7 +166,8 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
                 words = {"number": number, "width": has, "expected": width}
                 findings.add(finding_at("aeon-cache-width", Place(path), **words))
 
-    def _check_folder(self, findings: Findings) -> None:
+    def check_folder(self, findings: Findings) -> None:
+        """Add the findings about the folder itself, not about its blocks."""
         place = Place(self.path)
         if self.uid is None:
             findings.add(finding_at("aeon-cache-name", place, name=self.name))

@@ -1,11 +1,19 @@
 """`--journal`, `--resume`, `--shard` and `exset gather` of all commands that have them."""
 
 import os
+import pickle
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
 import h5py
 import pytest
+from click.testing import CliRunner
 
+from exset.cli import cli
+from exset.core.jobs import Execution
 from tests.cli.command_line import run
 
 
@@ -57,6 +65,29 @@ def test_shares_and_gather_equal_one_run(command: str, outputs: str, flags: list
     assert gathered.stderr == whole.stderr
     assert gathered.exit_code == whole.exit_code
     assert contents() == expected
+
+
+class Pickling(Executor):
+    """An executor that pickles what it gets and gives, and that no worker can get itself."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        call, given, named = pickle.loads(pickle.dumps((fn, args, kwargs)))
+        done.set_result(pickle.loads(pickle.dumps(call(*given, **named))))
+        return done
+
+
+@pytest.mark.parametrize(("command", "outputs", "flags"), CASES)
+def test_an_executor_gives_what_one_run_gives(command: str, outputs: str, flags: list[str]) -> None:
+    words = [*command.split(), *outputs.split(), *flags]
+    results = []
+    for how in (None, Execution(2, Pickling())):
+        done = CliRunner().invoke(cli, words, obj=how)
+        results.append((done.exit_code, done.stdout, done.stderr, contents()))
+    assert results[0] == results[1] and results[0][0] in (0, 1, 3)
 
 
 def contents() -> dict[str, bytes]:
