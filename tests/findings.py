@@ -16,6 +16,7 @@ def pages() -> dict[str, str]:
         sections = [each for each in map(explain, codes()) if each.family == rules.title]
         lines = [line for each in sections for line in markdown(each)]
         page = name.rpartition(":")[2].replace(".findings", ".md")
+        assert page not in found, f"two files of findings have the page {page}"
         found[page] = "\n".join([f"# {rules.title}\n", *lines])
     return found
 

@@ -53,7 +53,7 @@ class Execution:
         feeds: Feeds | None = None,
         rest: int = -1,
     ) -> None:
-        self._program = program
+        self.program = program
         self._data = data
         self._most = most
         self._compiled = compiled and max(map(max, program.code)) <= _UINT32
@@ -88,7 +88,7 @@ class Execution:
     @property
     def whole(self) -> int:
         """The number of whole records in the array without a count, if the run stopped in it."""
-        rest = self._program.rest
+        rest = self.program.rest
         assert rest is not None
         return int(self[rest.stream][-1]) - int(self.ints[rest.left])
 
@@ -102,11 +102,11 @@ class Execution:
     def _begin(self, is_large: bool) -> None:
         """Start at the beginning, with offsets of 32 bits, or of 64 bits if `is_large`."""
         self._is_large = is_large
-        streams = self._program.streams
-        self.ints = np.array(self._program.ints, np.int64)
-        if self._program.rest is not None:
-            self.ints[self._program.rest.given] = self._rest
-        self._reals = np.array(self._program.reals, np.float64)
+        streams = self.program.streams
+        self.ints = np.array(self.program.ints, np.int64)
+        if self.program.rest is not None:
+            self.ints[self.program.rest.given] = self._rest
+        self._reals = np.array(self.program.reals, np.float64)
         self._totals, self._state = np.zeros(streams, np.int64), np.zeros(4, np.int64)
         room = np.full(streams, min(_ROOM, 16 + self._total // 16), np.int64)
         if self._writing:  # the counts of most values are known
@@ -151,15 +151,15 @@ class Execution:
         self._ends += filled.astype(self._ends.dtype)
 
     def _run_compiled(self) -> tuple[int, int, int]:
-        code = np.array(self._program.code, np.uint32)
-        constants = np.array(self._program.constants or [0], np.uint8)
+        code = np.array(self.program.code, np.uint32)
+        constants = np.array(self.program.constants or [0], np.uint8)
         data = np.frombuffer(self._data if len(self._data) else b"\0", np.uint8)
         run = cast(Callable[..., tuple[int, int, int]], KERNELS.compiled(interpreter.run))
         size = len(self._data)
         return run(code, constants, data, size, self._most, self._writing, *self._arrays())
 
     def _run_plain(self) -> tuple[int, int, int]:
-        program, data, arrays = self._program, self._data, self._arrays()
+        program, data, arrays = self.program, self._data, self._arrays()
         plain = [array.tolist() for array in arrays]
         run = cast(Callable[..., tuple[int, int, int]], interpreter.run)
         stopped = run(

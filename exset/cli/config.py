@@ -11,6 +11,7 @@ from exset.cli.inputs import CommonOptions, reading_options_of
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, json_option
 from exset.core.text import safe
+from exset.io.named import open_named
 
 if TYPE_CHECKING:
     from exset.grammars.aeon.config.model import LoaderConfig
@@ -61,8 +62,8 @@ def schema() -> None:
     """
     from exset.grammars.aeon.config.schema import JSON_SCHEMA
 
-    with open(JSON_SCHEMA, encoding="utf-8") as file:
-        click.echo(file.read(), nl=False)
+    with open_named(JSON_SCHEMA, "rb") as file:
+        click.echo(file.read().decode(), nl=False)
 
 
 def _lines(config: "LoaderConfig") -> Iterator[str]:

@@ -15,12 +15,12 @@ from exset.cli.inputs import (
     reading_options_of,
     roots_option,
 )
-from exset.cli.models import model_output, refuse_json_in_data, written
+from exset.cli.models import is_incomplete, model_output, refuse_json_in_data, written
 from exset.cli.options import Whole, option, secondary_option
 from exset.cli.output import require_option, usage_error
 from exset.cli.paths import files_argument, one_file
 from exset.cli.reports import Report, show_findings
-from exset.core.errors import Findings, FormatError, Place, Severity, with_source_name
+from exset.core.errors import Findings, FormatError, with_source_name
 from exset.core.text import counted, safe
 from exset.grammars.lbann.list_types import Kind
 from exset.io import files
@@ -155,14 +155,9 @@ def _pictures(
 def _written_by_build(
     samples: "SampleList", output: str, common: CommonOptions, partial: bool
 ) -> Report:
-    is_incomplete = common.findings.worst is Severity.ERROR
-    if is_incomplete and not partial and os.path.exists(output):
-        show_findings(common.findings, common.verbosity, SHOWN)
-        message = "the old list was not replaced, because some files cannot be read"
-        hint = "repair or leave out these files; or write a list of the others with --partial"
-        raise FormatError(message, place=Place(output), hint=hint, code="list-incomplete")
+    failed = is_incomplete(common.findings, [output], partial, common.verbosity)
     report = _written(samples, output, common.findings)
-    report.failed = is_incomplete
+    report.failed = failed
     return report
 
 

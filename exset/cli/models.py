@@ -1,12 +1,15 @@
 """Options of commands that write one file, and the report on this file."""
 
+import os
+from collections.abc import Iterable
+
 import click
 
 from exset import api, formats
 from exset.cli.options import Decorator, options
 from exset.cli.output import usage_error
-from exset.cli.reports import SHOWN, Report, json_option, json_rows
-from exset.core.errors import Findings
+from exset.cli.reports import SHOWN, Report, json_option, json_rows, show_findings
+from exset.core.errors import Findings, FormatError, Place, Severity
 from exset.core.protocols import Model
 from exset.core.text import safe
 from exset.io import files
@@ -38,6 +41,24 @@ def refuse_json_in_data(output: str) -> None:
     """Refuse `--json` if the data go to standard output, too."""
     if output == "-" and json_rows() is not None:
         usage_error("--json and the file would both go to standard output: use -o FILE")
+
+
+def is_incomplete(
+    findings: Findings, outputs: Iterable[str | None], partial: bool, verbosity: int
+) -> bool:
+    """Return whether HDF5 files could not be read.
+
+    If so, and without `partial`, raise FormatError if one of the outputs exists: an old file stays.
+    """
+    if findings.worst is not Severity.ERROR:
+        return False
+    for output in outputs if not partial else ():
+        if output is not None and os.path.exists(output):
+            show_findings(findings, verbosity)
+            message = "the old file was not replaced, because some files cannot be read"
+            hint = "repair or leave out these files; or write what the others give with --partial"
+            raise FormatError(message, place=Place(output), hint=hint, code="hdf5-incomplete")
+    return True
 
 
 def written(

@@ -9,7 +9,7 @@ from exset.cli import format_options
 from exset.cli.commands import Group
 from exset.cli.executions import jobs_options
 from exset.cli.inputs import CommonOptions, access_options, common_options
-from exset.cli.models import output_option, refuse_json_in_data
+from exset.cli.models import is_incomplete, output_option, refuse_json_in_data
 from exset.cli.options import Decorator, option, options
 from exset.cli.output import usage_error
 from exset.cli.paths import all_paths, file_argument, files_argument
@@ -130,6 +130,7 @@ def check(
     " This reads all values.",
 )
 @option("--sample", metavar="ID", help="Use this sample of the first file as the prototype.")
+@option("--partial", is_flag=True, help="Replace a schema although files cannot be read.")
 @json_option(
     *("fields", "samples", "prototype", "counts", "findings"),
     file="output",
@@ -145,6 +146,7 @@ def build(
     output: str,
     experiment: str | None,
     packs: tuple[str, ...],
+    partial: bool,
     common: CommonOptions,
 ) -> Report:
     """Build a data schema of the samples in HDF5 files and folders.
@@ -152,6 +154,9 @@ def build(
     \b
       exset schema build data/ -o data.yaml
       exset schema build data/ -o data.yaml --experiment exp.yaml --pack all=in
+
+    If some files cannot be read, the exit code is 1, and exset writes a schema of the others. It
+    replaces existing schemas only with --partial.
     """
     from exset.runtime.lbann import schema_build
     from exset.runtime.lbann.hdf5_files import files_in
@@ -172,6 +177,7 @@ def build(
         )
     if common.strict:
         common.new_findings(findings)
+    failed = is_incomplete(findings, [output, experiment], partial, common.verbosity)
     if json_rows() is None:
         show_findings(findings, common.verbosity)
     files.write(output, api.dumps(built.schema, format="schema"))
@@ -180,7 +186,7 @@ def build(
     prototype = safe(built.prototype.sample)
     row = {"fields": len(built.schema), "samples": len(built), "prototype": prototype}
     size = f"{counted(len(built.schema), 'field')} of {counted(len(built), 'sample')}"
-    return Report(row, findings, status=[f"{size} like {prototype}"], shown=0)
+    return Report(row, findings, status=[f"{size} like {prototype}"], shown=0, failed=failed)
 
 
 def _load(path: str, common: CommonOptions) -> "Schema":

@@ -16,6 +16,7 @@ from exset.core.errors import FormatError, Place
 from exset.core.outcome import Item, Outcome, outcome_of
 from exset.core.plan import Unit
 from exset.core.records import outcome_from_json, outcome_to_json
+from exset.io.named import open_named
 
 _BLOCK = 1 << 20
 _DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
@@ -38,7 +39,7 @@ class Header:
     @classmethod
     def read(cls, path: str) -> "Header":
         """Return the first line of a journal; FormatError for another file, and OSError."""
-        with open(path, "rb") as file:
+        with open_named(path, "rb") as file:
             return cls.parse(path, file.readline(_BLOCK))
 
     @classmethod
@@ -97,7 +98,7 @@ class Journals:
 
     def _found(self) -> Iterator[tuple[int, int, int]]:
         for number, path in enumerate(self.paths):
-            with open(path, "rb") as file:
+            with open_named(path, "rb") as file:
                 at = len(file.readline())
                 for line in file:
                     with suppress(*_DAMAGE):
@@ -119,7 +120,7 @@ class Journals:
             return None
         number, offset = (int(places[at]) for places in self._places)
         if number not in self._files:
-            self._files[number] = open(self.paths[number], "rb")  # noqa: SIM115  # in close
+            self._files[number] = open_named(self.paths[number], "rb")
         file = self._files[number]
         file.seek(offset)
         found: dict[str, Any] = json.loads(file.readline())
@@ -168,10 +169,10 @@ class Journal:
                 hint = "name another file, or delete this one"
                 message = "the file is a journal of other work"
                 raise FormatError(message, place=Place(path), hint=hint, code="journal")
-        self._file = open(path, "ab", buffering=0)  # noqa: SIM115  # in close
+        self._file = open_named(path, "ab")
         try:
             # The last line of an old journal may be incomplete.
-            self._file.write(b"\n" if self._old else header.line())
+            self._write(b"\n" if self._old else header.line())
         except OSError:
             self.close()
             raise
@@ -198,7 +199,11 @@ class Journal:
     def add(self, unit: Unit, outcome: Outcome[Item, Any], outputs: Mapping[str, str]) -> None:
         """Write the outcome of a unit, and the checksums of the files that it wrote, by path."""
         row = {**vars(unit), "outputs": outputs, "outcome": outcome_to_json(outcome)}
-        self._file.write(json.dumps(row).encode() + b"\n")
+        self._write(json.dumps(row).encode() + b"\n")
+
+    def _write(self, line: bytes) -> None:
+        self._file.write(line)
+        self._file.flush()
 
     def close(self) -> None:
         """Close the files."""
@@ -221,7 +226,7 @@ def checksum(path: str) -> str | None:
             digest.update(os.fsencode(name) + b"\0" + inside.encode())
         return digest.hexdigest()
     try:
-        with open(path, "rb") as file:
+        with open_named(path, "rb") as file:
             while block := file.read(_BLOCK):
                 digest.update(block)
     except FileNotFoundError:

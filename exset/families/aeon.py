@@ -152,7 +152,10 @@ FORMATS: Final = (
                 attribute="dialect",
             ),
         ),
-        findings=("exset.grammars.aeon:manifests.findings", "exset.grammars.aeon:tables.findings"),
+        findings=(
+            "exset.grammars.aeon:manifests.findings",
+            "exset.grammars.aeon:manifest-tables.findings",
+        ),
         samples=(
             ("pictures.tsv", "pictures, and the class of each"),
             ("captions.tsv", "texts and numbers: a manifest that needs no files"),

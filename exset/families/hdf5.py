@@ -11,8 +11,8 @@ _MAGIC: Final = b"\x89HDF\r\n\x1a\n"
 _FINDINGS: Final = (
     "exset.grammars.tables:tables.findings",
     "exset.grammars.tables:hdf5.findings",
-    "exset.grammars.lbann:hdf5.findings",
-    "exset.grammars.lbann:tables.findings",
+    "exset.grammars.lbann:hdf5-files.findings",
+    "exset.grammars.lbann:lbann-tables.findings",
 )
 
 FORMATS: Final[tuple[Format, ...]] = (

@@ -128,7 +128,7 @@ FORMATS: Final = (
         ),
         findings=(
             "exset.grammars.lbann:sample-lists.findings",
-            "exset.grammars.lbann:tables.findings",
+            "exset.grammars.lbann:lbann-tables.findings",
         ),
         repairs=("lbann-totals", "lbann-no-number"),
         canonical="exset.parsers.lbann.canonical_list:canonical",
@@ -147,7 +147,10 @@ FORMATS: Final = (
         reader="exset.parsers.lbann.schema:parse",
         writer="exset.parsers.lbann.schema_text:render",
         canonical="exset.parsers.shared.canonical_yaml:canonical",
-        findings=("exset.grammars.lbann:schemas.findings", "exset.grammars.lbann:hdf5.findings"),
+        findings=(
+            "exset.grammars.lbann:schemas.findings",
+            "exset.grammars.lbann:hdf5-files.findings",
+        ),
         strategy="exset.testing.lbann:schemas",
     ),
 )

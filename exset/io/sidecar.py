@@ -9,6 +9,7 @@ from exset.core.limits import Limits
 from exset.core.source import Source
 from exset.io import files
 from exset.io.compression import SUFFIXES
+from exset.io.named import open_named
 
 SUFFIX: Final = ".exset.json"
 
@@ -31,7 +32,7 @@ def content_of(path: str, limits: Limits) -> bytes | None:
     path = name_of(path)
     if not os.path.isfile(path) or os.path.getsize(path) > limits.max_text:
         return None
-    with suppress(FileNotFoundError), open(path, "rb") as file:
+    with suppress(FileNotFoundError), open_named(path, "rb") as file:
         return file.read(limits.max_text)
     return None
 

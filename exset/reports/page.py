@@ -4,16 +4,17 @@ All names and contents of files are text: jinja2 escapes them. The policy of the
 style and pictures that are part of the page, and nothing else.
 """
 
+import os
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from importlib.resources import files
 from typing import Final
 
 import exset
 from exset.core.errors import Finding, Severity
 from exset.core.text import safe
+from exset.io.named import open_named
 
 _POLICY: Final = (
     "default-src 'none'; img-src data:; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
@@ -85,10 +86,9 @@ def page(title: str, reported: Sequence[PageFile]) -> bytes:
     except ImportError:
         hint = "pip install 'exset[plot]'"
         raise ImportError(f"reports in HTML need jinja2: {hint}") from None
-    folder = files("exset.reports")
-    css = folder.joinpath("page.css").read_text("utf-8")
+    css, html = (_text_of(each) for each in ("page.css", "page.html"))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    template = environment.from_string(folder.joinpath("page.html").read_text("utf-8"))
+    template = environment.from_string(html)
     text = template.render(
         title=safe(title),
         files=reported,
@@ -97,3 +97,9 @@ def page(title: str, reported: Sequence[PageFile]) -> bytes:
         version=exset.__version__,
     )
     return text.encode("utf-8", "backslashreplace")
+
+
+def _text_of(name: str) -> str:
+    """Return a file of this package as text."""
+    with open_named(os.path.join(os.path.dirname(__file__), name), "rb") as file:
+        return file.read().decode()

@@ -8,6 +8,7 @@ import os
 
 from exset import formats
 from exset.core.source import Source
+from exset.io.named import open_named
 
 PREFIX = "exset::"
 """The beginning of a path that names a bundled sample."""
@@ -27,5 +28,5 @@ def read(name: str) -> Source:
     if bare not in names():
         reason = f"no such sample (there are {', '.join(names())})"
         raise FileNotFoundError(errno.ENOENT, reason, PREFIX + bare)
-    with open(os.path.join(os.path.dirname(__file__), bare), "rb") as file:
+    with open_named(os.path.join(os.path.dirname(__file__), bare), "rb") as file:
         return Source(PREFIX + bare, file.read())

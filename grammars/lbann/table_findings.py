@@ -4,6 +4,6 @@ from typing import Final
 
 from exset.grammars.columns.findings import Rules
 
-RULES: Final = Rules("exset.grammars.lbann:tables.findings")
+RULES: Final = Rules("exset.grammars.lbann:lbann-tables.findings")
 finding_at: Final = RULES.finding
 """Make a finding from its code, its place, and the values that fill in its message."""

@@ -1,5 +1,6 @@
 """A column of a manifest, with the etl object of a configuration that decodes it."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +14,7 @@ from exset.grammars.aeon.config.settings import Settings
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import ElementType
 from exset.grammars.columns.strings import Strings
+from exset.io.named import open_named
 from exset.parsers.engine.errors import shown
 from exset.runtime.aeon.elements import contents, elements, file_size
 from exset.runtime.aeon.manifest_files import path_of
@@ -98,7 +100,7 @@ class Column:
             element = self.elements[row] or b""
             if self.kind is ElementType.FILE:
                 try:
-                    with open(path_of(element), "rb") as file:
+                    with open_named(os.fsdecode(path_of(element)), "rb") as file:
                         element = file.read(size)
                 except OSError:  # the check of the manifest reports it
                     continue

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterator, Sequence
+from io import TextIOWrapper
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
 from exset.io.class_folders import class_folders, files_below
+from exset.io.named import open_named
 from exset.parsers.aeon.manifest_checks import NUMBER_FINDINGS
 from exset.parsers.aeon.manifest_columns import KERNELS
 from exset.parsers.aeon.numbers import numbers
@@ -124,7 +126,7 @@ def _rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the line of each row, and its fields in the chosen columns."""
     is_wider = False
-    with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+    with TextIOWrapper(open_named(path, "rb"), "utf-8-sig", "surrogateescape", "") as file:
         reader = csv.reader(file, delimiter=delimiter, strict=True)
         try:
             chosen = range(len(names))

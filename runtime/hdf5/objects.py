@@ -18,6 +18,7 @@ from exset.core.errors import FormatError, LimitError, Place
 from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.io.beneath import OutsideError, open_regular
+from exset.io.named import with_file_name
 
 _HOPS: Final = 16
 """The most links that one path may follow."""
@@ -283,7 +284,8 @@ class Objects:
         """Return the root group of a file, opened once. link: the path of the link to the file."""
         with ExitStack() as stack:
             file = stack.enter_context(self._inside(path, roots, link))
-            status = os.fstat(file.fileno())
+            with with_file_name(path):
+                status = os.fstat(file.fileno())
             key = status.st_dev, status.st_ino
             if key not in self._groups:
                 # HDF5 opens no path: another process could swap the file after the check.

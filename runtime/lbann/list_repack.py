@@ -21,6 +21,7 @@ from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io import folders
 from exset.io.access import DEFAULT_ACCESS, Access
+from exset.io.named import open_named
 from exset.runtime.hdf5.file import File
 from exset.runtime.hdf5.sink import Sink
 from exset.runtime.lbann.hdf5_files import run_on_files
@@ -129,7 +130,7 @@ def _above(path: str) -> list[str]:
 
 def write(item: NewFile, access: Access, limits: Limits) -> None:
     """Write a new file. Raises FormatError for a sample that cannot be copied, and OSError."""
-    with open(item.path, "wb+") as out:
+    with open_named(item.path, "wb+") as out:
         sink = Sink(out)
         with h5py.File(_created(sink)) as new:
             groups = {"": h5g.open(new.id, b"/")}

@@ -18,6 +18,7 @@ from exset.grammars.tables.shard_findings import finding_at
 from exset.io.blocks import too_long
 from exset.io.compression import content_of, decompressed
 from exset.io.folders import Folder
+from exset.io.named import open_named
 from exset.runtime.tables.mds_columns import size_of
 
 INDEX: Final = "index.json"
@@ -142,7 +143,7 @@ def _read(folder: Folder, file: File, limits: Limits, findings: Findings) -> byt
         raise OSError(errno.EINVAL, "the shard is no file", path)
     if status.st_size > limits.max_bytes:
         raise too_long(path, limits)
-    with open(path, "rb") as opened:
+    with open_named(path, "rb") as opened:
         data = opened.read(status.st_size)
     place = _place(folder, file.basename)
     for name, expected in file.hashes.items():

@@ -167,7 +167,26 @@ def test_an_old_list_is_not_replaced_by_an_incomplete_one(folder: Path) -> None:
     assert b"a.h5" in incomplete
     Path("all.sample_list").write_bytes(b"old")
     found = run("list", "build", "d", "-o", "all.sample_list")
-    assert found.exit_code == 1 and "[list-incomplete]" in found.stderr
+    assert found.exit_code == 1 and "[hdf5-incomplete]" in found.stderr
     assert Path("all.sample_list").read_bytes() == b"old"
     assert run("list", "build", "d", "-o", "all.sample_list", "--partial").exit_code == 1
     assert Path("all.sample_list").read_bytes() == incomplete
+
+
+def test_an_old_schema_is_not_replaced_by_an_incomplete_one(folder: Path) -> None:
+    write("d/a.h5", ["RUN/0"], x=np.zeros(3))
+    Path("d/b.h5").write_bytes(b"junk")
+    words = ("schema", "build", "d", "-o", "d.yaml", "--experiment", "e.yaml")
+    for old in ("d.yaml", "e.yaml"):
+        assert run(*words, "--partial").exit_code == 1
+        incomplete = {each: Path(each).read_bytes() for each in ("d.yaml", "e.yaml")}
+        assert b"x:" in incomplete["d.yaml"]
+        for each in incomplete:
+            Path(each).unlink()
+        Path(old).write_bytes(b"old")
+        found = run(*words)
+        assert found.exit_code == 1 and "[hdf5-incomplete]" in found.stderr
+        assert Path(old).read_bytes() == b"old"
+        assert sum(Path(each).exists() for each in incomplete) == 1
+        assert run(*words, "--partial").exit_code == 1
+        assert {each: Path(each).read_bytes() for each in incomplete} == incomplete

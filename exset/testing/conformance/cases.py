@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, Literal, TypeAlias, cast
 
+from exset.io.named import open_named
 from exset.testing.conformance.nodes import Document
 from exset.testing.conformance.written import data_of
 
@@ -128,7 +129,7 @@ def _with(case: Case, row: dict[str, object] | None) -> Case:
 
 def _rows() -> Iterator[dict[str, object]]:
     for table in tables(".jsonl"):
-        with open(os.path.join(HOME, table), encoding="ascii") as file:
+        with open_named(os.path.join(HOME, table), "rb") as file:
             for line in file:
                 yield json.loads(line)
 
@@ -140,7 +141,7 @@ def tables(suffix: str) -> list[str]:
 
 def declared(name: str) -> Iterator[Case]:
     """Yield the cases of a table, without their meanings."""
-    with open(os.path.join(HOME, name), "rb") as file:
+    with open_named(os.path.join(HOME, name), "rb") as file:
         table = tomllib.load(file)
     prefix = table.get("prefix", name.removesuffix(".toml").partition("-")[2])
     for verdict in VERDICTS:

@@ -12,6 +12,7 @@ from exset.core.errors import Findings
 from exset.core.kernels import Engine
 from exset.core.protocols import Model, OptionValue
 from exset.core.source import Source
+from exset.io.named import open_named
 from exset.testing.conformance.cases import HOME
 from exset.testing.conformance.cases import formats as with_cases
 from exset.testing.conformance.nodes import BadMeaning, Document, Node
@@ -145,5 +146,5 @@ def dumped(document: Mapping[str, object], indent: int | None = None) -> bytes:
 
 def schema(family: str) -> bytes:
     """Return the JSON schema of a family's meaning."""
-    with open(os.path.join(HOME, f"{family}.schema.json"), "rb") as f:
-        return f.read()
+    with open_named(os.path.join(HOME, f"{family}.schema.json"), "rb") as file:
+        return file.read()
