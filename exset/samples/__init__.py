@@ -28,5 +28,6 @@ def read(name: str) -> Source:
     if bare not in names():
         reason = f"no such sample (there are {', '.join(names())})"
         raise FileNotFoundError(errno.ENOENT, reason, PREFIX + bare)
-    with open_named(os.path.join(os.path.dirname(__file__), bare), "rb") as file:
+    path = os.path.join(os.path.dirname(__file__), bare)
+    with open_named(path, "rb", name=PREFIX + bare) as file:
         return Source(PREFIX + bare, file.read())
