@@ -71,6 +71,7 @@ WRITERS = (
     "convert m.tsv o.cpio",
     "split in.ex a.ex=50% b.ex=rest --seed 1",
     "edit in.ex -o e.ex --keep name=0*",
+    "fmt o.ex",
     "manifest build p -o o.tsv",
     "list build d -o o.sample_list",
     "list order --ranks 2 l.sample_list -o o.sample_list",
@@ -158,6 +159,8 @@ def test_every_call(command: str, code: str, folder: Path, monkeypatch: pytest.M
             shutil.rmtree(name) if os.path.isdir(name) else os.unlink(name)
         if "odamaged" in command:
             shutil.copytree("damaged", "odamaged")
+        if "fmt" in command:
+            shutil.copy("in.ex", "o.ex")
 
     def act() -> None:
         done.append(run(*command.split()))
