@@ -111,8 +111,8 @@ def run(case: Case) -> str:
     ):
         names = _NAMES | {
             "change": lambda *words: changes.enter_context(patch(*words)),
-            "lack": lambda name: changes.enter_context(patch.dict(sys.modules, {name: None})),
-            "lend": lambda name, new: changes.enter_context(patch.dict(sys.modules, {name: new})),
+            "lack": lambda name: changes.enter_context(_module(name, None)),
+            "lend": lambda name, new: changes.enter_context(_module(name, new)),
             "packages": lambda: changes.enter_context(_packages()),
         }
         for name, content in case.files.items():
@@ -226,6 +226,19 @@ def _failing(error: BaseException) -> Callable[..., NoReturn]:
         raise error
 
     return failing
+
+
+@contextlib.contextmanager
+def _module(name: str, new: object) -> Iterator[None]:
+    """Replace a module; unlike `patch.dict`, keep modules that are first imported meanwhile."""
+    old = sys.modules.get(name)
+    sys.modules[name] = new  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+        if old is not None:
+            sys.modules[name] = old
 
 
 @contextlib.contextmanager

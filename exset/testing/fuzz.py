@@ -5,9 +5,15 @@ fuzzer changes them (`exset.testing.mutations`), and checks the contract of each
 (`exset.testing.contract`) in a process of its own, in bounded time and memory. A case that breaks
 the contract is made small and kept as a file, in a folder with the name of the format. The exit
 code is 1 if a case broke the contract.
+
+With `--corpus` each case that reaches new lines of Python, or new states of a grammar or a layout,
+becomes a seed, and stays in this folder for later runs. With `--counts` the number of cases of each
+target is added to a file; the next run continues with the numbers after it, so no case is tried
+twice.
 """
 
 import argparse
+import json
 import random
 import sys
 import time
@@ -22,6 +28,7 @@ from math import inf
 from pathlib import Path
 
 from exset.core.process_pool import Processes
+from exset.io import files
 from exset.testing.mutations import Mutator, minimised
 from exset.testing.targets import Target, all_targets
 from exset.testing.trials import SLOW, Verdict, verdict
@@ -45,6 +52,7 @@ class Tally:
     cases: int = 0
     read: int = 0
     died: int = 0
+    grown: int = 0
     seconds: float = 0.0
     broken: Counter[str] = field(default_factory=Counter)
 
@@ -54,7 +62,9 @@ class Fuzzer:
     """Tries cases of one target; each case has a number, which determines its bytes.
 
     `mutator`: makes the cases, with the seed `start`. `processes`: the processes that try the
-    cases, by default this one. `room`, `slow`: as in `verdict`.
+    cases, by default this one. `room`, `slow`: as in `verdict`. `first`: the number of the first
+    case. `corpus`: the folder in which cases that reach something new are kept, and become seeds;
+    the bytes of a case then depend on them, too.
     """
 
     target: Target
@@ -63,7 +73,10 @@ class Fuzzer:
     processes: Processes | None = None
     room: int = 0
     slow: float = SLOW
+    first: int = 0
+    corpus: Path | None = None
     tally: Tally = field(default_factory=Tally)
+    reached: set[int] = field(default_factory=set)
 
     def case(self, number: int) -> bytes:
         """Return the bytes of a case by its number."""
@@ -73,8 +86,21 @@ class Fuzzer:
         """Read good and bad files first: imports and compilation take time and memory."""
         some = (*self.mutator.seeds[:_WARMUP], *map(self.case, range(_WARMUP)))
         for number, data in enumerate(some):
-            if self.tried(data, number, slow=_COMPILATION).rule == "slow":
+            found = self.tried(data, number, slow=_COMPILATION)
+            self.reached |= found.reached
+            if found.rule == "slow":
                 return
+
+    def _learn(self, data: bytes, found: Verdict) -> None:
+        """Keep a case that reached something new; it is a seed from now on."""
+        if self.corpus is None or found.reached <= self.reached:
+            return
+        self.reached |= found.reached
+        if found.rule is None:
+            self.tally.grown += 1
+            self.mutator.add(data)
+            self.corpus.mkdir(parents=True, exist_ok=True)
+            (self.corpus / sha256(data).hexdigest()[:16]).write_bytes(data)
 
     def tried(self, data: bytes, number: int | None, *, slow: float | None = None) -> Verdict:
         """Return the verdict on some bytes, with the checks of the case `number`.
@@ -83,11 +109,12 @@ class Fuzzer:
         """
         slow = self.slow if slow is None else slow
         trial = (self.target, data, number, self.room, slow)
+        watches = self.corpus is not None
         if self.processes is None:
-            return verdict(*trial)
+            return verdict(*trial, watches=watches)
         begun = time.monotonic()
         try:
-            return self.processes.submit(verdict, *trial, exits=True).result()
+            return self.processes.submit(verdict, *trial, exits=True, watches=watches).result()
         except BrokenExecutor as error:
             is_late = time.monotonic() - begun > slow
             return Verdict(rule="slow" if is_late else "crash", why=f"{error}", has_died=True)
@@ -98,6 +125,7 @@ class Fuzzer:
         found = self.tried(data, number)
         self.tally.cases += 1
         self.tally.read += found.is_read
+        self._learn(data, found)
         if found.rule is None:
             return None
         if self.target.is_deadly and found.has_died:
@@ -122,12 +150,22 @@ class Fuzzer:
 
 
 def build(
-    target: Target, folders: Sequence[str] = (), *, start: int = 0, draw: int = 300
+    target: Target,
+    folders: Sequence[str] = (),
+    *,
+    start: int = 0,
+    draw: int = 300,
+    corpus: Path | None = None,
 ) -> Mutator:
-    """Return a mutator for a target, with the target's seeds and the words of its grammar."""
-    files = target.seeds(folders, draw, start)
-    most = max(4096, *map(len, files))
-    return Mutator(files, target.words(), most=most, repaired=target.repaired)
+    """Return a mutator for a target, with the target's seeds and the words of its grammar.
+
+    `corpus`: a folder of more seeds, if it exists.
+    """
+    seeds = target.seeds(folders, draw, start)
+    if corpus is not None and corpus.is_dir():
+        seeds += [path.read_bytes() for path in sorted(corpus.iterdir())]
+    most = max(4096, *map(len, seeds))
+    return Mutator(seeds, target.words(), most=most, repaired=target.repaired)
 
 
 def fuzz(
@@ -144,11 +182,29 @@ def fuzz(
     end, done = time.monotonic() + seconds, 0
     while fuzzers and done < cases and time.monotonic() < end:
         fuzzer = min(fuzzers, key=lambda each: each.tally.seconds)
-        number, then = fuzzer.tally.cases, time.perf_counter()
+        number, then = fuzzer.first + fuzzer.tally.cases, time.perf_counter()
         if (path := fuzzer.run(number, keep)) is not None:
             echo(f"{fuzzer.target.name}, case {number}: {path}")
         fuzzer.tally.seconds += time.perf_counter() - then
         done += 1
+
+
+def read_counts(path: Path) -> dict[str, dict[str, int]]:
+    """Return the counts of all runs so far, by target."""
+    found: dict[str, dict[str, int]] = json.loads(path.read_text()) if path.exists() else {}
+    return found
+
+
+def add_counts(path: Path, fuzzers: Sequence[Fuzzer]) -> None:
+    """Add the counts of this run to a file."""
+    found = read_counts(path)
+    for fuzzer in fuzzers:
+        tally, old = fuzzer.tally, found.get(fuzzer.target.name, {})
+        new = {"cases": tally.cases, "read": tally.read, "died": tally.died}
+        new["broken"] = tally.broken.total()
+        found[fuzzer.target.name] = {key: old.get(key, 0) + new[key] for key in new}
+    rows = [f"{json.dumps(name)}: {json.dumps(found[name])}" for name in sorted(found)]
+    files.write(str(path), ("{\n" + ",\n".join(rows) + "\n}\n").encode())
 
 
 def main(arguments: Sequence[str] | None = None, targets: Sequence[Target] | None = None) -> int:
@@ -161,32 +217,42 @@ def main(arguments: Sequence[str] | None = None, targets: Sequence[Target] | Non
     option("--cases", type=int, default=inf, metavar="N", help="stop after N cases in all")
     option("--seeds", action="append", default=[], metavar="FOLDER", help="folder of good files")
     option("--keep", type=Path, metavar="FOLDER", help="keep failing cases in this folder")
+    option("--corpus", type=Path, metavar="FOLDER", help="keep cases that reach something new")
+    option("--counts", type=Path, metavar="FILE", help="add the numbers of cases to this file")
     option("--seed", type=int, default=0, metavar="N", help="try other cases (default: 0)")
     option("--room", type=int, default=ROOM, metavar="BYTES", help="allowed memory; 0: any")
     chosen = parser.parse_args(arguments)
     if chosen.seconds is None:
         chosen.seconds = 60.0 if chosen.cases == inf else inf
     processes = Processes(1)
-    fuzzers = [
-        Fuzzer(
-            by_name[name],
-            build(by_name[name], chosen.seeds, start=chosen.seed),
-            chosen.seed,
-            processes=processes,
-            room=chosen.room,
+    before = {} if chosen.counts is None else read_counts(chosen.counts)
+    fuzzers = []
+    for name in chosen.only or by_name:
+        corpus = None if chosen.corpus is None else chosen.corpus / name
+        fuzzers.append(
+            Fuzzer(
+                by_name[name],
+                build(by_name[name], chosen.seeds, start=chosen.seed, corpus=corpus),
+                chosen.seed,
+                processes=processes,
+                room=chosen.room,
+                first=before.get(name, {}).get("cases", 0),
+                corpus=corpus,
+            )
         )
-        for name in chosen.only or by_name
-    ]
     echo = partial(print, flush=True)
     try:
         with suppress(KeyboardInterrupt):
             fuzz(fuzzers, seconds=chosen.seconds, cases=chosen.cases, keep=chosen.keep, echo=echo)
     finally:
         processes.shutdown(cancel_futures=True)
+        if chosen.counts is not None:
+            add_counts(chosen.counts, fuzzers)
     for fuzzer in fuzzers:
         tally = fuzzer.tally
         rate = tally.cases / tally.seconds if tally.seconds else 0.0
         died = f" {tally.died} killed the library," if fuzzer.target.is_deadly else ""
+        died += f" {tally.grown} new," if chosen.corpus is not None else ""
         echo(
             f"{fuzzer.target.name:<14} {tally.cases:>9,} cases {tally.read:>9,} read"
             f" {rate:>7,.0f} /s {died} {dict(tally.broken) or 'nothing broken'}"

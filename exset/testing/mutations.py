@@ -56,6 +56,10 @@ class Mutator:
         self.most = most
         self._repaired = repaired
 
+    def add(self, data: bytes) -> None:
+        """Add a file to the seeds."""
+        self.seeds.append(data[: self.most])
+
     def made(self, rng: random.Random) -> bytes:
         """Return a seed with up to five changes."""
         data = rng.choice(self.seeds)

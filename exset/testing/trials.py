@@ -6,12 +6,16 @@ import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from exset.testing.contract import Broken, Rule, described, line_of
 from exset.testing.targets import Target
+
+if TYPE_CHECKING:
+    from exset.testing.coverage import Reached
 
 SLOW = 10.0
 """The seconds of processor time that a file of some kilobytes may take."""
@@ -28,13 +32,15 @@ _REFS = Path("/proc/self/clear_refs")
 class Verdict:
     """The outcome of a case: whether the bytes were read, or the rule that was broken.
 
-    `has_died`: whether the process ended without an answer.
+    `has_died`: whether the process ended without an answer. `reached`: the numbers of what this
+    process reached for the first time, see `exset.testing.coverage`, if it watches.
     """
 
     is_read: bool = False
     rule: Rule | None = None
     why: str = ""
     has_died: bool = False
+    reached: frozenset[int] = frozenset()
 
     @property
     def kind(self) -> str:
@@ -44,22 +50,38 @@ class Verdict:
 
 
 def verdict(
-    target: Target, data: bytes, number: int | None, room: int, slow: float, exits: bool = False
+    target: Target,
+    data: bytes,
+    number: int | None,
+    room: int,
+    slow: float,
+    exits: bool = False,
+    watches: bool = False,
 ) -> Verdict:
     """Check some bytes.
 
     `room`: the bytes of memory that the check may add to the process; 0: no limit. `slow`: the
     seconds that the check may take. `exits`: end this process if it hangs, even in a library.
+    `watches`: report what the case reaches.
     """
+    watch = _watch() if watches else None
     check = partial(_checked, target, data, number, room, slow)
     if exits:
         faulthandler.dump_traceback_later(_WAIT * slow, exit=True)
     try:
         found = check()
         # Try again: the time or memory may have gone into compiling kernels.
-        return check() if found.rule in ("memory", "slow") else found
+        found = check() if found.rule in ("memory", "slow") else found
+        return found if watch is None else replace(found, reached=watch.new())
     finally:
         faulthandler.cancel_dump_traceback_later()
+
+
+@cache
+def _watch() -> "Reached":
+    from exset.testing.coverage import Reached
+
+    return Reached()
 
 
 def _checked(target: Target, data: bytes, number: int | None, room: int, slow: float) -> Verdict:

@@ -30,7 +30,7 @@ from exset.testing.contract import check
 from exset.testing.fuzz import Fuzzer, build
 from exset.testing.mutations import Mutator, minimised
 from exset.testing.targets import ReaderTarget, Target, drawn, words
-from exset.testing.trials import SLOW
+from exset.testing.trials import SLOW, verdict
 from tests.fuzz import checksums, targets
 from tests.fuzz.folders import created, joined, joined_from, separated
 from tests.fuzz.provided import PROVIDED
@@ -303,3 +303,31 @@ def test_checksums_of_hdf5() -> None:
     assert checksums.lookup3(b"Four score and seven years ago") == 0x17770551
     broken = new[0].replace(b"OHDR\x02", b"OHDR\x02\x80", 1)
     assert checksums.repaired(broken) != broken
+
+
+def test_cases_that_reach_something_new_are_kept(tmp_path: Path) -> None:
+    corpus, counts = tmp_path / "corpus", tmp_path / "counts.json"
+    words = ["--only", "bex", "--cases", "40", "--corpus", str(corpus), "--counts", str(counts)]
+    assert fuzz.main(words) == 0
+    kept = {path.name for path in (corpus / "bex").iterdir()}
+    assert kept
+    first = fuzz.read_counts(counts)
+    assert first["bex"]["cases"] == 40 and 0 < first["bex"]["read"] < 40
+    assert fuzz.main(words) == 0
+    assert kept <= {path.name for path in (corpus / "bex").iterdir()}
+    second = fuzz.read_counts(counts)
+    assert second["bex"]["cases"] == 80 and second["bex"]["read"] >= first["bex"]["read"]
+
+
+def test_what_is_reached_is_new_once() -> None:
+    processes = Processes(1)
+    try:
+        target = targets.get("bex")
+        good = mutator("bex").seeds[0]
+        trials = [
+            processes.submit(verdict, target, data, 1, 0, SLOW, watches=True).result()
+            for data in (good, good, good[:-1], b"")
+        ]
+    finally:
+        processes.shutdown()
+    assert [bool(each.reached) for each in trials] == [True, False, True, True]

@@ -1,0 +1,101 @@
+"""What a case of the fuzzer reaches: lines of Python, and states of grammars and layouts.
+
+Lines need `sys.monitoring` of Python 3.12 or later. States are counted on every Python: the
+grammars' parser states with their tokens, and the instructions and lengths of the layouts. Each is
+a number; `Reached.new` returns those that this process has not seen before.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import wraps
+from types import CodeType
+from typing import Any, Final
+from zlib import crc32
+
+import numpy as np
+
+import exset
+from exset.codecs.engine.execution import Execution
+from exset.parsers.engine.driver import Block, Driver
+from exset.parsers.engine.stream import ParseStream
+from exset.parsers.engine.tables import COLUMNS
+from exset.parsers.engine.transition_cache import EXTRA
+
+_HOME: Final = os.path.join(os.path.dirname(os.path.realpath(exset.__path__[0])), "")
+"""The folder above exset: a checkout, or where packages are installed."""
+_FOLDERS: Final = ("exset", "grammars", "parsers", "codecs", "runtime")
+_OURS: Final = tuple(os.path.join(_HOME, each, "") for each in _FOLDERS)
+_MANY: Final = 3
+"""Lengths from here on count as the same."""
+
+
+class Reached:
+    """The numbers of what this process has reached since it began to watch."""
+
+    def __init__(self) -> None:
+        """Begin to watch; once for each process."""
+        self._seen: set[int] = set()
+        self._found: set[int] = set()
+        Driver.streams = self._with_states(Driver.streams)  # type: ignore[method-assign]
+        Execution.run = self._with_instructions(Execution.run)  # type: ignore[method-assign]
+        if sys.version_info >= (3, 12):
+            self._watch_lines()
+
+    def new(self) -> frozenset[int]:
+        """Return the numbers that were first reached since the last call."""
+        new = frozenset(self._found - self._seen)
+        self._seen |= new
+        self._found.clear()
+        return new
+
+    def _add(self, *what: object) -> None:
+        self._found.add(crc32(repr(what).encode()))
+
+    def _watch_lines(self) -> None:
+        """Let Python call `line` once for each line of exset."""
+        tool, monitoring = sys.monitoring.COVERAGE_ID, sys.monitoring
+
+        def line(code: CodeType, number: int) -> object:
+            if code.co_filename.startswith(_OURS):
+                self._add(code.co_filename, number)
+            return monitoring.DISABLE
+
+        monitoring.use_tool_id(tool, "exset.testing.coverage")
+        monitoring.register_callback(tool, monitoring.events.LINE, line)
+        monitoring.set_events(tool, monitoring.events.LINE)
+
+    def _with_states(
+        self, streams: Callable[[Driver, Any], Iterator[ParseStream]]
+    ) -> Callable[[Driver, Any], Iterator[ParseStream]]:
+        """Return `Driver.streams` that also counts the states of the parser, each with a token."""
+
+        @wraps(streams)
+        def watched(driver: Driver, blocks: Iterator[Block]) -> Iterator[ParseStream]:
+            try:
+                yield from streams(driver, blocks)
+            finally:
+                width = int(driver.tables.sizes[COLUMNS]) + EXTRA
+                edges = driver.cache.edges.reshape(-1, width)[:, :-EXTRA]
+                rows, kinds = np.nonzero(edges)
+                pairs = {*zip(driver.cache.states[rows].tolist(), kinds.tolist(), strict=True)}
+                name = crc32(",".join(driver.grammar.terminals).encode())
+                self._found.update(crc32(b"%d %d %d" % (name, *pair)) for pair in pairs)
+
+        return watched
+
+    def _with_instructions(
+        self, run: Callable[[Execution], int | None]
+    ) -> Callable[[Execution], int | None]:
+        """Return `Execution.run` that also counts where a layout fails, and its lengths."""
+
+        @wraps(run)
+        def watched(execution: Execution) -> int | None:
+            failed = run(execution)
+            name = crc32(repr(execution.program.code).encode())
+            self._add(name, failed)
+            for stream, count in enumerate(execution.counts.clip(max=_MANY).tolist()):
+                self._add(name, stream, count)
+            return failed
+
+        return watched
