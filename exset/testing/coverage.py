@@ -37,9 +37,9 @@ class Reached:
         """Begin to watch; once for each process."""
         self._seen: set[int] = set()
         self._found: set[int] = set()
-        Driver.streams = self._with_states(Driver.streams)  # type: ignore[method-assign]
-        Execution.run = self._with_instructions(Execution.run)  # type: ignore[method-assign]
-        if sys.version_info >= (3, 12):
+        setattr(Driver, "streams", self._with_states(Driver.streams))  # noqa: B010  # for mypy
+        setattr(Execution, "run", self._with_instructions(Execution.run))  # noqa: B010
+        if hasattr(sys, "monitoring"):
             self._watch_lines()
 
     def new(self) -> frozenset[int]:
@@ -54,7 +54,8 @@ class Reached:
 
     def _watch_lines(self) -> None:
         """Let Python call `line` once for each line of exset."""
-        tool, monitoring = sys.monitoring.COVERAGE_ID, sys.monitoring
+        monitoring: Any = getattr(sys, "monitoring")  # noqa: B009  # mypy checks for 3.11
+        tool = monitoring.COVERAGE_ID
 
         def line(code: CodeType, number: int) -> object:
             if code.co_filename.startswith(_OURS):
