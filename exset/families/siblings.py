@@ -142,4 +142,18 @@ FORMATS: Final = (
         findings=("exset.grammars.siblings:ark.findings", *_SHARED),
         strategy="exset.testing.siblings:archives",
     ),
+    Format(
+        name="kaldi_data",
+        title="data directory of Kaldi",
+        family=TABLE,
+        suffixes=(),
+        is_folder=True,
+        contains=("utt2spk", "wav.scp"),
+        reader="exset.runtime.siblings.kaldi_data:read",
+        writer="exset.runtime.siblings.kaldi_data:write",
+        options=(LOSSY,),
+        is_partial=True,
+        findings=("exset.grammars.siblings:kaldi.findings", *_SHARED),
+        strategy="exset.testing.siblings:utterances",
+    ),
 )

@@ -166,3 +166,23 @@ def archives(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
         columns = {"example": Numbers.of(example), "event": Numbers.of(event)}
         columns["name"] = name.take(example)
     return Table({**columns, "features": Numbers.of(values)}, count, {})
+
+
+@st.composite
+def utterances(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
+    """Draw a table of utterances, in the order of a data directory, with speakers and sounds."""
+    drawn = draw(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 9)), min_size=1))
+    rows = sorted(drawn)[:max_rows]
+    count = len(rows)
+    columns: dict[str, TableColumn] = {
+        "name": Text.of(f"s{speaker}-{number}" for speaker, number in rows),
+        "speaker": Text.of(f"s{speaker}" for speaker, _ in rows),
+    }
+    if draw(st.booleans()):
+        words = st.sampled_from(("one", "two words", "\xe9t\xe9", "a, b"))
+        columns["text"] = Text.of(draw(words) for _ in range(count))
+    columns["audio"] = Text.of(f"/x/{number}.wav" for _, number in rows)
+    if draw(st.booleans()):
+        seconds = [draw(st.integers(0, 999)) + 0.5 for _ in range(count)]
+        columns["duration"] = Numbers.of(np.array(seconds))
+    return Table(columns, count, {})

@@ -91,6 +91,7 @@ CELLS: Final[dict[str, dict[str, str]]] = {
         "list": "",
         "files": LOSSLESS,
     },
+    "kaldi_data": dict.fromkeys(SOURCES, "no table-holds"),
     "kaldi_ark": {**_NO, "lens": f"{_DENSE} table-dropped", "flat": "table-dropped"},
     "mikenet": {**_DROPPED, "lens": f"{_DENSE} table-dropped"},
     "imagefolder": {
@@ -136,6 +137,7 @@ WHY: Final[dict[str, str]] = {
     "snns": "A vector of inputs, one of targets and a class for each row; no NaN.",
     "ctf": "Numbers, dense or sparse, of each row, and the sequence of the row; no NaN.",
     "emergent": "Numbers, text and arrays; no lists, no absent text, no integers beyond 53 bits.",
+    "kaldi_data": "Utterances by name, with their speaker, words, sound and segment.",
     "kaldi_ark": "A matrix or a vector for each key: of inputs, or of targets.",
     "mikenet": "Examples with inputs and targets by group and time, with a name and a frequency.",
     "imagefolder": "Files, by class, or with metadata; paths begin with the class.",
