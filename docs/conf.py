@@ -1,6 +1,11 @@
 """How the pages become a site: `sphinx-build -W docs site`."""
 
+import os
+import sys
+
 import exset
+
+sys.path.insert(0, os.path.dirname(__file__))
 
 project = "exset"
 author = "The exset developers"
@@ -8,8 +13,10 @@ copyright = "The exset developers, Apache-2.0"
 version = release = exset.__version__
 
 extensions = [
+    "declarations",
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx_design",
     "sphinxcontrib.programoutput",
 ]
 myst_heading_anchors = 3
@@ -23,5 +30,7 @@ autodoc_typehints_description_target = "documented_params"
 
 html_theme = "furo"
 html_title = "exset"
-# Pygments has no lexer of Lark grammars; what we call by its name has one.
+html_static_path = ["_static"]
+html_css_files = ["exset.css"]
+# A block without a language is no code; Pygments need not guess.
 highlight_language = "none"

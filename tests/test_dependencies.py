@@ -75,8 +75,10 @@ UNIMPORTED = {
     "myst-parser": "an extension of sphinx",
     "pytest-xdist": "a plugin of pytest",
     "pytorch-metric-learning": "what the benchmarks measure samplers against",
+    "railroad-diagrams": "imported as railroad by docs/declarations.py, an extension of sphinx",
     "ruff": "a command",
     "sphinx": "a command",
+    "sphinx-design": "an extension of sphinx",
     "sphinxcontrib-programoutput": "an extension of sphinx",
 }
 
