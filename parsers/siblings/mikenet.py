@@ -139,12 +139,20 @@ def _ranges(words: Words, numbers: Floats) -> list[_Range]:
     stops = np.sort(words.where("CLAMP", "TARGET", "END", "TAG", "PROB"))
     ends = np.append(stops, len(words))[np.searchsorted(stops, verbs, "right")]
     found = []
-    for verb, end in zip(verbs.tolist(), ends.tolist(), strict=True):
-        side = "inputs" if names[words.kinds[verb]] == "CLAMP" else "targets"
-        group = words.raw(verb + 1).decode("utf-8", "surrogateescape")
-        first, last = _ticks(words, verb + 2)
+    groups, group_of = words.strings(verbs + 1).distinct()
+    times, time_of = words.strings(verbs + 2).distinct()
+    titles = [(group or b"").decode("utf-8", "surrogateescape") for group in groups]
+    ticks = [_ticks(time or b"") for time in times]
+    is_empty = np.array([first >= end for first, end in ticks], np.bool_)
+    words.report("mikenet-time", verbs[is_empty[time_of]] + 2)
+    kinds = words.is_a("CLAMP", among=verbs), words.is_a("SPARSE", among=verbs + 3)
+    rows = (verbs, ends, group_of, time_of, *kinds)
+    for verb, end, group, time, is_input, is_sparse in zip(
+        *(r.tolist() for r in rows), strict=True
+    ):
+        side, (first, last) = "inputs" if is_input else "targets", ticks[time]
         values, units, others = numbers[verb + 4 : end], None, 0.0
-        if names[words.kinds[verb + 3]] == "SPARSE":
+        if is_sparse:
             value, listed, at = np.ones(1, np.float32), list[float](), verb + 4
             while at < end - 1:
                 kind = names[words.kinds[at]]
@@ -157,7 +165,7 @@ def _ranges(words: Words, numbers: Floats) -> list[_Range]:
                     listed.append(_unit(words, at, float(numbers[at])))
                 at += 1
             values, units = value, np.array(listed, np.int64)
-        found.append(_Range(side, group, first, last, verb, values, units, others))
+        found.append(_Range(side, titles[group], first, last, verb, values, units, others))
     return found
 
 
@@ -168,16 +176,13 @@ def _unit(words: Words, token: int, number: float) -> int:
     return int(number)
 
 
-def _ticks(words: Words, token: int) -> tuple[int, int]:
+def _ticks(raw: bytes) -> tuple[int, int]:
     """Return the first tick of a time, and the tick after its last one."""
-    raw = words.raw(token)
     if raw == b"ALL":
         return 0, LAST
     match = _TIME.match(raw)
     first = int(match[1]) if match else LAST
     last = LAST if match and b"-ALL" in match[0] else int(match[2] or first) + 1 if match else 0
-    if first >= last:
-        words.report("mikenet-time", [token])
     return min(first, LAST), min(last, LAST)
 
 
@@ -188,6 +193,8 @@ def _cuts(each: _Range) -> set[int]:
 
 def _events(ranges: list[_Range]) -> list[tuple[int, int]]:
     """Return the spans of ticks in which nothing changes, one or more."""
+    if all(each.first == 0 and each.end == LAST for each in ranges):
+        return [(0, LAST)]
     return [*pairwise([0, *sorted({tick for each in ranges for tick in _cuts(each)}), LAST])]
 
 
@@ -195,22 +202,25 @@ def _sizes(words: Words, ranges: list[_Range]) -> dict[tuple[str, str], int]:
     """Return the number of units of each group. Raises FormatError if it differs."""
     full: dict[str, int] = {}
     for each in ranges:
-        if each.units is None and full.setdefault(each.group, each.values.size) != each.values.size:
+        size = each.values.size
+        if each.units is None and full.setdefault(each.group, size) != size:
             expected = counted(full[each.group], "value")
             message = f"the group {shown(words.raw(each.token + 1))} has {each.values.size} values"
             hint = "write one number for each unit of the group"
             raise words.error(
                 each.token + 1, "mikenet-values", f"{message}, elsewhere {expected}", hint
             )
-    sizes: dict[tuple[str, str], int] = {}
+    sizes = {(each.side, each.group): full.get(each.group, 0) for each in ranges}
     for each in ranges:
-        most = 0 if each.units is None else int(each.units.max(initial=-1)) + 1
+        if each.units is None:
+            continue
+        most = int(each.units.max(initial=-1)) + 1
         if most > full.get(each.group, LAST):
             message = f"the unit {most - 1} is beyond the {full[each.group]} units of its group"
             hint = "correct the unit: MikeNet writes beyond the memory of the group"
             raise words.error(each.token + 1, "mikenet-values", message, hint)
         key = each.side, each.group
-        sizes[key] = max(sizes.get(key, 0), full.get(each.group, most))
+        sizes[key] = max(sizes[key], full.get(each.group, most))
     return sizes
 
 
@@ -226,9 +236,19 @@ def _sides(
     order = sorted(sizes, key=lambda key: key[0])
     values = {key: np.zeros((rows, sizes[key]), np.float32) for key in order}
     present = {key: np.zeros(rows, np.bool_) for key in order}
-    begin = 0
+    begin, every = 0, [each for ranges in of_example for each in ranges]
+    if all(each.units is None and each.end - each.first == LAST for each in every):
+        owners = [row for row, ranges in enumerate(of_example) for _ in ranges]
+        mine: dict[tuple[str, str], list[int]] = {key: [] for key in order}
+        for at, each in enumerate(every):
+            mine[each.side, each.group].append(at)
+        for key, some_of in mine.items():
+            which = [owners[at] for at in some_of]
+            listed = np.concatenate([every[at].values for at in some_of])
+            values[key][which], present[key][which] = listed.reshape(len(which), sizes[key]), True
+        of_example = []
     for ranges in of_example:
-        firsts = [0, *sorted({tick for each in ranges for tick in _cuts(each)})]
+        firsts = [first for first, _ in _events(ranges)]
         for each in ranges:
             if each.first >= each.end:
                 continue
@@ -258,8 +278,9 @@ def _words_of(words: Words, numbers: Floats, ends: Longs, example: Longs) -> dic
     }
     names: list[bytes | None] = [None] * ends.size
     frequency = np.ones(ends.size, np.float32)
-    for token in words.where("TAG").tolist():
-        names[int(np.searchsorted(ends, token))] = words.raw(token)[3:].strip()
+    tags = words.where("TAG")
+    for token, owner in zip(tags.tolist(), np.searchsorted(ends, tags).tolist(), strict=True):
+        names[owner] = words.raw(token)[3:].strip()
     chances = words.where("PROB")
     frequency[np.searchsorted(ends, chances)] = numbers[chances + 1]
     words.report("mikenet-probability", chances[:1], lambda at: {"number": float(numbers[at + 1])})

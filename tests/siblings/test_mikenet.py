@@ -120,6 +120,11 @@ def test_errors(data: bytes, code: str, engine: Engine) -> None:
     assert info.value.code == code and info.value.hint
 
 
+def test_groups_without_units() -> None:
+    table = mikenet.parse(Source("x", b"CLAMP I ALL FULL\n;\nCLAMP I ALL FULL\n;\n"))
+    assert table.types["inputs.I"] == "float32[0]"
+
+
 def test_limits() -> None:
     data = b"CLAMP I ALL SPARSE 1000000 ,\n;\n"
     with pytest.raises(LimitError):
