@@ -202,7 +202,8 @@ def _is_group(layout: Any) -> bool:
 
 
 def _count(expression: Any) -> str:
-    return re.sub(r"this(\._)*\['?|'?\]|this\.(_\.)*", "", str(expression))
+    text = re.sub(r"this(\._)*\['?|'?\]|this\.(_\.)*", "", str(expression))
+    return re.sub(r"\((\w+) \* \(\1 > 0\)\)", r"\1 (a negative number is 0)", text)
 
 
 class Options(SphinxDirective):

@@ -78,6 +78,8 @@ class _Layout:
         self.in_string = self._strings()
         self.begins = np.concatenate([[True], self.is_a("SEMICOLON")[:-1]])  # a header or example
 
+        self.begins[self._end_of_counts()] = True
+
     def gaps(self) -> Gaps:
         """Return the code of each gap."""
         gaps = np.full(len(self.kinds), SPACE, np.int16)
@@ -148,6 +150,14 @@ class _Layout:
         several &= np.bincount(example[rows], minlength=size) > 1
         rows &= (is_wide | several)[example]
         return rows
+
+    def _end_of_counts(self) -> Longs:
+        """Return the token after the numbers that Lens ignores, if no header ends with `;`."""
+        steps, before = self.stream.steps, self.stream.tokens_before
+        if (steps == c.HEADER).any():
+            return before[:0]
+        ends: Longs = before[(steps == c.EATEN_COUNT) | (steps == c.EATEN_COUNTS)]
+        return ends[ends < len(self.kinds)]
 
     def _counts(self) -> Longs:
         """Return the tokens that give an example a number of events other than 1."""

@@ -138,6 +138,9 @@ def test_the_layout_of_lens_texts() -> None:
     good = UGLY.rpartition(b"I:")[0]
     assert exset.canonical(good, format="ex") == PRETTY.rpartition(b"I:")[0]
     assert exset.canonical(b"name: a ;", format="ex") == b"name: a ;\n"
+    counts = b"3 2 name: a I: 1 T: 1;\n"
+    assert exset.canonical(counts, format="ex") == b"3 2\nname: a I: 1 T: 1;\n"
+    assert exset.canonical(b"3 2 max: 1 ; I: 1;", format="ex") == b"3 2 max: 1;\nI: 1;\n"
     assert exset.canonical(b";", format="ex") == b";"  # Lens takes it as empty
     assert exset.canonical(b";   \n", format="ex") == b";\n\n\n"  # not as empty
     assert exset.canonical(b"\xef\xbb\xbf\n;I: 1;", format="ex") == b"\xef\xbb\xbf;\nI: 1;\n"
