@@ -141,7 +141,8 @@ class LayoutTable(SphinxDirective):
             rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
             if not level:
                 at = None if at is None or not size.isdigit() else at + int(size)
-        text = f'<div class="table-wrapper"><table class="docutils">{"".join(rows)}</table></div>'
+        table = f'<table class="docutils bytes">{"".join(rows)}</table>'
+        text = f'<div class="table-wrapper">{table}</div>'
         return [nodes.raw("", text, format="html")]
 
 
