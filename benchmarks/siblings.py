@@ -1,6 +1,7 @@
 """Time files of sibling formats against `.ex`, those of svmlight against scikit-learn."""
 
 import io
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
@@ -22,6 +23,34 @@ def reads(inputs: Inputs, runs: int) -> Cases:
     rows = max(int(_ROWS * inputs.part), 2)
     for name, make in _TEXTS.items():
         yield name, partial(_race, inputs, name, "".join(make(rows)).encode(), runs)
+    if find_spec("kaldi_native_io"):
+        yield "kaldi_ark", partial(_archive, inputs, rows, runs)
+
+
+def _archive(inputs: Inputs, rows: int, runs: int) -> Figures:
+    """Time an archive of matrices of 500 rows and 40 columns against kaldi_native_io."""
+    example, event = np.divmod(np.arange(rows * 25), 500)
+    values = np.random.default_rng(8).random((rows * 25, 40), np.float32)
+    names = [f"utterance-{number}" for number in example.tolist()]
+    columns = {"example": example, "event": event, "name": names, "features": values}
+    path = os.path.join(inputs.folder, "matrices.ark")
+    exset.save(exset.Table.of(columns), path)
+    reader = import_module("kaldi_native_io").SequentialFloatMatrixReader
+
+    def peer() -> object:
+        with reader(f"ark:{path}") as entries:
+            return [(key, np.array(matrix)) for key, matrix in entries]
+
+    result = race(partial(exset.load, path), peer, runs)
+    size = os.path.getsize(path) / 1e6
+    return {
+        "MB/s": result.subject.rate(size),
+        "peer": "kaldi_native_io",
+        "peer, MB/s": result.peer.rate(size),
+        "times as fast": type(result.subject).of(
+            [theirs / ours for theirs, ours in zip(result.peers, result.subjects, strict=True)]
+        ),
+    }
 
 
 def _race(inputs: Inputs, name: str, data: bytes, runs: int) -> Figures:

@@ -35,7 +35,7 @@ _COUNT: Final = 8  # bytes of the number of entries, which the file does not beg
 def decode(source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Archive:
     """Return the objects of an archive. Raises FormatError."""
     data = source.data
-    marked = Source(source.name, data + _END + _END)
+    marked = Source(source.name, data + _END * 2)
     try:
         fields = read(LAYOUT, marked, limits=limits, engine=engine)
     except FormatError:  # without what was added, the error is at the right place
