@@ -73,11 +73,13 @@ class Spacing:
     def add(self, starts: Longs, ends: Longs, gaps: Gaps) -> None:
         """Add tokens by their bytes in the source, each with the code of the gap before it."""
         before = self.before(starts, ends)
+        pieces = list[bytes]()
         for at in np.flatnonzero(~self._is_canonical(before, starts, gaps)).tolist():
             low, high = int(before[at]), int(starts[at])
             new = self._gap(self._data[low:high], int(gaps[at]), is_first=low == self._begin)
-            self._pieces += (self._data[self._copied : low], new)
+            pieces += (self._data[self._copied : low], new)
             self._copied = high
+        self._pieces.append(b"".join(pieces))  # many small objects would take much memory
         if len(ends):
             self._end = int(ends[-1])
 
