@@ -37,6 +37,7 @@ from benchmarks.rows import Cases, Row, table
 
 SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "load": ("Loading: from file to ExampleSet, all columns filled", speed.loads),
+    "threads": ("Loading in two threads, against one thread", speed.threads),
     "save": ("Saving: from ExampleSet to a file that is whole and on disk", speed.saves),
     "reference": ("The table driver against the reference driver", drivers.references),
     "grammar": ("Grammars of users: columns against Lark's own tree", grammars.parses),

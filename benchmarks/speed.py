@@ -3,15 +3,17 @@
 import os
 from collections.abc import Callable
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
 import exset
-from benchmarks import peers
+from benchmarks import lists, manifests, peers
 from benchmarks.inputs import SIZES, Inputs
 from benchmarks.measure import Race, race
 from benchmarks.rows import Cases, Figures
+from exset.core.threads import ENVIRONMENT
 from exset.grammars.lens.examples import ExampleSet
 
 
@@ -36,6 +38,23 @@ def _load(
     path = inputs.path(kind, suffix)
     result = race(partial(exset.load, path), partial(peer, path), runs)
     return _figures(result, os.path.getsize(path), name, peers.LENS.get((kind, suffix)))
+
+
+def threads(inputs: Inputs, runs: int) -> Cases:
+    """Yield loading in two threads, with one thread as the peer."""
+    for kind in SIZES:
+        yield f"{kind}.ex", partial(_threads, inputs.path(kind, ".ex"), runs)
+    yield "manifest", partial(_threads, manifests.path_of(inputs), runs)
+    yield "sample list", partial(_threads, lists.path_of(inputs, "text"), runs)
+
+
+def _threads(path: str, runs: int) -> Figures:
+    def load(count: int) -> None:
+        with patch.dict(os.environ, {ENVIRONMENT: str(count)}):
+            exset.load(path)
+
+    result = race(partial(load, 2), partial(load, 1), runs)
+    return _figures(result, os.path.getsize(path), "one thread", None)
 
 
 def saves(inputs: Inputs, runs: int) -> Cases:

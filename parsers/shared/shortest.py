@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from exset.core.kernels import kernel
+from exset.core.kernels import inline_kernel, kernel
 from exset.grammars.columns.arrays import Bytes, Ints, Longs
 
 REAL_ROOM: Final = 16
@@ -24,6 +24,16 @@ _ZERO: Final = ord("0")
 _LETTER_E: Final = ord("e")
 _HALF: Final = (1 << 32) - 1
 _MOST_OF_REAL: Final = 10**9  # the shortest decimal of a real has at most nine digits
+
+# Exponents, as in the bits, of numbers from 2 ** -13 to below 2 ** 19, and the values of their last
+# bits.
+_LEAST_FEW: Final = 127 - 13
+_MOST_FEW: Final = 127 + 19
+_TWOS: Final = np.array([2.0 ** (n - 150) for n in range(_LEAST_FEW, _MOST_FEW)])
+_THREE: Final = np.frombuffer(b"".join(b"%03d" % n for n in range(1000)), np.uint8)
+_ZEROS: Final = np.array([3 - len(f"{n:03}".rstrip("0")) for n in range(1000)], np.int64)
+_MOST_OF_FEW: Final = 9  # -0.123456
+_SKIPPED: Final = 16
 
 # `numerals` writes numbers from 1e-4 to below 1e10 without an exponent.
 _LEAST_POSITIONAL: Final = -4
@@ -158,8 +168,11 @@ def put_integer(out: Bytes, at: int, number: int) -> int:
 
 
 @kernel
-def put_real(out: Bytes, at: int, bits: int) -> int:
-    """Write a binary32 number, given by its bits: -0 as `-0`, NaN as `-`, infinity as `1e999`."""
+def put_real(out: Bytes, at: int, bits: int, few: bool = True) -> int:
+    """Write a binary32 number, given by its bits: -0 as `-0`, NaN as `-`, infinity as `1e999`.
+
+    few: whether the number probably has few digits; this changes only the time.
+    """
     magnitude = bits & 0x7FFFFFFF
     if bits != magnitude and magnitude <= 0x7F800000:
         out[at] = _MINUS
@@ -174,6 +187,10 @@ def put_real(out: Bytes, at: int, bits: int) -> int:
     if magnitude > 0x7F800000:
         out[at] = _MINUS
         return at + 1
+    if few:
+        end = _put_few_digits(out, at, magnitude)
+        if end > at:
+            return end
     digits, power = shortest(magnitude)
     count = _count(digits)
     exponent = count + power - 1
@@ -194,6 +211,50 @@ def put_real(out: Bytes, at: int, bits: int) -> int:
     return at + count + 1
 
 
+@inline_kernel
+def _put_few_digits(out: Bytes, at: int, bits: int) -> int:
+    """Write a number from 2 ** -13 to below 1e6 with six digits or fewer, if they are enough.
+
+    Returns `at` if they are not. If they are, no shorter decimal is another one: decimals of six
+    digits are different numbers. Rounding twice is exact here, as no quotient of these sizes is so
+    close to the middle between two numbers without being the middle.
+    """
+    exponent = bits >> 23
+    if not _LEAST_FEW <= exponent < _MOST_FEW:
+        return at
+    value = ((bits & 0x7FFFFF) | 0x800000) * _TWOS[exponent - _LEAST_FEW]
+    if value < 1.0:
+        number = int(value * 1000000.0 + 0.5)
+        if np.float32(number / 1000000.0) != np.float32(value):
+            return at
+        high = (number * 536871) >> 29  # number // 1000
+        low = number - 1000 * high
+        out[at] = _ZERO
+        out[at + 1] = _POINT
+        for i in range(3):
+            out[at + 2 + i] = _THREE[3 * high + i]
+            out[at + 5 + i] = _THREE[3 * low + i]
+        zeros = int(_ZEROS[low])
+        return at + 8 - zeros if zeros < 3 else at + 5 - int(_ZEROS[high])
+    decimals, scale = 5, 100000.0
+    while value * scale >= 1000000.0:
+        decimals -= 1
+        scale /= 10.0
+    number = int(value * scale + 0.5)
+    if np.float32(number / scale) != np.float32(value):
+        return at
+    whole = int(value)
+    at = _put_digits(out, at, whole, _count(whole))
+    rest = number - whole * int(scale)
+    if rest == 0:
+        return at
+    out[at] = _POINT
+    at = _put_digits(out, at + 1, rest, decimals)
+    while out[at - 1] == _ZERO:
+        at -= 1
+    return at
+
+
 @kernel
 def _put_scientific(out: Bytes, at: int, digits: int, count: int, exponent: int) -> int:
     _put_digits(out, at + 1, digits, count)
@@ -208,7 +269,13 @@ def _put_scientific(out: Bytes, at: int, digits: int, count: int, exponent: int)
 @kernel
 def put_reals(out: Bytes, at: int, bits: Ints, start: int, end: int) -> int:
     """Write numbers start to end - 1 of a column, given by their bits, with a space before each."""
+    skipped = 0  # after a number of many digits, the next ones probably have many, too
     for i in range(start, end):
         out[at] = ord(" ")
-        at = put_real(out, at + 1, bits[i])
+        begin = at + 1
+        at = put_real(out, begin, bits[i], skipped == 0)
+        if skipped > 0:
+            skipped -= 1
+        elif at - begin > _MOST_OF_FEW:
+            skipped = _SKIPPED
     return at

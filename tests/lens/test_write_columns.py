@@ -108,6 +108,14 @@ def test_reals_of_all_exponents() -> None:
     assert put(shortest.put_real, values.view(np.int32), 15) == numerals.reals(values)
 
 
+def test_reals_of_few_digits_and_their_neighbours() -> None:
+    random = np.random.default_rng(8)
+    decimals = random.integers(0, 10**6, 3000) / 10.0 ** random.integers(0, 7, 3000)
+    values = decimals.astype(np.float32)
+    for each in (values, -values, np.nextafter(values, np.float32(9))):
+        assert put(shortest.put_real, each.view(np.int32), 15) == numerals.reals(each)
+
+
 @given(st.lists(st.floats(width=32)))
 def test_reals(values: list[float]) -> None:
     column = np.array(values, np.float32)
