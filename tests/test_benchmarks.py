@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 SPREADS = {
     "load": ("seconds", "MB/s", "times as fast"),
+    "threads": ("seconds", "MB/s", "times as fast"),
     "save": ("seconds", "MB/s", "times as fast"),
     "reference": ("times as fast",),
     "grammar": ("MB/s", "peer, MB/s", "times as fast"),
