@@ -14,8 +14,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-SHARE: Final = 0.3, 0.9
-"""The part of the area that is cropped."""
+SHARE: Final = 0.3, 0.75
+"""The part of the area that is cropped; the highest is that of a square in a picture of 4:3."""
 
 Peer: TypeAlias = Callable[[], None]
 

@@ -99,3 +99,17 @@ Webp = cs.Struct(
         ),
     ),
 )
+
+
+def _directory(order: str) -> cs.Struct:
+    """The first directory of a TIFF: a number of two bytes is in the first half of its value."""
+    two, four = (cs.Int16ul, cs.Int32ul) if order == "little" else (cs.Int16ub, cs.Int32ub)
+    entry = cs.Struct("tag" / two, "type" / two, "count" / four, "value" / cs.Bytes(4))
+    return cs.Struct("count" / two, "entries" / cs.Array(this.count, entry))
+
+
+# A TIFF begins with the order of its bytes, a number, and the offset of its first directory.
+Tiff = cs.Struct("order" / cs.Const(b"II"), "version" / cs.Int16ul, "offset" / cs.Int32ul)
+TiffBig = cs.Struct("order" / cs.Const(b"MM"), "version" / cs.Int16ub, "offset" / cs.Int32ub)
+TiffDirectory = _directory("little")
+TiffBigDirectory = _directory("big")

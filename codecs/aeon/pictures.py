@@ -1,7 +1,8 @@
 """Read the headers of pictures: their size, and whether they have colours."""
 
+import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
@@ -12,10 +13,30 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 
-_PNG: Final = Layout("exset.codecs.aeon.picture_layout:Png")
-_BMP: Final = Layout("exset.codecs.aeon.picture_layout:Bmp")
-_JPEG: Final = Layout("exset.codecs.aeon.picture_layout:Jpeg")
-_WEBP: Final = Layout("exset.codecs.aeon.picture_layout:Webp")
+_LAYOUTS: Final = "exset.codecs.aeon.picture_layout"
+_PNG: Final = Layout(f"{_LAYOUTS}:Png")
+_BMP: Final = Layout(f"{_LAYOUTS}:Bmp")
+_JPEG: Final = Layout(f"{_LAYOUTS}:Jpeg")
+_WEBP: Final = Layout(f"{_LAYOUTS}:Webp")
+_TIFFS: Final[dict[bytes, tuple[Layout, Layout, Literal["little", "big"]]]] = {
+    b"II*\0": (Layout(f"{_LAYOUTS}:Tiff"), Layout(f"{_LAYOUTS}:TiffDirectory"), "little"),
+    b"MM\0*": (Layout(f"{_LAYOUTS}:TiffBig"), Layout(f"{_LAYOUTS}:TiffBigDirectory"), "big"),
+}
+_WIDTH, _HEIGHT = 256, 257
+"""The tags of a TIFF's sides."""
+_BYTES: Final = {1: 1, 3: 2, 4: 4}
+"""The bytes of a number, by its type in a TIFF."""
+
+_GAP: Final = rb"(?:\s|#[^\r\n]*+[\r\n])++"
+_PNM: Final = re.compile(rb"P[1-6Ff](?=\s)%b(\d{1,10}+)%b(\d{1,10}+)(?!\d)" % (_GAP, _GAP))
+"""The text header of PBM, PGM, PPM and PFM: width and height, after blanks or comments."""
+_PAM: Final = tuple(
+    re.compile(rb"\n[ \t]*+%b[ \t]++(\d{1,10}+)(?!\d)" % side) for side in (b"WIDTH", b"HEIGHT")
+)
+"""The lines with the sides in the header of a PAM."""
+_LONGEST: Final = 1 << 12
+"""The most bytes of the header of a PAM that are read."""
+
 _COLOURED: Final = (2, 6)
 _PALETTE: Final = 3
 _EXIF: Final = b"Exif\0\0"
@@ -43,10 +64,11 @@ class Header:
 
 
 def read_header(data: bytes, *, limits: Limits = DEFAULT, engine: Engine = "auto") -> Header | None:
-    """Return the header of a PNG, JPEG, BMP or WebP; None for other files.
+    """Return the header of a PNG, JPEG, BMP, WebP, TIFF or PNM; None for other files.
 
     data: the file, or its beginning. Raises FormatError for a header that is truncated or damaged.
-    For a JPEG with such a header it returns None, as decoders accept many invalid JPEG files.
+    For a JPEG or PNM with such a header it returns None, as decoders accept many invalid ones; and
+    for a TIFF whose first directory is not in `data`.
     """
     source = Source("picture", data)
     if data.startswith(b"\x89PNG"):
@@ -63,7 +85,9 @@ def read_header(data: bytes, *, limits: Limits = DEFAULT, engine: Engine = "auto
             return _of_jpeg(read(_JPEG, source, limits=limits, engine=engine))
         except FormatError:
             return None
-    return None
+    if (tiff := _TIFFS.get(data[:4])) is not None:
+        return _of_tiff(data, *tiff, limits, engine)
+    return _of_pnm(data) if data.startswith(b"P") else None
 
 
 def _of_png(fields: Fields) -> Header:
@@ -90,3 +114,36 @@ def _of_webp(fields: Fields) -> Header:
     low, middle, high = np.asarray(fields["header.less_one"], np.int64).reshape(2, 3).T
     width, height = (1 + low + (middle << 8) + (high << 16)).tolist()
     return Header(width, height)
+
+
+def _of_tiff(
+    data: bytes,
+    head: Layout,
+    directory: Layout,
+    order: Literal["little", "big"],
+    limits: Limits,
+    engine: Engine,
+) -> Header | None:
+    """Return the header in the first directory of a TIFF; None without both sides."""
+    offset = number_of(read(head, Source("picture", data), limits=limits, engine=engine), "offset")
+    if offset >= len(data):
+        return None
+    source = Source("picture", memoryview(data)[offset:])
+    fields = read(directory, source, limits=limits, engine=engine)
+    tags, types = (np.asarray(fields[f"entries.{name}"]) for name in ("tag", "type"))
+    values, sides = list(fields.strings("entries.value")), []
+    for tag in (_WIDTH, _HEIGHT):
+        for entry in np.flatnonzero(tags == tag)[:1].tolist():
+            size = _BYTES.get(int(types[entry]), 0)
+            sides.append(int.from_bytes((values[entry] or b"")[:size], order))
+    return Header(sides[0], sides[1]) if len(sides) == 2 and all(sides) else None
+
+
+def _of_pnm(data: bytes) -> Header | None:
+    if (found := _PNM.match(data)) is not None:
+        return Header(int(found[1]), int(found[2]))
+    if not data.startswith(b"P7"):
+        return None
+    text = data[:_LONGEST].partition(b"ENDHDR")[0]
+    sides = [int(found[1]) for each in _PAM if (found := each.search(text)) is not None]
+    return Header(sides[0], sides[1]) if len(sides) == 2 else None

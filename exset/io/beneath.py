@@ -8,7 +8,7 @@ link to an outside file: exset reads the file that it opened and checked.
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import BinaryIO, Final, Self
 
@@ -53,6 +53,30 @@ def open_regular(path: str | bytes, roots: Iterable[str] = ()) -> BinaryIO:
     Raises OutsideError, and OSError for a file that cannot be opened or is not a regular file.
     """
     return open_named(_checked(path), "rb", opener=partial(_descriptor, roots=tuple(roots)))
+
+
+def read_regular(
+    path: str | bytes, size: Callable[[os.stat_result], int], roots: Iterable[str] = ()
+) -> bytes:
+    """Read the first bytes of a file in one go; see `open_regular` for `roots`.
+
+    size: returns from the file's status how many bytes to read, and raises OSError for a file that
+    is not regular. Raises what `size` raises, OutsideError and OSError.
+    """
+    name = _checked(path)
+    handle = _opened(name, tuple(roots))
+    with with_file_name(name):
+        try:
+            left = size(os.fstat(handle))
+            data = os.read(handle, left)
+            if len(data) == left:
+                return data
+            chunks = [data]  # a system call reads at most 2 GiB
+            while chunks[-1] and (left := left - len(chunks[-1])):
+                chunks.append(os.read(handle, left))
+            return b"".join(chunks)
+        finally:
+            os.close(handle)
 
 
 def check_regular_file(path: str | bytes, roots: Iterable[str] = ()) -> None:

@@ -12,7 +12,7 @@ from exset.core.text import counted, safe
 from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
-from exset.io.beneath import OutsideError, open_regular, status
+from exset.io.beneath import OutsideError, read_regular, status
 from exset.runtime.aeon.missing_files import Folder, Mistake
 
 HUGE: Final = 1 << 31
@@ -142,16 +142,18 @@ def read_file(
     path: bytes, dialect: Dialect, max_bytes: int | None, roots: tuple[str, ...] = ()
 ) -> bytes:
     """Read a file. Raises the OSError of `size_of`, and LimitError for more than `max_bytes`."""
-    size_of(path, dialect, roots)
-    with open_regular(path, roots) as file:
-        size = _checked_size(os.fstat(file.fileno()), dialect)
+
+    def size_within(found: os.stat_result) -> int:
+        size = _checked_size(found, dialect)
         if max_bytes is not None and size > max_bytes:
             raise LimitError(
                 f"{safe(os.fsdecode(path))} has {counted(size, 'byte')}, but only"
                 f" {max_bytes:,} remain of the limit",
                 hint=f"take fewer records at a time; or {limit_hint('max_batch')}",
             )
-        return file.read(size)
+        return size
+
+    return read_regular(path, size_within, roots)
 
 
 def _checked_size(found: os.stat_result, dialect: Dialect) -> int:

@@ -8,6 +8,9 @@ import pytest
 
 from exset import FormatError
 from exset.codecs.aeon.pictures import Header, read_header
+from exset.core.errors import LimitError
+from exset.core.limits import DEFAULT
+from exset.runtime.aeon.provision import decode
 from exset.runtime.aeon.provision.opencv import opencv
 
 
@@ -26,6 +29,48 @@ def test_headers(suffix: str, colours: bool) -> None:
     data = encoded(suffix, colours)
     for engine in ("auto", "reference"):
         assert read_header(data, engine=engine) == Header(700, 5, known)
+
+
+@pytest.mark.parametrize("suffix", [".tiff", ".ppm", ".pgm", ".pbm", ".pam", ".pfm"])
+def test_tiffs_and_netpbm(suffix: str) -> None:
+    pytest.importorskip("cv2")
+    pixels = np.zeros((5, 700, 3) if suffix in (".tiff", ".ppm", ".pam") else (5, 700), np.uint8)
+    kind = np.float32 if suffix == ".pfm" else np.uint8
+    data = opencv().imencode(suffix, pixels.astype(kind))[1].tobytes()
+    for engine in ("auto", "reference"):
+        assert read_header(data, engine=engine) == Header(700, 5)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize(("kind", "size"), [(1, "B3x"), (3, "H2x"), (4, "I")])
+def test_tiffs_of_both_orders(order: str, kind: int, size: str) -> None:
+    """The directory is at the end of the file; sides may have one, two or four bytes."""
+    head = struct.pack(f"{order}2sHI", b"II" if order == "<" else b"MM", 42, 12)
+    entries = [(256, 7), (257, 5)]
+    rows = [struct.pack(f"{order}HHI{size}", tag, kind, 1, side) for tag, side in entries]
+    data = head + bytes(4) + struct.pack(f"{order}H", 2) + b"".join(rows)
+    assert read_header(data) == Header(7, 5)
+    assert read_header(data[:12]) is None
+    with pytest.raises(FormatError):
+        read_header(data[:-1])
+    assert read_header(data.replace(rows[1], bytes(12))) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        (b"P6 7 5 255\n", (7, 5)),
+        (b"P3\n# a comment 9 9\n7\t# another\r5\n255\n", (7, 5)),
+        (b"P7\nDEPTH 3\nHEIGHT 5\n WIDTH 7\nENDHDR\n", (7, 5)),
+        (b"P7\nWIDTH 7\nENDHDR\nHEIGHT 5\n", None),
+        (b"P67 5 255", None),
+        (b"P6 7", None),
+        (b"P6 7 x", None),
+        (b"P6 " + b"9" * 11 + b" 5", None),
+    ],
+)
+def test_netpbm_texts(text: bytes, size: tuple[int, int] | None) -> None:
+    assert read_header(text) == (None if size is None else Header(*size))
 
 
 def test_other_webps() -> None:
@@ -80,3 +125,20 @@ def test_corpus(corpus: Path) -> None:
             assert pixels.shape[1::-1] in header.sizes, path
             seen += 1
     assert seen > 30
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"P6 30000 30000 255\n" + bytes(99),
+        b"P7\nWIDTH 30000\nHEIGHT 30000\nDEPTH 3\nMAXVAL 255\nTUPLTYPE RGB\nENDHDR\n" + bytes(99),
+        struct.pack("<2sHIH", b"II", 42, 8, 2)
+        + struct.pack("<HHII", 256, 4, 1, 30000)
+        + struct.pack("<HHII", 257, 4, 1, 30000),
+    ],
+)
+def test_claims_of_large_sizes(data: bytes) -> None:
+    """OpenCV does not see these pictures, for which it would allocate gigabytes."""
+    pytest.importorskip("cv2")
+    with pytest.raises(LimitError, match="the picture has 900,000,000 bytes"):
+        decode.picture(data, 3, DEFAULT)

@@ -18,10 +18,9 @@ Pixels: TypeAlias = NDArray[Any]
 a mask, uint8 or uint16 [height, width]."""
 
 _JPEG: Final = b"\xff\xd8"
-_HEADER: Final = 64
-"""The first bytes of a PNG, BMP or WebP, in which its size is."""
 _EXIF: Final = b"Exif\0\0"
-_SCAN: Final = b"\xda"
+_MARKER: Final = 0xFF
+_SCAN: Final = 0xDA
 _SPACES: Final = {3: "BGR", 1: "GRAY"}
 
 
@@ -90,10 +89,11 @@ def _jpeg(data: bytes, channels: int, size: Size, factor: int, limits: Limits) -
 def _has_exif(data: bytes) -> bool:
     """Return whether the segments before the scan of a JPEG have Exif data."""
     at = 2
-    while data[at : at + 1] == b"\xff" and data[at + 1 : at + 2] != _SCAN:
-        if data[at + 4 : at + 10] == _EXIF:
-            return True
-        at += 2 + int.from_bytes(data[at + 2 : at + 4])
+    with suppress(IndexError):  # the file is truncated
+        while data[at] == _MARKER and data[at + 1] != _SCAN:
+            if data.startswith(_EXIF, at + 4):
+                return True
+            at += 2 + (data[at + 2] << 8 | data[at + 3])
     return False
 
 
@@ -101,7 +101,7 @@ def _any(data: bytes, flags: int, limits: Limits) -> Pixels:
     cv2 = opencv()
     header = None
     with suppress(FormatError):  # OpenCV decides about damaged headers
-        header = read_header(data[:_HEADER], limits=limits)
+        header = read_header(data, limits=limits)
     if header is not None:  # before OpenCV allocates so much
         _check(header.width * header.height, len(data), limits)
     if data.startswith(png.SIGNATURE):  # OpenCV allocates whatever the length of a chunk says

@@ -5,7 +5,7 @@ All reals are binary32.
 
 import math
 from dataclasses import dataclass
-from typing import Final, SupportsFloat
+from typing import Final, SupportsFloat, cast
 
 import numpy as np
 
@@ -44,7 +44,8 @@ class Draws:
 
     def __init__(self, seed: int, kept: Kept | None = None) -> None:
         """Take a seed of 32 bits. kept: the value that `normal` has kept for its next call."""
-        self._generator = generator(MINSTD, seed)
+        # A list, as plain Python indexes it faster than an array.
+        self._generator = cast(Longs, generator(MINSTD, seed).tolist())
         self.kept = Kept() if kept is None else kept
 
     @property
@@ -58,11 +59,13 @@ class Draws:
 
     def real(self, low: SupportsFloat = 0, high: SupportsFloat = 1) -> np.float32:
         """Draw a real number from `low` up to `high`, in binary32."""
-        fraction = np.float32(self.next() - 1) / _RANGE
+        drawn, least = self.next() - 1, np.float32(low)
+        if not (width := np.float32(high) - least):
+            return least + width
+        fraction = np.float32(drawn) / _RANGE
         if fraction >= _ONE:
             fraction = _BELOW_ONE
-        least = np.float32(float(low))
-        return fraction * (np.float32(float(high)) - least) + least
+        return fraction * width + least
 
     def coin(self, probability: float) -> bool:
         """Draw whether something with this probability happens."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -77,19 +78,26 @@ class Layout:
         if height > planes.shape[1] or width > planes.shape[2]:
             message = f"the picture has {width}x{height} pixels after its changes, but the output"
             raise FormatError(f"{message} has {self.size.width}x{self.size.height}")
-        kinds = np.iinfo(slot.dtype) if slot.dtype.kind in "iu" else None
-        if kinds is not None and np.iinfo(pixels.dtype).max > kinds.max:
-            pixels = np.minimum(pixels, kinds.max)
+        if (most := _most(slot.dtype, pixels.dtype)) is not None:
+            pixels = np.minimum(pixels, most)
         channels = pixels[:, :, None] if pixels.ndim == 2 else pixels
+        part = planes[:, :height, :width]
+        is_plain = table is None and part.dtype == pixels.dtype and part[0].flags.c_contiguous
+        if is_plain and pixels.shape == (height, width, self.channels):  # OpenCV is faster
+            opencv().split(pixels, [*part[::-1]] if self.rgb else [*part])
+            return
         for number in range(self.channels):
             channel = self.channels - 1 - number if self.rgb else number
-            plane = planes[number, :height, :width]
-            if table is not None:
-                plane[...] = table[number][channels[:, :, channel]]
-            elif plane.flags.c_contiguous and plane.dtype == pixels.dtype:  # OpenCV is faster
-                opencv().extractChannel(channels, channel, plane)
-            else:
-                plane[...] = channels[:, :, channel]
+            values = channels[:, :, channel]
+            part[number] = values if table is None else table[number][values]
+
+
+@cache
+def _most(stored: np.dtype[Any], read: np.dtype[Any]) -> int | None:
+    """Return the highest value of integers that are stored, if those that are read have more."""
+    if stored.kind not in "iu" or np.iinfo(read).max <= np.iinfo(stored).max:
+        return None
+    return int(np.iinfo(stored).max)
 
 
 def standardized(means: Sequence[float], deviations: Sequence[float], dtype: str) -> Table:

@@ -1,5 +1,6 @@
 """Change the geometry of pictures: rotate, expand, resize, crop, pad, flip."""
 
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -81,11 +82,16 @@ def resized(pixels: Pixels, size: Size, method: str) -> Pixels:
         return pixels
     if min(size) < 1 or size.width * size.height > _MOST_PIXELS:
         raise FormatError(f"the picture would have {size.width}x{size.height} pixels")
-    cv2, name = opencv(), method.upper()
     if method == SHRINK_OR_GROW:
         smaller = size.width * size.height <= pixels.shape[0] * pixels.shape[1]
-        name = "AREA" if smaller else "CUBIC"
-    elif name not in _METHODS:
-        raise FormatError(f"the interpolation_method must be one of {', '.join(_METHODS)}")
-    found: Pixels = cv2.resize(pixels, size, interpolation=getattr(cv2, f"INTER_{name}"))
+        method = "AREA" if smaller else "CUBIC"
+    found: Pixels = opencv().resize(pixels, size, interpolation=_flag(method))
     return found
+
+
+@cache
+def _flag(method: str) -> int:
+    """Return OpenCV's number of a method. Raises FormatError for an unknown one."""
+    if (name := method.upper()) not in _METHODS:
+        raise FormatError(f"the interpolation_method must be one of {', '.join(_METHODS)}")
+    return int(getattr(opencv(), f"INTER_{name}"))

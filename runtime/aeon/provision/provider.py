@@ -154,17 +154,16 @@ class Provider:
             if done[number]:
                 continue
             slots = [arrays[name][row, ...] for name in self._names[number]]
-            file = None
             try:
                 element = self.records.elements.element(request.row, number)
-                file = self.records.elements.file(request.row, number)
                 if not element:
                     raise FormatError("the element is empty")
                 each.provide(element, record, slots)
             except FormatError as error:
-                raise self._placed(error, request.row, each, file) from None
+                raise self._placed(error, request.row, each) from None
 
-    def _placed(self, error: FormatError, row: int, etl: Etl, file: str | None) -> FormatError:
+    def _placed(self, error: FormatError, row: int, etl: Etl) -> FormatError:
+        file = self.records.elements.file(row, etl.number)
         finding = finding_at(
             "aeon-record",
             self.records.place(row, etl.number),

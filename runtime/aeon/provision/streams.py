@@ -1,5 +1,6 @@
 """The random draws of records: from keys, or as in aeon from generators with a state."""
 
+from functools import cache
 from typing import Final, Protocol, TypeAlias
 from zlib import crc32
 
@@ -33,11 +34,16 @@ class Keyed:
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
+        self._epoch = 0, number(seed, 0)
 
     def streams(self, index: int, epoch: int) -> Streams:
         """Return the draws of a record; each call begins with the first draw."""
-        key = number(number(self._seed, epoch), index)
-        return lambda purpose: Draws(number(key, crc32(purpose.encode())) % _SEEDS + 1)
+        last, of_epoch = self._epoch
+        if epoch != last:
+            of_epoch = number(self._seed, epoch)
+            self._epoch = epoch, of_epoch
+        key = number(of_epoch, index)
+        return lambda purpose: Draws(number(key, _code(purpose)) % _SEEDS + 1)
 
     def state_dict(self) -> DrawState:
         """Return an empty state."""
@@ -45,6 +51,11 @@ class Keyed:
 
     def load_state_dict(self, state: DrawState) -> None:
         """Do nothing."""
+
+
+@cache
+def _code(purpose: str) -> int:
+    return crc32(purpose.encode())
 
 
 class Slots:
