@@ -122,10 +122,8 @@ def conversion(
         writing: dict[str, Any] = {**step.write}
         if can_reread(file, target_format):
             once = OnceFindings(findings)
-            models: Iterable[Model] = FileChunks(
-                source, fmt, limits, step.read, engine, once, roots
-            )
-            stack.close()
+            opener = streaming.reopener(source, file, roots, stack)
+            models: Iterable[Model] = FileChunks(opener, step.read, engine, once)
             nouns = (fmt.family.noun, target_format.family.noun)
             with with_source_name(name, *nouns, findings=findings) as named:
                 if (found := bridge.level_for(fmt.family, target_format, level)) is not None:

@@ -1,12 +1,12 @@
 """Read a file in chunks more than once, for writers that must know the whole before they write."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from exset import bridge, streaming
+from exset import bridge
 from exset.core.callers import OptionError
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
@@ -15,7 +15,6 @@ from exset.core.protocols import Level, Model, OptionValue
 from exset.families.family import Family
 from exset.families.format import Format
 from exset.families.tables import TABLE
-from exset.io import files
 from exset.streaming import OpenFile, OpenFolder
 
 if TYPE_CHECKING:
@@ -32,8 +31,7 @@ def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:
         return False
     if not target.can_write(family) and (family.table_chunks is None or target.family != TABLE):
         return False
-    is_local = isinstance(file, OpenFolder) or bool(files.local_path(file.path, file.name))
-    return is_local and not file.is_pipe and not file.is_small()
+    return not file.is_small()
 
 
 class OnceFindings:
@@ -63,31 +61,38 @@ class OnceFindings:
 class FileChunks(Iterable[Model]):
     """The models of the chunks of a file; each iteration reads the file again.
 
-    `findings`: those of one iteration. `roots`: as in `streaming.opened`. Raises the errors of
-    `Format.stream`, and FormatError if the file changes between the iterations.
+    A file that gives a single chunk is read once. `opened`: opens the file. `findings`: those of
+    one iteration. Raises the errors of `Format.stream`, and FormatError if the file changes between
+    the iterations.
     """
 
-    path: str
-    format: Format
-    limits: Limits
+    opened: Callable[[], AbstractContextManager[OpenFile | OpenFolder]]
     options: Mapping[str, OptionValue]
     engine: Engine
     findings: "OnceFindings"
-    roots: tuple[str, ...] = ()
     _state: tuple[int, int] | None = field(default=None, init=False)
     _notes: dict[str, object] = field(default_factory=dict, init=False)
+    _only: Model | None = field(default=None, init=False)
 
     def __iter__(self) -> Iterator[Model]:
-        opened = streaming.opened(
-            self.path, format=self.format.name, limits=self.limits, roots=self.roots
-        )
-        with self.findings.of_one() as findings, opened as file:
+        if self._only is not None:
+            yield self._only
+            return
+        with self.findings.of_one() as findings, self.opened() as file:
             self._check_state(file)
             if isinstance(file, OpenFolder):
                 file.folder.notes = self._notes
             else:
                 file.blocks.notes = self._notes
-            yield from file.stream(findings, engine=self.engine, **self.options)
+            models = file.stream(findings, engine=self.engine, **self.options)
+            first = next(models)
+            yield first
+            second = next(models, None)
+            if second is None:
+                self._only = first
+            else:
+                yield second
+                yield from models
 
     def _check_state(self, file: OpenFile | OpenFolder) -> None:
         """Raise FormatError if the file is not the one of the first iteration."""
@@ -101,7 +106,7 @@ class FileChunks(Iterable[Model]):
 
 def _state(file: OpenFile | OpenFolder) -> tuple[int, int]:
     """Return what changes with a file: its size and time; for a folder, the sizes of its files."""
-    if isinstance(file, OpenFolder):
+    if isinstance(file, OpenFolder) or not os.path.exists(file.name):
         return file.size, 0
     status = os.stat(file.name)
     return status.st_size, status.st_mtime_ns

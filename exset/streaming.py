@@ -6,9 +6,10 @@ as an example, is yielded as soon as it is complete.
 
 import io
 import os
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 from exset import formats, samples
@@ -322,6 +323,33 @@ def folder_of(
         return None
     fmt = formats.detect_folder(folder) if format is None else formats.get(format)
     return None if fmt is None else (folder, fmt)
+
+
+def reopener(
+    path: str, file: OpenFile | OpenFolder, roots: tuple[str, ...], stack: ExitStack
+) -> Callable[[], AbstractContextManager[OpenFile | OpenFolder]]:
+    """Return a function that opens an open file again by its path, as `opened` does.
+
+    A file that can be read only once, or slowly, is first copied to a temporary file; `stack`
+    closes it. If there is none, `stack` is closed: the file may then be replaced.
+    """
+    if isinstance(file, OpenFolder) or _is_plain(file):
+        stack.close()
+        return partial(opened, path, format=file.format.name, limits=file.limits, roots=roots)
+    kept = stack.enter_context(file.blocks.kept(file.limits))
+
+    @contextmanager
+    def again() -> Iterator[OpenFile]:
+        yield replace(file, blocks=kept.again(file.limits, _BLOCK))
+
+    return again
+
+
+def _is_plain(file: OpenFile) -> bool:
+    """Return whether a file can be read again from its path."""
+    if not files.local_path(file.path, file.name) or file.is_pipe:
+        return False
+    return file.blocks.file is not None or not file.format.rereads
 
 
 @contextmanager

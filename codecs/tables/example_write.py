@@ -45,9 +45,7 @@ def messages(columns: Mapping[str, TableColumn], rows: int) -> Strings:
         else:
             context = context + rope
     message = context.within(_tag(FEATURES), every)
-    if lists.lengths.any():  # a reader would not find a column without values
-        message = message + lists.within(_tag(FEATURE_LISTS), every)
-    return message.joined()
+    return (message + lists.within(_tag(FEATURE_LISTS), lists.lengths > 0)).joined()
 
 
 def entry(name: str, column: TableColumn) -> tuple[Rope, bool]:

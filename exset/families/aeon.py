@@ -33,6 +33,8 @@ MANIFEST: Final = Family(
         ("images", "exset.runtime.aeon.pictures:manifest_images"),
     ),
     to_table="exset.runtime.aeon.table:to_table",
+    table_layout="exset.runtime.aeon.table_chunks:layout_of",
+    table_chunks="exset.runtime.aeon.table_chunks:tables_of",
     from_table="exset.runtime.aeon.table_import:from_table",
     table_options=(_COLUMNS, CONTENTS, BASE, ROOT),
     model_options=(

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from exset.core.errors import FormatError, Place
@@ -41,7 +42,9 @@ class Format:
     exset calls it only if several formats have the file's suffix.
 
     Code. `reader` with its `read_options`; `writer` with its `options`, None if exset only reads
-    the format. `streamer` reads and `incremental_writer` writes a file in chunks. `chunk_writer`
+    the format. `streamer` reads and `incremental_writer` writes a file in chunks. `rereads`: the
+    streamer reads the `file` of its `Blocks` in any order, or more than once, so that exset first
+    copies a pipe, and what a compressed file holds, to a temporary file. `chunk_writer`
     also writes a file in chunks, but reads the chunks more than once. `parts`: a module with the
     functions of `PartsOf`, for formats of which several processes can check one file. `binary`: its
     files must not go to a terminal. `maps`: its reader maps the file, and does not copy it.
@@ -98,6 +101,7 @@ class Format:
     takes: tuple[Family, ...] = ()
     needs: str | None = None
     streamer: str | None = None
+    rereads: bool = False
     incremental_writer: str | None = None
     chunk_writer: str | None = None
     parts: str | None = None
@@ -276,7 +280,10 @@ class Format:
         chosen = self.chosen(options, reading=True)
         if self.sidecar is not None and isinstance(blocks, Blocks) and os.path.isfile(blocks.name):
             blocks.sidecar = sidecar.content_of(blocks.name, limits)
-        return streamer(blocks, limits=limits, findings=findings, engine=engine, **chosen)
+        read = partial(streamer, limits=limits, findings=findings, engine=engine, **chosen)
+        if not self.rereads or isinstance(blocks, Folder):
+            return read(blocks)
+        return _kept(blocks, limits, read)
 
     def write_incrementally(
         self, name: str, findings: "Findings", **options: OptionValue
@@ -319,6 +326,14 @@ class Format:
             hint = "use exset.load and exset.save, which read and write whole files"
             raise FormatError(message, place=Place(name), hint=hint, code="format")
         return target
+
+
+def _kept(
+    blocks: Blocks, limits: Limits, read: Callable[[Blocks], Iterator[Model]]
+) -> Iterator[Model]:
+    """Yield what a streamer reads that needs a file."""
+    with blocks.kept(limits) as kept:
+        yield from read(kept)
 
 
 @dataclass

@@ -6,9 +6,10 @@ import os
 import select
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import BinaryIO
+from typing import BinaryIO, Final, cast
 
 from exset.core import progress
 from exset.core.errors import LimitError, Place
@@ -16,6 +17,9 @@ from exset.core.limits import Limits, limit_hint
 from exset.core.source import Source
 from exset.io.compression import MAGIC, decompressed, kind_of, may_be_compressed
 from exset.io.named import with_file_name
+
+_BLOCK: Final = 1 << 20
+"""The bytes of a block of a file that is read again."""
 
 
 def size_of(file: BinaryIO) -> int | None:
@@ -129,24 +133,44 @@ class Blocks(Iterator[bytes]):
         seekable = file if total is not None and not file.tell() - len(begin) else None
         return cls(name, map(count_made, chunks), total, is_pipe, ready, seekable)
 
+    @contextmanager
+    def kept(self, limits: Limits) -> "Iterator[Blocks]":
+        """Yield blocks whose `file` can be read in any order, and several times.
+
+        These blocks themselves if they have a file, else those of a temporary file with all bytes.
+        """
+        if self.file is not None:
+            yield self
+            return
+        from tempfile import TemporaryFile, gettempdir  # slow to import
+
+        with TemporaryFile() as file:
+            with with_file_name(gettempdir()):
+                size = sum(map(file.write, self))
+                file.flush()
+            blocks = Blocks(self.name, (), size, file=cast(BinaryIO, file)).again(limits, _BLOCK)
+            blocks.sidecar, blocks.notes = self.sidecar, self.notes
+            yield blocks
+
     def again(
         self, limits: Limits, size: int, watch: Callable[[bytes], object] | None = None
     ) -> "Blocks":
-        """Return the blocks of the whole `file`, from its first byte on, as `of` does.
+        """Return the blocks of the whole `file`, of `size` bytes each, from its first byte on.
 
         `watch`: called with each block when it is read.
         """
         assert self.file is not None
         self.file.seek(0)
-        blocks = Blocks.of(self.file, self.name, limits, size)
-        blocks.sidecar = self.sidecar
-        if watch is not None:
-            blocks._chunks = _watched(blocks._chunks, watch)
+        read = partial(available, self.file, self.name, size)
+        chunks = _watched(map(_counter(self.name, limits), iter(read, b"")), watch)
+        blocks = Blocks(self.name, chunks, self.size, file=self.file)
+        blocks.sidecar, blocks.notes = self.sidecar, self.notes
         return blocks
 
-    def whole(self) -> Source:
-        """Return all bytes that were not read yet, with the sidecar."""
-        return Source(self.name, b"".join(self), sidecar=self.sidecar)
+    def whole_again(self, limits: Limits) -> Source:
+        """Return the whole `file`, with the sidecar."""
+        data = b"".join(self.again(limits, _BLOCK))
+        return Source(self.name, data, sidecar=self.sidecar)
 
     def __next__(self) -> bytes:
         block = self._ahead.pop(0) if self._ahead else next(self._chunks)
@@ -169,9 +193,11 @@ class Blocks(Iterator[bytes]):
         return b"".join(self._ahead)[:size]
 
 
-def _watched(chunks: Iterable[bytes], watch: Callable[[bytes], object]) -> Iterator[bytes]:
+def _watched(chunks: Iterable[bytes], watch: Callable[[bytes], object] | None) -> Iterator[bytes]:
     for chunk in chunks:
-        watch(chunk)
+        progress.advance(len(chunk))
+        if watch is not None:
+            watch(chunk)
         yield chunk
 
 

@@ -6,14 +6,13 @@ int64 [rows + 1]; the items of a list are flattened below `x.values`. A field of
 object, say how to make the table from the arrays again.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.grammars.columns.arrays import Flags, constant
-from exset.grammars.columns.strings import Strings
+from exset.grammars.columns.arrays import constant
 from exset.grammars.tables.columns import (
     ITEM,
     ColumnPath,
@@ -33,8 +32,6 @@ Form: TypeAlias = "str | dict[str, Any]"
 KEY: Final = "exset"
 """The name of the JSON value with the metadata of a table, and with the forms of its columns."""
 
-_DEEPEST: Final = 32
-
 
 def flattened(
     table: Table, absent: Collection[ColumnPath] | None = None
@@ -50,16 +47,6 @@ def flattened(
         for name, column in table.columns.items()
     }
     return arrays, {**table.metadata, "columns": forms, "rows": table.rows}
-
-
-def unflattened(arrays: Mapping[str, Array], stored: Mapping[str, Any]) -> Table:
-    """Return the table of `flattened`. Raises ValueError if the arrays do not fit the forms."""
-    metadata = {name: value for name, value in stored.items() if name not in ("columns", "rows")}
-    forms, rows = stored.get("columns"), stored.get("rows")
-    if not isinstance(forms, dict) or type(rows) is not int or rows < 0:
-        raise ValueError("the forms of the columns, or the number of rows, are missing")
-    columns = {name: _unflatten(name, form, arrays.__getitem__, 0) for name, form in forms.items()}
-    return Table(columns, rows, metadata)
 
 
 def _flatten(
@@ -130,46 +117,6 @@ def _put(arrays: dict[str, Array], name: str, array: Array) -> None:
     arrays[name] = array
 
 
-def _unflatten(name: str, form: Form, get: Callable[[str], Array], depth: int) -> TableColumn:
-    if depth > _DEEPEST:
-        raise ValueError(f"{name}: the column is nested too deeply")
-    match form:
-        case "numbers":
-            values = _found(name, get)
-            return Numbers.of(values, _present(name, len(values) if values.ndim else 0, get))
-        case "text" | "bytes":
-            offsets = _found(f"{name}.offsets", get)
-            kind = Text if form == "text" else Strings
-            present = _present(name, offsets.size - 1, get)
-            return kind(_found(f"{name}.values", get), offsets, present)
-        case {"list": item}:
-            items = _unflatten(f"{name}.values", item, get, depth + 1)
-            offsets = _found(f"{name}.offsets", get)
-            return Lists(items, offsets, _present(name, offsets.size - 1, get))
-        case {"record": dict() as forms}:
-            fields = {
-                key: _unflatten(f"{name}.{key}", inner, get, depth + 1)
-                for key, inner in forms.items()
-            }
-            rows = len(next(iter(fields.values()))) if fields else 0
-            return Records(fields, _present(name, rows, get))
-    raise ValueError(f"{name}: unknown form of a column")
-
-
-def _found(name: str, get: Callable[[str], Array]) -> Array:
-    try:
-        return get(name)
-    except KeyError:
-        raise ValueError(f"the array {name!r} is missing") from None
-
-
-def _present(name: str, rows: int, get: Callable[[str], Array]) -> Flags:
-    try:
-        return get(f"{name}.present")
-    except KeyError:
-        return constant(True, max(rows, 0), np.bool_)
-
-
 def from_foreign(arrays: Mapping[str, Array | TableColumn]) -> tuple[Table, bool]:
     """Return a table of arrays that exset did not write, and whether their lengths differ.
 
@@ -184,6 +131,31 @@ def from_foreign(arrays: Mapping[str, Array | TableColumn]) -> tuple[Table, bool
     if not is_single:
         return Table.of(given), False
     return Table.of({name: _as_one_row(column) for name, column in given.items()}), True
+
+
+def foreign_forms(
+    arrays: "Mapping[str, tuple[np.dtype[Any] | None, tuple[int, ...]]]",
+) -> dict[str, Any] | None:
+    """Return the forms of the columns that `from_foreign` makes of arrays with these dtypes.
+
+    arrays: dtype and shape of each; the dtype of text is None. Return None if `from_foreign` must
+    see the arrays themselves.
+    """
+    forms: dict[str, Form] = {}
+    rows: set[int] = set()
+    for name, (dtype, shape) in arrays.items():
+        if not shape or (dtype is not None and (dtype.kind not in "biuf" or dtype.itemsize > 8)):
+            return None
+        stem, _, part = name.rpartition(".")
+        is_ragged = bool(stem) and f"{stem}.values" in arrays and f"{stem}.offsets" in arrays
+        if is_ragged and part == "values":
+            forms[stem] = {"list": "numbers" if dtype is not None else "text"}
+        elif is_ragged and part == "offsets":
+            rows.add(shape[0] - 1)
+        else:
+            forms[name] = "numbers" if dtype is not None else "text"
+            rows.add(shape[0])
+    return {"columns": forms, "rows": rows.pop()} if len(rows) == 1 else None
 
 
 def _columns(arrays: Mapping[str, Array | TableColumn]) -> "list[tuple[str, Any]]":

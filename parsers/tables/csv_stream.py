@@ -45,20 +45,17 @@ def stream(
 ) -> Iterator[Table]:
     """Yield the rows of a CSV file in tables; joined, they equal the result of `parse`.
 
-    All rows decide the types of the columns, so that the file is read twice or three times. A pipe,
-    a compressed file, and a file whose chunks would have different types, are read whole. Raises
-    the errors of `parse`; of several errors, the first one.
+    All rows decide the types of the columns, so that the file is read twice or three times. A
+    file whose chunks would have different types is read whole. Raises the errors of `parse`; of
+    several errors, the first one.
     """
     findings = Findings() if findings is None else findings
-    if blocks.file is None or not first_row_ends(blocks.head(_HEAD)):
-        yield parse(blocks.whole(), limits=limits, findings=findings, engine=engine)
-        return
     file = _File(blocks, limits, engine)
     known = blocks.notes.get(_NOTES)
-    if not isinstance(known, _Known):
+    if not isinstance(known, _Known) and first_row_ends(blocks.head(_HEAD)):
         blocks.notes[_NOTES] = known = _Known.of(file, findings)
-    if known.make is None:
-        source = blocks.again(limits, _BLOCK).whole()
+    if not isinstance(known, _Known) or known.make is None:
+        source = blocks.whole_again(limits)
         yield parse(source, limits=limits, findings=findings, engine=engine)
         return
     findings.add_all(known.before)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -54,36 +55,63 @@ def to_table(
     another way, and fields without a type have columns, too. Raises ValueError for unsuitable
     names, LimitError for files of more than `max_batch` bytes.
     """
-    width = manifest.width if level == "said" else len(manifest.types)
-    chosen = tuple(map(str, range(width))) if names is None else checked_names("names", names)
-    if len(chosen) != width:
-        raise ValueError(f"names: {width} are needed, not {len(chosen)}")
-    made: list[tuple[str, TableColumn]] = []
-    for index, name in enumerate(chosen):
-        if index >= len(manifest.types):
-            made.append((name, text_or_bytes(manifest.column(index))))
-            continue
-        kind, (column, failed) = manifest.types[index], _element(manifest, index)
-        if kind is ElementType.FILE and contents:
-            paths = elements(manifest, index, base=base).strings
-            made.append((f"{name}.path", column))
-            column, failed = _files(manifest, index, paths, access, limits)
-        made.append((name, column))
-        _report(failed, findings)
-        if level == "said" and kind in _SPELLED:
-            said = _otherwise(manifest.column(index), as_text(column, kind))
-            if said is not None:
-                made.append((f"{name}.text", said))
-    if len(dict(made)) < len(made):
-        raise ValueError("names: two columns would have the same name")
-    metadata = metadata_of("manifest", level, manifest.types, chosen)
-    metadata["dialect"] = str(manifest.dialect)
-    files = [chosen[index] for index in manifest.columns(ElementType.FILE)]
-    if files:
-        metadata["files"] = [f"{name}.path" if contents else name for name in files]
-    if files and base:
-        metadata["base"] = os.fsdecode(base)
-    return Table(dict(made), len(manifest), metadata)
+    return Making(level, names, contents, base, access).table(manifest, findings, limits)
+
+
+@dataclass(frozen=True)
+class Making:
+    """How a table is made of a manifest; the arguments of `to_table`."""
+
+    level: Level
+    names: Iterable[str] | None = None
+    contents: bool = False
+    base: FilePath = ""
+    access: Access = DEFAULT_ACCESS
+
+    def table(
+        self, manifest: Manifest, findings: Findings, limits: Limits, first: int = 0
+    ) -> Table:
+        """Return the table of records. first: the number of records before them.
+
+        Raises the errors of `to_table`.
+        """
+        chosen = self.names_for(manifest)
+        made: list[tuple[str, TableColumn]] = []
+        for index, name in enumerate(chosen):
+            if index >= len(manifest.types):
+                made.append((name, text_or_bytes(manifest.column(index))))
+                continue
+            kind, (column, failed) = manifest.types[index], _element(manifest, index)
+            if kind is ElementType.FILE and self.contents:
+                paths = elements(manifest, index, base=self.base).strings
+                made.append((f"{name}.path", column))
+                column, failed = _files(manifest, index, paths, self.access, limits)
+            made.append((name, column))
+            _report(failed, findings, first)
+            if self.level == "said" and kind in _SPELLED:
+                said = _otherwise(manifest.column(index), as_text(column, kind))
+                if said is not None:
+                    made.append((f"{name}.text", said))
+        if len(dict(made)) < len(made):
+            raise ValueError("names: two columns would have the same name")
+        metadata = metadata_of("manifest", self.level, manifest.types, chosen)
+        metadata["dialect"] = str(manifest.dialect)
+        files = [chosen[index] for index in manifest.columns(ElementType.FILE)]
+        if files:
+            metadata["files"] = [f"{name}.path" if self.contents else name for name in files]
+        if files and self.base:
+            metadata["base"] = os.fsdecode(self.base)
+        return Table(dict(made), len(manifest), metadata)
+
+    def names_for(self, manifest: Manifest) -> tuple[str, ...]:
+        """Return the names of the elements. Raises ValueError."""
+        width = manifest.width if self.level == "said" else len(manifest.types)
+        if self.names is None:
+            return tuple(map(str, range(width)))
+        chosen = checked_names("names", self.names)
+        if len(chosen) != width:
+            raise ValueError(f"names: {width} are needed, not {len(chosen)}")
+        return chosen
 
 
 def metadata_of(
@@ -136,11 +164,11 @@ def _files(
     return Strings.of(read), failed
 
 
-def _report(failed: Sequence[ElementError], findings: Findings) -> None:
+def _report(failed: Sequence[ElementError], findings: Findings, first: int) -> None:
     def finding(error: ElementError) -> Finding:
-        field = f"[{error.record}][{error.column}]"
-        place = Place("manifest", line=error.line or None, field=field)
-        words = {"record": error.record, "column": error.column, "why": error.message}
+        record = first + error.record
+        place = Place("manifest", line=error.line or None, field=f"[{record}][{error.column}]")
+        words = {"record": record, "column": error.column, "why": error.message}
         return finding_at("aeon-absent", place, **words)
 
     findings.add_each(failed, finding)

@@ -69,11 +69,53 @@ def values_of(
             file.read(dataset, values, path)
             return values
         if category in (h5t.ENUM, h5t.ARRAY, h5t.COMPOUND):
-            found = np.asarray(h5py.Dataset(dataset)[()])
-            if found.dtype == np.bool_:  # a bool of HDF5 may have another byte than 0 and 1
-                found = found.view(np.uint8) != 0
-            return found.astype(found.dtype.newbyteorder("="), copy=False)
+            return _native(np.asarray(h5py.Dataset(dataset)[()]))
     raise unsupported(file, f"values of type {dtype}", path)
+
+
+RowType: TypeAlias = tuple[np.dtype[Any] | None, tuple[int, ...]]
+"""The dtype of a dataset, None for text, and its shape."""
+
+
+def type_of_rows(file: File, dataset: Any, path: str, claims: Claims) -> RowType | None:
+    """Return the type of a dataset that `rows_in` reads; None if only `values_of` reads it.
+
+    Raises the errors of `values_of`.
+    """
+    kind, shape = file.checked(dataset, path)
+    if not shape or not file.is_plain(dataset, path):
+        return None
+    with file.guarded(path):
+        claims.add(file, int(np.prod(shape, dtype=object)) * kind.get_size(), path)
+        category = kind.get_class()
+        if category == h5t.STRING and len(shape) == 1:
+            file.check_strings(dataset, path)
+            return None, shape
+        if category in (h5t.INTEGER, h5t.FLOAT, h5t.ENUM):
+            return _dtype(file, kind, path), shape
+    return None
+
+
+def rows_in(
+    file: File, dataset: Any, path: str, kind: RowType, begin: int, end: int
+) -> Array | Strings:
+    """Return some rows of a dataset. kind: its `type_of_rows`. Raises the errors of `File`."""
+    dtype, shape = kind
+    if dtype is None:
+        return Strings.of(file.read_text_rows(dataset, begin, end - begin, path))
+    if dtype != np.bool_:
+        values = np.empty((end - begin, *shape[1:]), dtype)
+        file.read_rows(dataset, begin, values, path)
+        return values
+    with file.guarded(path):
+        return _native(np.asarray(h5py.Dataset(dataset)[begin:end]))
+
+
+def _native(found: Array) -> Array:
+    """Return values in native byte order; a bool of HDF5 may have another byte than 0 and 1."""
+    if found.dtype == np.bool_:
+        found = found.view(np.uint8) != 0
+    return found.astype(found.dtype.newbyteorder("="), copy=False)
 
 
 def unsupported(file: File, what: str, path: str) -> FormatError:

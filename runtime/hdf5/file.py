@@ -23,6 +23,8 @@ Kind: TypeAlias = Literal["number", "text"]
 
 _BUILT_IN: Final = frozenset((1, 2, 3, 4, 5, 6, 32000))
 """Filters in HDF5 and h5py. For any other filter, HDF5 would load a plugin, which is code."""
+_CHECKED: Final = 1 << 16
+"""How many lengths of strings are checked at once."""
 _OBJECTS: Final = h5t.py_create(h5py.string_dtype())
 """The type in memory of text of any length."""
 
@@ -88,20 +90,44 @@ class File(Objects):
     def read_strings(self, dataset: Any, path: str) -> list[str]:
         """Return the strings of a dataset; bytes that are not UTF-8 become lone surrogates."""
         with self.guarded(path):
-            self._check_lengths(dataset, path)
+            self.check_strings(dataset, path)
             if dataset.get_type().is_variable_str():
                 found = np.empty(dataset.shape, object)
                 if found.size:
                     dataset.read(h5s.ALL, h5s.ALL, found, _OBJECTS)
             else:
                 found = np.asarray(h5py.Dataset(dataset)[()], object)
-            values = found.reshape(-1).tolist()
-            return [text_of(each) if isinstance(each, bytes) else str(each) for each in values]
+            return _texts(found)
+
+    def is_plain(self, dataset: Any, path: str) -> bool:
+        """Return whether the file itself stores a dataset, not another file."""
+        with self.guarded(path):
+            made = dataset.get_create_plist()
+            return not elsewhere.is_virtual(made) and not elsewhere.is_external(made)
+
+    def read_rows(
+        self, dataset: Any, begin: int, into: NDArray[Any], path: str, *kind: Any
+    ) -> None:
+        """Read as many rows as `into` has, from `begin` on. kind: their type in memory, if any."""
+        with self.guarded(path):
+            if into.size:
+                space = dataset.get_space()
+                space.select_hyperslab((begin, *(0 for _ in into.shape[1:])), into.shape)
+                dataset.read(h5s.create_simple(into.shape), space, into, *kind)
+
+    def read_text_rows(self, dataset: Any, begin: int, count: int, path: str) -> list[str]:
+        """Return some rows of strings, after `check_strings`."""
+        if dataset.get_type().is_variable_str():
+            found = np.empty((count,), object)
+            self.read_rows(dataset, begin, found, path, _OBJECTS)
+            return _texts(found)
+        with self.guarded(path):
+            return _texts(np.asarray(h5py.Dataset(dataset)[begin : begin + count], object))
 
     def read_lists(self, dataset: Any, path: str) -> list[NDArray[Any]]:
         """Return the rows of a dataset whose elements are arrays of any length."""
         with self.guarded(path):
-            self._check_lengths(dataset, path, dataset.get_type().get_super().get_size())
+            self.check_strings(dataset, path, dataset.get_type().get_super().get_size())
             found = np.asarray(h5py.Dataset(dataset)[()], object).reshape(-1)
             return [np.asarray(each) for each in found]
 
@@ -140,7 +166,7 @@ class File(Objects):
             message = f"the dataset declares {claimed:,} bytes, but the file stores {stored:,}"
             raise LimitError(message, place=self.place(path), hint=limit_hint("max_array"))
 
-    def _check_lengths(self, dataset: Any, path: str, width: int = 1) -> None:
+    def check_strings(self, dataset: Any, path: str, width: int = 1) -> None:
         """Refuse strings that declare more bytes than the file has: HDF5 would allocate them.
 
         HDF5 stores a string or a list as its length (4 bytes) and its address. Lengths in
@@ -162,15 +188,22 @@ class File(Objects):
             if offset is None:
                 continue
             raw.seek(offset)
-            count = min(stored, whole) // size
-            found = np.frombuffer(raw.read(count * size), np.uint8)
-            lengths = found[: found.size // size * size].reshape(-1, size)[:, :4].copy()
-            sizes = lengths.view("<u4").astype(np.int64) * width
-            if sizes.size and sizes.max() > whole:
-                what = f"a string declares {sizes.max():,} bytes, but the file has {whole:,}"
-                self.refuse(path, what, "hdf5")
-            claimed += int(sizes.sum())
+            left = min(stored, whole) // size
+            while left > 0:
+                found = np.frombuffer(raw.read(min(left, _CHECKED) * size), np.uint8)
+                lengths = found[: found.size // size * size].reshape(-1, size)[:, :4].copy()
+                sizes = lengths.view("<u4").astype(np.int64) * width
+                if sizes.size and sizes.max() > whole:
+                    what = f"a string declares {sizes.max():,} bytes, but the file has {whole:,}"
+                    self.refuse(path, what, "hdf5")
+                claimed += int(sizes.sum())
+                left = left - _CHECKED if sizes.size else 0
         self._check_claim(claimed, whole, path)
+
+
+def _texts(found: NDArray[Any]) -> list[str]:
+    values = found.reshape(-1).tolist()
+    return [text_of(each) if isinstance(each, bytes) else str(each) for each in values]
 
 
 def numpy_type(dtype: str) -> np.dtype[Any]:

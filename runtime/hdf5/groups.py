@@ -1,6 +1,7 @@
 """Read HDF5 files with a group for each row: `RUN_ID/000000123/field`, as LBANN has them."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
@@ -18,6 +19,8 @@ from exset.runtime.hdf5.names import with_column
 from exset.runtime.hdf5.objects import DEEPEST, is_group
 from exset.runtime.hdf5.stored_types import restored
 
+_ROW: Final = 256
+"""The bytes that a row takes in memory apart from its values, while it is read."""
 _COMPARED: Final = 64
 _FEW: Final = 2
 """Up to this number of similar groups may be groups of columns, such as `inputs` and `targets`."""
@@ -29,27 +32,67 @@ def read(file: File, stored: dict[str, Any], claims: Claims, findings: Findings)
     A field `images/view0` is the column `images.view0`; the path of the group is the column `id`.
     stored: the metadata in the file. Raises FormatError for fields that differ in type.
     """
+    [part] = parts(file, stored, claims, findings)
+    if not part.is_unchanged:
+        findings.add(finding_at("hdf5-changed", Place(file.path)))
+    return part.table
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table of some groups.
+
+    has_id: whether the groups have a field `id`. is_unchanged: whether the columns have the types
+    in the metadata, if there are any.
+    """
+
+    table: Table
+    has_id: bool
+    is_unchanged: bool
+
+
+def parts(
+    file: File,
+    stored: dict[str, Any],
+    claims: Claims,
+    findings: Findings,
+    size: int | None = None,
+) -> Iterator[Part]:
+    """Yield the table of `read` in parts of about `size` bytes; by default there is one part."""
     own = stored.get(STORED)
     own = own if isinstance(own, dict) else {}
     depth = own.get(DEPTH)
     if type(depth) is not int or not 0 < depth < DEEPEST:
         own, depth = {}, guess_sample(file, loosely=True).count("/") + 1
-    samples = list(_samples(file, depth, findings))
-    leaves = Leaves(claims, findings)
-    for row, (path, group) in enumerate(samples):
-        leaves.read(file, group, path, row)
-    columns = leaves.columns(len(samples))
-    ids = text_or_bytes(Strings.of(path for path, _ in samples))
     metadata = {k: v for k, v in stored.items() if k not in ("columns", "rows", STORED)}
+    types = stored.get("columns")
+    paths: list[str] = []
+    left_out: set[str] = set()
+    leaves = Leaves(claims, findings, left_out)
+    is_first = True
+    for path, group in _samples(file, depth, findings):
+        leaves.read(file, group, path, len(paths))
+        paths.append(path)
+        if size is not None and leaves.size + _ROW * len(paths) >= size:
+            yield _part(paths, leaves, types, own, metadata)
+            paths, leaves, is_first = [], Leaves(claims, findings, left_out), False
+    if paths or is_first:
+        yield _part(paths, leaves, types, own, metadata)
+
+
+def _part(
+    paths: list[str], leaves: Leaves, types: Any, own: dict[str, Any], metadata: dict[str, Any]
+) -> Part:
+    columns, rows = leaves.columns(len(paths)), len(paths)
+    has_id = "id" in columns
+    ids = text_or_bytes(Strings.of(paths))
     if own:
+        known = {**columns, "id": ids} if own.get(HAS_IDS) else columns
+        if (found := restored(known, types, own, rows)) is not None:
+            return Part(Table(found, rows, metadata), has_id, True)
         if own.get(HAS_IDS):
-            columns["id"] = ids
-        types = stored.get("columns")
-        if (found := restored(columns, types, own, len(samples))) is not None:
-            return Table(found, len(samples), metadata)
-        findings.add(finding_at("hdf5-changed", Place(file.path)))
-        columns.pop("id", None)
-    return Table(with_column("id", ids, columns), len(samples), metadata)
+            columns.pop("id", None)
+    return Part(Table(with_column("id", ids, columns), rows, metadata), has_id, not own)
 
 
 def has_samples(file: File) -> bool:
@@ -116,14 +159,14 @@ def _samples(file: File, depth: int, findings: Findings) -> Iterator[tuple[str, 
     Adds a finding for each dataset that is not in such a group.
     """
     left = file.limits.max_objects
-    stack = [("", 0, file.find(""))]
-    while stack:
-        where, level, group = stack.pop()
-        if level == depth:
-            yield where, group
-            continue
-        below = []
-        for name in file.names(group, where):
+    above: list[tuple[str, Any, Iterator[str]]] = []
+    here: tuple[str, Any] | None = ("", file.find(""))
+    while here is not None or above:
+        if here is not None:
+            above.append((*here, iter(file.names(here[1], here[0]))))
+        where, group, names = above[-1]
+        here = None
+        for name in names:
             path = f"{where}/{name}" if where else name
             child = file.find(name, group, where)
             left -= 1
@@ -133,6 +176,10 @@ def _samples(file: File, depth: int, findings: Findings) -> Iterator[tuple[str, 
             if child is None or not is_group(child):
                 problem = "it is not in a group like the others"
                 findings.add(finding_at("hdf5-left-out", file.place(path), problem=problem))
+            elif len(above) == depth:
+                yield path, child
             else:
-                below.append((path, level + 1, child))
-        stack += reversed(below)
+                here = path, child
+                break
+        else:
+            above.pop()

@@ -29,17 +29,21 @@ class _Leaf:
 
 
 class Leaves:
-    """The fields of groups that have been read so far.
+    """The fields of groups that have been read so far; `size`: about the bytes of their values.
 
     findings: gets a finding for each field that tables cannot hold. With None such a field is an
-    error, and so is any field other than numbers, bool and text.
+    error, and so is any field other than numbers, bool and text. left_out: the fields that already
+    have a finding.
     """
 
-    def __init__(self, claims: Claims, findings: Findings | None) -> None:
+    def __init__(
+        self, claims: Claims, findings: Findings | None, left_out: set[str] | None = None
+    ) -> None:
+        self.size = 0
         self._claims = claims
         self._findings = findings
         self._leaves: dict[str, _Leaf] = {}
-        self._left_out: set[str] = set()
+        self._left_out: set[str] = set() if left_out is None else left_out
         self._template: Template | None = None
         self._is_first = True
 
@@ -99,6 +103,7 @@ class Leaves:
             raise FormatError(message, place=file.place(path), hint=hint, code="hdf5-odd-sample")
         leaf.values.append(value)
         leaf.rows.append(row)
+        self.size += value.nbytes if isinstance(value, np.ndarray) else len(value)
 
     def columns(self, rows: int) -> dict[str, TableColumn]:
         """Return the columns for a number of rows; a row is absent where its group lacks the field.

@@ -82,9 +82,9 @@ class Objects:
         path: str,
         access: Access = DEFAULT_ACCESS,
         limits: Limits = DEFAULT,
-        content: bytes | None = None,
+        content: bytes | BinaryIO | None = None,
     ) -> None:
-        """Open a file. content: its bytes, if they are in memory; then no link is followed."""
+        """Open a file. content: its bytes, or the open file itself; then no link is followed."""
         self.path = path
         self.access = access if content is None else replace(access, links=False)
         self.limits = limits
@@ -95,8 +95,12 @@ class Objects:
         if content is None:
             self._root = self._open(path, access.roots, None)
             return
-        opened = _Opened(path, BytesIO(content))
-        self._root = self._root_of(_Padded(content), opened, self._stack, None)
+        if isinstance(content, bytes):
+            opened = _Opened(path, BytesIO(content))
+            self._root = self._root_of(_Padded(content), opened, self._stack, None)
+        else:
+            opened = _Opened(path, content)
+            self._root = self._root_of(_target(content), opened, self._stack, None)
 
     def __enter__(self) -> Self:
         return self
@@ -288,10 +292,8 @@ class Objects:
                 status = os.fstat(file.fileno())
             key = status.st_dev, status.st_ino
             if key not in self._groups:
-                # HDF5 opens no path: another process could swap the file after the check.
-                name = f"{_DESCRIPTORS}/{file.fileno()}"
-                target = name if os.path.exists(name) else _PaddedFile(file)
-                self._groups[key] = self._root_of(target, _Opened(path, file), stack, link)
+                opened = _Opened(path, file)
+                self._groups[key] = self._root_of(_target(file), opened, stack, link)
                 self._stack.push(stack.pop_all())
             return self._groups[key]
 
@@ -364,6 +366,13 @@ class Objects:
     def place(self, path: str | None) -> Place:
         """Return the place of the object at a path, or of the file."""
         return Place(self.path, field=path or None)
+
+
+def _target(file: BinaryIO) -> "str | _PaddedFile":
+    """Return an open file as h5py opens it, by no path: another process could swap the file."""
+    name = f"{_DESCRIPTORS}/{file.fileno()}"
+    # HDF5 looks for the path, which a temporary file does not have.
+    return name if os.path.exists(os.path.realpath(name)) else _PaddedFile(file)
 
 
 def is_group(found: Any) -> bool:

@@ -67,16 +67,10 @@ class ArrowReader(ABC):
 
 
 def reader_of(blocks: Blocks, kind: type[R], limits: Limits) -> tuple[R, Iterator[Table]]:
-    """Return the reader of a file, and its table in chunks.
-
-    A pipe, or a compressed file, is read whole.
-    """
-    if blocks.file is not None and blocks.size is not None:
-        reader = kind(blocks.name, blocks.file, blocks.size, limits)
-        return reader, reader.tables()
-    data = memoryview(b"".join(blocks))
-    reader = kind(blocks.name, data, len(data), limits)
-    return reader, iter([reader.whole()])
+    """Return the reader of a file, and its table in chunks."""
+    assert blocks.file is not None and blocks.size is not None
+    reader = kind(blocks.name, blocks.file, blocks.size, limits)
+    return reader, reader.tables()
 
 
 def _is_decided(field: "pyarrow.Field") -> bool:

@@ -1,6 +1,7 @@
 """Read HDF5 files of any program as tables: rows on the first axis, or a group for each row."""
 
 import re
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from exset.grammars.columns.strings import Strings
 from exset.grammars.tables import flat
 from exset.grammars.tables.columns import TableColumn
 from exset.grammars.tables.findings import finding_at as table_finding_at
+from exset.grammars.tables.flat_parts import InMemory, unflattened
 from exset.grammars.tables.hdf5_findings import finding_at
 from exset.grammars.tables.table import Table
 from exset.io.access import Access
@@ -25,7 +27,7 @@ from exset.runtime.hdf5.metadata import DEPTH, DTYPES, NAMES, STORED, read_metad
 from exset.runtime.hdf5.names import name_of
 
 _PLACEHOLDER: Final = b"This is a netCDF dimension but not a netCDF variable"
-_DATES: Final = re.compile(r"(datetime|timedelta)64\[(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]")
+DATES: Final = re.compile(r"(datetime|timedelta)64\[(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]")
 
 _Values: TypeAlias = flat.Array | TableColumn
 
@@ -49,14 +51,24 @@ def read(
     content = None if is_mapped else source.data
     name = source.path or source.name
     with File(name, Access(locking=False), limits, content) as file:
-        stored, claims = read_metadata(file), Claims(limits)
-        claims.add_file(len(source.view))
-        own = stored.get(STORED)
-        if not layout and isinstance(own, dict):
-            layout = "groups" if DEPTH in own else "rows"
-        if layout == "groups" or (not layout and groups.has_samples(file)):
-            return groups.read(file, stored, claims, found)
-        return _first_axis(file, stored, claims, found)
+        return read_open(file, len(source.view), limits, found, layout)
+
+
+def read_open(file: File, size: int, limits: Limits, findings: Findings, layout: str) -> Table:
+    """Return the table in an open file of `size` bytes; arguments and errors of `read`."""
+    stored, claims = read_metadata(file), Claims(limits)
+    claims.add_file(size)
+    if has_groups(file, stored, layout):
+        return groups.read(file, stored, claims, findings)
+    return _first_axis(file, stored, claims, findings)
+
+
+def has_groups(file: File, stored: dict[str, Any], layout: str) -> bool:
+    """Return whether a file has a group for each row. stored: its metadata. layout: as `read`."""
+    own = stored.get(STORED)
+    if not layout and isinstance(own, dict):
+        return DEPTH in own
+    return layout == "groups" or (not layout and groups.has_samples(file))
 
 
 def read_groups(
@@ -103,11 +115,7 @@ def _datasets(
     """
     found: dict[str, _Values] = {}
     labels: dict[str, _Values] = {}
-    for path, dataset in file.datasets(file.find(""), ""):
-        with file.guarded(path):
-            is_scale = h5ds.is_scale(dataset)
-            if is_scale and h5ds.get_scale_name(dataset).startswith(_PLACEHOLDER):
-                continue
+    for path, dataset, is_scale in data_of(file):
         try:
             values = values_of(file, dataset, path, claims)
         except FormatError as error:
@@ -118,7 +126,7 @@ def _datasets(
             continue
         if isinstance(values, Strings) and not dataset.rank:
             values = np.asarray(values[0])
-        into = labels if is_scale and getattr(values, "ndim", 1) else found
+        into = labels if is_scale and dataset.rank else found
         if (name := name_of(path)) in into:
             raise FormatError(
                 f"two datasets become the column {safe(name)!r}",
@@ -130,12 +138,22 @@ def _datasets(
     return found, labels
 
 
+def data_of(file: File) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the path of each dataset with values, the dataset, and whether it labels an axis."""
+    for path, dataset in file.datasets(file.find(""), ""):
+        with file.guarded(path):
+            is_scale = h5ds.is_scale(dataset)
+            if is_scale and h5ds.get_scale_name(dataset).startswith(_PLACEHOLDER):
+                continue
+        yield path, dataset, is_scale
+
+
 def _restored(
     arrays: dict[str, _Values], stored: dict[str, Any], own: dict[str, Any]
 ) -> Table | None:
     """Return the table that exset wrote, or None if the datasets were changed since."""
     names, dtypes = own.get(NAMES), own.get(DTYPES)
-    named = _Arrays()
+    named: dict[str, flat.Array] = {}
     for name, values in arrays.items():
         name = names.get(name, name) if isinstance(names, dict) else name
         if isinstance(values, Strings):
@@ -144,24 +162,12 @@ def _restored(
             named[name] = values
         else:
             return None
+    parts = InMemory(named)
     try:
         for name, dtype in dtypes.items() if isinstance(dtypes, dict) else ():
-            if isinstance(dtype, str) and _DATES.fullmatch(dtype):
+            if isinstance(dtype, str) and DATES.fullmatch(dtype):
                 named[name] = named[name].view(dtype)
-        table = flat.unflattened(named, stored)
+        table = unflattened(parts, stored)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
-    return table if named.used == named.keys() else None
-
-
-class _Arrays(dict[str, flat.Array]):
-    """Arrays by name, which remember the names that were used."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.used: set[str] = set()
-
-    def __getitem__(self, name: str) -> flat.Array:
-        array = super().__getitem__(name)
-        self.used.add(name)
-        return array
+    return table if parts.used == named.keys() else None

@@ -11,8 +11,10 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
 from tokenize import TokenError
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
@@ -26,17 +28,21 @@ from exset.core.text import safe
 from exset.grammars.columns.arrays import as_flags
 from exset.grammars.tables import flat
 from exset.grammars.tables.findings import finding_at
+from exset.grammars.tables.flat_parts import InMemory, unflattened
 from exset.grammars.tables.table import Table
 
 METADATA: Final = "exset.json"
 ARRAY: Final = "array"
+SUFFIX: Final = ".npy"
 _LONGEST_HEADER: Final = 10_000  # the default of NumPy, which parses the header as Python literal
 _DEEPEST: Final = 16
 _QUOTED: Final = re.compile(rb"'[^'\\]*'|\"[^\"\\]*\"")
 _BRACKETS: Final = re.compile(rb"[][(){}]")
 _OPERATORS: Final = re.compile(rb"[-+~*/%@^&|!=<>.]|not|lambda|if|for|and|or")
 _SMALL: Final = 1 << 26  # bytes that any archive may have
-_MAGIC: Final = b"\x93NUMPY"
+MAGIC: Final = b"\x93NUMPY"
+HEAD: Final = _LONGEST_HEADER + len(MAGIC)
+"""The bytes that a header may have."""
 
 
 def read(
@@ -63,7 +69,7 @@ def read_array(
     engine: Engine = "auto",
 ) -> Table:
     """Return the table of an NPY file: one column, `array`. Raises FormatError."""
-    array = _array(source, ARRAY, source.data, limits)
+    array = _array(source.name, ARRAY, source.data, limits)
     return table_of(source, {ARRAY: array}, None, findings)
 
 
@@ -78,10 +84,10 @@ def table_of(
         if stored is not None:
             known = json.loads(stored.tobytes())
             if isinstance(known, dict):
-                return flat.unflattened(arrays, known)
+                return unflattened(InMemory(arrays), known)
         table, is_single = flat.from_foreign(arrays)
     except (ValueError, RecursionError) as error:
-        raise _error(source, safe(str(error))) from None
+        raise _error(source.name, safe(str(error))) from None
     if is_single and findings is not None:
         findings.add(finding_at("table-one-row", Place(source.name)))
     return table
@@ -90,30 +96,42 @@ def table_of(
 def _arrays(source: Source, limits: Limits) -> dict[str, NDArray[Any]]:
     """Return the members of the archive by name, without the suffix `.npy`."""
     found: dict[str, NDArray[Any]] = {}
-    try:
+    with damage(source.name):
         members = list(_members(source, limits))
-    except FormatError:
-        raise
-    # What zipfile raises for a damaged archive, besides its own error.
-    except (OSError, ValueError, LookupError, RuntimeError, EOFError, struct.error) as error:
-        raise _error(source, f"the ZIP archive cannot be read: {safe(str(error))}") from None
-    except (zipfile.BadZipFile, zlib.error) as error:
-        raise _error(source, f"the ZIP archive is damaged: {safe(str(error))}") from None
     for name, data in members:
-        short = name.removesuffix(".npy")
+        short = name.removesuffix(SUFFIX)
         if short in found:
-            raise _error(source, f"two members have the name {safe(name)!r}")
-        is_array = data.startswith(_MAGIC)
+            raise _error(source.name, f"two members have the name {safe(name)!r}")
+        is_array = data.startswith(MAGIC)
         found[short] = (
-            _array(source, name, data, limits) if is_array else np.frombuffer(data, np.uint8)
+            _array(source.name, name, data, limits) if is_array else np.frombuffer(data, np.uint8)
         )
     return found
 
 
+@contextmanager
+def damage(name: str) -> Iterator[None]:
+    """Raise what `zipfile` raises for a damaged archive as FormatError. name: that of the file."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except (zipfile.BadZipFile, zlib.error) as error:
+        raise _error(name, f"the ZIP archive is damaged: {safe(str(error))}") from None
+    except (OSError, ValueError, LookupError, RuntimeError, EOFError, struct.error) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise _error(name, f"the ZIP archive cannot be read: {safe(str(error))}") from None
+
+
+def most_bytes(size: int, limits: Limits) -> int:
+    """Return how many bytes the members of an archive of `size` bytes may have."""
+    return min(limits.max_bytes, max(_SMALL, limits.max_ratio * size))
+
+
 def _members(source: Source, limits: Limits) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the bytes of each member. Raises LimitError."""
-    most = min(limits.max_bytes, max(_SMALL, limits.max_ratio * len(source.data)))
-    left = most
+    left = most = most_bytes(len(source.data), limits)
     with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
         for member in archive.infolist():
             left -= member.file_size
@@ -125,33 +143,48 @@ def _members(source: Source, limits: Limits) -> Iterator[tuple[str, bytes]]:
                     yield member.filename, file.read(member.file_size + 1)
 
 
-def _array(source: Source, name: str, data: bytes, limits: Limits) -> NDArray[Any]:
-    """Return the array of an NPY file, a view of its bytes."""
-    file = io.BytesIO(data)
-    if not _is_plain(data[: _LONGEST_HEADER + len(_MAGIC)]):
-        raise _error(source, f"{safe(name)}: the header is cut short or damaged")
+class Header(NamedTuple):
+    """The header of an NPY file; `begin`: the offset of the array after it."""
+
+    shape: tuple[int, ...]
+    is_fortran: bool
+    dtype: np.dtype[Any]
+    begin: int
+
+
+def header_of(file: str, name: str, head: bytes) -> Header:
+    """Return the header in the first HEAD bytes of an NPY file. Raises FormatError.
+
+    file: the name of the file or archive. name: that of the member.
+    """
+    if not _is_plain(head[:HEAD]):
+        raise _error(file, f"{safe(name)}: the header is cut short or damaged")
+    stream = io.BytesIO(head)
     try:
-        version = npy.read_magic(file)
+        version = npy.read_magic(stream)
         header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         with warnings.catch_warnings():  # about headers that Python 2 wrote
             warnings.simplefilter("ignore")
-            shape, is_fortran, dtype = header(file, max_header_size=_LONGEST_HEADER)
+            shape, is_fortran, dtype = header(stream, max_header_size=_LONGEST_HEADER)
     # What NumPy raises for a header that is no literal of Python.
     except (ValueError, TypeError, SyntaxError, TokenError, RecursionError, MemoryError):
-        raise _error(source, f"{safe(name)}: the header is cut short or damaged") from None
+        raise _error(file, f"{safe(name)}: the header is cut short or damaged") from None
     if dtype.hasobject:
-        raise _error(source, f"{safe(name)}: the array has Python objects, which exset never loads")
-    begin = file.tell()
-    count = 1
-    for size in shape:
-        count *= size
+        raise _error(file, f"{safe(name)}: the array has Python objects, which exset never loads")
+    return Header(shape, is_fortran, dtype, stream.tell())
+
+
+def _array(file: str, name: str, data: bytes, limits: Limits) -> NDArray[Any]:
+    """Return the array of an NPY file, a view of its bytes."""
+    shape, is_fortran, dtype, begin = header_of(file, name, data)
+    count = prod(shape)
     if count * dtype.itemsize > len(data) - begin or min(shape, default=0) < 0:
-        raise _error(source, f"{safe(name)}: the array ends before its last element")
+        raise _error(file, f"{safe(name)}: the array ends before its last element")
     if not count and max(shape, default=0) > limits.max_events:
         message = f"{safe(name)}: the array has more than {limits.max_events:,} rows without bytes"
-        raise LimitError(message, place=Place(source.name), hint=limit_hint("max_events"))
+        raise LimitError(message, place=Place(file), hint=limit_hint("max_events"))
     if not dtype.itemsize:
-        raise _error(source, f"{safe(name)}: the elements have no bytes")
+        raise _error(file, f"{safe(name)}: the elements have no bytes")
     array = np.frombuffer(data, dtype, count, begin)
     if dtype.kind == "b":
         array = as_flags(array)
@@ -174,5 +207,5 @@ def _is_plain(data: bytes) -> bool:
     return most <= _DEEPEST and not _OPERATORS.search(bare)
 
 
-def _error(source: Source, message: str) -> FormatError:
-    return FormatError(message, place=Place(source.name), code="npz")
+def _error(file: str, message: str) -> FormatError:
+    return FormatError(message, place=Place(file), code="npz")

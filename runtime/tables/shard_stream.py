@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, Final
 
 from exset.core.errors import Findings, FormatError
-from exset.core.limits import Limits
 from exset.core.source import Source
 from exset.grammars.tables import sidecar
 from exset.grammars.tables.column_types import absent
@@ -18,7 +17,6 @@ from exset.io.blocks import Blocks
 from exset.runtime.tables.sample_chunks import Watch
 
 _NOTES: Final = "shards"
-_BLOCK: Final = 1 << 20
 _ARRAYS: Final = re.compile(r"list<(\w+)>|(\w+)\[\d+\]|(\w+)")
 """Types of lists, of arrays of one dimension, and of single values."""
 
@@ -45,20 +43,23 @@ Names = Callable[[Sequence[str]], list[str]]
 
 @dataclass
 class _Known:
-    """What all parts show. is_regular: whether they have columns of the same types.
+    """What all parts show. is_regular: whether their columns can get the same types.
 
+    types, is_same: the types of the first part, and whether all parts have them.
     kinds: the type of each column; None as long as all its rows are absent. value: that of the
     sidecar, if the parts fit it.
     """
 
     found: Findings
     value: dict[str, Any] | None
+    types: dict[str, str] | None = None
     kinds: dict[str, str | None] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     marks: dict[str, bool] = field(default_factory=dict)
     parts: int = 0
     rows: int = 0
     is_regular: bool = True
+    is_same: bool = True
     is_restored: bool = True
 
 
@@ -93,9 +94,8 @@ def streamed_folder(
 
 def streamed_file(
     blocks: Blocks,
-    limits: Limits,
     parts: Parts,
-    whole: Callable[[Source], Table],
+    whole: Callable[[], Table],
     names: Names,
     findings: Findings,
     *,
@@ -103,13 +103,10 @@ def streamed_file(
 ) -> Iterator[Table]:
     """Yield the tables of the chunks of a file: joined, they are the table of the file.
 
-    The file is read twice, as a folder by `streamed_folder`. A pipe or a compressed file is read
-    whole. names: returns the columns of all names together. has_scalars: a column of lists has
-    single numbers in a chunk whose lists all have one number.
+    The file is read twice, as a folder by `streamed_folder`. names: returns the columns of all
+    names together. has_scalars: a column of lists has single numbers in a chunk whose lists all
+    have one number.
     """
-    if blocks.file is None:
-        yield whole(blocks.whole())
-        return
     known = blocks.notes.get(_NOTES)
     if not isinstance(known, _Known):
         source = Source(blocks.name, b"", sidecar=blocks.sidecar)
@@ -118,7 +115,7 @@ def streamed_file(
         if names([*known.names]) != [*known.names.values()]:
             known.is_regular = False
         blocks.notes[_NOTES] = known
-    yield from _tables(known, parts, lambda: whole(blocks.again(limits, _BLOCK).whole()), findings)
+    yield from _tables(known, parts, whole, findings)
 
 
 def _surveyed(
@@ -149,6 +146,9 @@ def _surveyed(
 def _add(known: _Known, part: Part, common: Callable[[str, str], str | None]) -> None:
     """Add what a part shows."""
     known.parts, known.rows = known.parts + 1, known.rows + part.table.rows
+    types = dict(part.table.types)
+    known.types = types if known.types is None else known.types
+    known.is_same &= [*types.items()] == [*known.types.items()]
     for name, column in part.names.items():
         known.is_regular &= known.names.setdefault(name, column) == column
     for name, mark in part.marks.items():
@@ -188,11 +188,12 @@ def _tables(
     findings.add_all(known.found)
     for part in parts(Findings(), None):
         table = part.table
-        made = _conformed(table, known.kinds) if known.value is None else None
         if known.value is not None:
-            made = _restored(table, known.value)
-        assert made is not None, "the parts are read as before"
-        yield made
+            restored = _restored(table, known.value)
+            assert restored is not None, "the parts are read as before"
+            yield restored
+        else:
+            yield table if known.is_same else _conformed(table, known.kinds)
 
 
 def _conformed(table: Table, kinds: dict[str, str | None]) -> Table:

@@ -69,8 +69,7 @@ def stream(
 ) -> Iterator[Table]:
     """Yield the table of a TFRecord file in chunks; arguments and errors of `read`.
 
-    A pipe, a compressed file, and a file whose features have other types in other chunks, are read
-    whole.
+    A file whose features have other types in other chunks is read whole.
     """
     found = Findings() if findings is None else findings
 
@@ -81,10 +80,11 @@ def stream(
             source = source if source.start else _inflated(source, limits)
             yield _read(source, limits, findings, engine, damaged=damaged, raw=raw, first=before)
 
-    def whole(source: Source) -> Table:
+    def whole() -> Table:
+        source = blocks.whole_again(limits)
         return read(source, limits=limits, findings=found, engine=engine, damaged=damaged, raw=raw)
 
-    yield from streamed_file(blocks, limits, parts, whole, _names, found, has_scalars=True)
+    yield from streamed_file(blocks, parts, whole, _names, found, has_scalars=True)
 
 
 def _read(

@@ -71,8 +71,7 @@ def stream(
 ) -> Iterator[Table]:
     """Yield the table of an archive in chunks; arguments and errors of `read`.
 
-    A pipe, a compressed file, and an archive whose columns have other types in other chunks, are
-    read whole.
+    An archive whose columns have other types in other chunks is read whole.
     """
     found = Findings() if findings is None else findings
 
@@ -90,10 +89,11 @@ def stream(
             first += len(samples.keys)
         notes.report(blocks.name, findings)
 
-    def whole(source: Source) -> Table:
+    def whole() -> Table:
+        source = blocks.whole_again(limits)
         return read(source, limits=limits, findings=found, engine=engine)
 
-    yield from streamed_file(blocks, limits, parts, whole, names_of, found)
+    yield from streamed_file(blocks, parts, whole, names_of, found)
 
 
 @dataclass

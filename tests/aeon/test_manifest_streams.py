@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
-from exset import Findings, Manifest, formats
+from exset import Findings, Manifest, formats, streaming
 from exset.core.limits import DEFAULT
+from exset.core.protocols import Level
 from exset.core.source import Source
 from exset.grammars.aeon import units
 from exset.grammars.aeon.manifest_types import Dialect
@@ -123,3 +124,35 @@ def test_records_one_by_one() -> None:
     assert units.joined(parts) == whole and len(units.no_header()) == 0
     data = b"@STRING\n\xff\n"
     assert parse(Source("x", data), findings=Findings())[0] == (b"\xff",)
+
+
+ROWS = b"".join(
+    b"%d.jpg\t%d\t%s\n" % (row, row, b"\xff" if row == 30 else b"x") for row in range(40)
+)
+TYPED = b"@FILE\tASCII_INT\tSTRING\n" + ROWS.replace(b"\t7\t", b"\t 7\t").replace(
+    b"\t9\t", b"\tx\t"
+)
+
+
+@pytest.mark.parametrize("level", ["said", "meant"])
+@pytest.mark.parametrize("contents", [False, True])
+def test_tables_of_chunks(level: Level, contents: bool, tmp_path: Path) -> None:
+    """A manifest in chunks becomes the table of the whole manifest, with its findings."""
+    path = tmp_path / "x.tsv"
+    path.write_bytes(TYPED)
+    for row in range(20):
+        (tmp_path / f"{row}.jpg").write_bytes(b"a" * row)
+    results = []
+    for is_chunked in (False, True):
+        findings = Findings()
+        with pytest.MonkeyPatch.context() as patch:
+            if is_chunked:
+                patch.setattr(streaming, "SMALL", -1)
+                patch.setattr(streaming, "_BLOCK", 100)
+            target = tmp_path / f"{is_chunked}.npz"
+            exset.convert(
+                path, target, contents=contents, base=str(tmp_path), level=level, findings=findings
+            )
+        results.append((target.read_bytes(), sorted(map(str, findings))))
+    assert results[0] == results[1]
+    assert len(results[0][1]) == (23 if contents else 3)

@@ -14,7 +14,7 @@ from exset import ExampleSet, Findings, FormatError, Table, formats, samples, st
 from exset.core.protocols import Level
 from exset.families.format import Format
 from exset.families.tables import TABLE
-from exset.runtime.tables import arrow_chunks, flat_chunks, shard_plan
+from exset.runtime.tables import arrow_chunks, flat_chunks, flat_stream, hdf5_stream, shard_plan
 from exset.testing.lens import dense_sets
 from exset.testing.tables import tables
 
@@ -47,6 +47,9 @@ def converted(
         if block is not None:
             patch.setattr(streaming, "SMALL", -1)
             patch.setattr(streaming, "_BLOCK", block)
+            patch.setattr(flat_stream, "SMALL", -1)
+            patch.setattr(flat_stream, "CHUNK", 40)  # a few rows
+            patch.setattr(hdf5_stream, "SMALL_GROUPS", -1)
         path = Path(folder, f"x{target.suffix}")
         convert = partial(exset.convert, shard_size="2kB") if target.is_folder else exset.convert
         try:

@@ -98,9 +98,8 @@ def test_chunks_are_small(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     exset.save(Table.of({"a": np.arange(1000), "b": ["x,\n", ""] * 500}), path)
     assert len(check(path, 500)) > 10
-    # Files that cannot be read again are read whole.
     exset.save(exset.load(path), tmp_path / "x.csv.gz", findings=Findings())
-    assert len(check(tmp_path / "x.csv.gz", 500)) == 1
+    assert len(check(tmp_path / "x.csv.gz", 500)) > 10  # of a temporary file
 
 
 def test_the_second_reading_uses_the_types_of_the_first(tmp_path: Path) -> None:

@@ -1,0 +1,100 @@
+"""Make tables of a manifest that comes in chunks."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from exset.core.errors import Findings
+from exset.core.limits import DEFAULT, Limits
+from exset.core.protocols import Level
+from exset.grammars.aeon.manifest import Manifest
+from exset.grammars.aeon.manifest_types import ElementType
+from exset.grammars.tables.column_types import absent
+from exset.grammars.tables.columns import TableColumn
+from exset.grammars.tables.sidecar import with_type
+from exset.grammars.tables.survey import Survey
+from exset.grammars.tables.table import Table
+from exset.io.access import DEFAULT_ACCESS, Access
+from exset.io.files import FilePath
+from exset.runtime.aeon.table import Making
+from exset.runtime.training.dataset import checked_names
+
+_FEW: Final = 16
+"""The first records whose files are read at once."""
+_FILES: Final = 1 << 24
+"""About the bytes of the files that are read at once."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of the tables of all chunks, and how they are made; types: by name, in order."""
+
+    making: Making
+    types: dict[str, str]
+
+
+def layout_of(
+    chunks: Iterable[Manifest],
+    /,
+    *,
+    level: Level,
+    findings: Findings,
+    limits: Limits = DEFAULT,
+    names: Iterable[str] | None = None,
+    contents: bool = False,
+    base: FilePath = "",
+    access: Access = DEFAULT_ACCESS,
+) -> Layout:
+    """Find the columns of the tables of a manifest; arguments and errors of `to_table`.
+
+    A column of text has bytes if some record has bytes that are not UTF-8, and `NAME.text` is a
+    column if some record has it. `contents` opens no file here.
+    """
+    chosen = None if names is None else checked_names("names", names)
+    making = Making(level, chosen, contents, base, access)
+    found: dict[str, str] = {}
+    for chunk in chunks:
+        table = replace(making, contents=False).table(chunk, Findings(), limits)
+        for name, kind in table.types.items():
+            found[name] = "bytes" if "bytes" in (kind, found.get(name)) else kind
+    types: dict[str, str] = {}
+    for index, name in enumerate(making.names_for(chunk)):
+        is_file = contents and chunk.types[index : index + 1] == (ElementType.FILE,)
+        named = {f"{name}.path": found[name], name: "bytes"} if is_file else {name: found[name]}
+        types |= named
+        if (said := f"{name}.text") in found:
+            types[said] = found[said]
+    return Layout(making, types)
+
+
+def tables_of(
+    chunks: Iterable[Manifest],
+    layout: Layout,
+    /,
+    *,
+    findings: Findings,
+    limits: Limits = DEFAULT,
+) -> Iterator[Table]:
+    """Yield the tables of a manifest that comes in chunks; errors of `to_table`.
+
+    With `contents`, a table has the files of a few records.
+    """
+    first = 0
+    for chunk in chunks:
+        begin, rows = 0, _FEW if layout.making.contents else len(chunk)
+        while begin < len(chunk) or not begin:
+            part = chunk.select(slice(begin, begin + rows))
+            table = layout.making.table(part, findings, limits, first)
+            yield _conformed(table, layout.types)
+            begin, first = begin + max(len(part), 1), first + len(part)
+            if layout.making.contents:
+                rows = Survey.of([table]).rows_of(_FILES)
+
+
+def _conformed(table: Table, types: dict[str, str]) -> Table:
+    """Return a table with columns of the given types; a column that it lacks is absent."""
+    columns: dict[str, TableColumn] = {}
+    for name, kind in types.items():
+        column = table.columns.get(name)
+        columns[name] = absent(kind, table.rows) if column is None else with_type(column, kind)
+    return Table(columns, table.rows, table.metadata)

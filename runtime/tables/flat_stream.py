@@ -1,0 +1,59 @@
+"""Read tables that a file stores as flat arrays, some rows at a time."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from exset.grammars.tables.flat_parts import Parts, check_lengths, rows_of
+from exset.grammars.tables.table import Table
+
+SMALL: Final = 1 << 20
+"""The bytes of a file that is read at once, as that is faster."""
+CHUNK: Final = 1 << 23
+"""About the bytes of the arrays in a chunk."""
+_MOST: Final = 1 << 26
+"""The most bytes of the rows that must be read at once."""
+_NOTES: Final = "flat"
+
+
+def streamed(
+    arrays: Parts,
+    stored: Mapping[str, Any],
+    size: int,
+    notes: dict[str, object],
+    whole: Callable[[], Table],
+    least: int = 1,
+) -> Iterator[Table]:
+    """Yield the rows of a table in chunks; arrays that do not fit `stored` give the table `whole`.
+
+    stored: the metadata and the forms of the columns. size: the bytes of all arrays. notes: those
+    of the file. least: the number of rows that are read at once, or a multiple of it. All chunks
+    are first read once if they may not fit: those of text and of lists.
+    """
+    if _NOTES not in notes:
+        notes[_NOTES] = _fit(arrays, stored, size, least)
+    if notes[_NOTES]:
+        yield from _chunks(arrays, stored, size, least)
+    else:
+        yield whole()
+
+
+def _fit(arrays: Parts, stored: Mapping[str, Any], size: int, least: int) -> bool:
+    """Return whether all arrays fit, and are not too large to read the `least` rows at once."""
+    try:
+        check_lengths(arrays, stored)
+        if least * size > _MOST * stored["rows"]:
+            return False
+        rows_of(arrays, stored, 0, 0)  # checks the dtypes
+        if not all(each == "numbers" for each in stored["columns"].values()):
+            for _ in _chunks(arrays, stored, size, least):
+                pass
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _chunks(arrays: Parts, stored: Mapping[str, Any], size: int, least: int) -> Iterator[Table]:
+    rows = stored["rows"]
+    step = max(1, CHUNK * rows // max(size, 1) // least) * least
+    for begin in range(0, max(rows, 1), step):
+        yield rows_of(arrays, stored, begin, min(begin + step, rows))
