@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from io import BytesIO, RawIOBase
+from io import BytesIO, RawIOBase, UnsupportedOperation
 from typing import Any, BinaryIO, Final, NoReturn, Self
 
 import h5py
@@ -370,7 +370,10 @@ class Objects:
 
 def _target(file: BinaryIO) -> "str | _PaddedFile":
     """Return an open file as h5py opens it, by no path: another process could swap the file."""
-    name = f"{_DESCRIPTORS}/{file.fileno()}"
+    try:
+        name = f"{_DESCRIPTORS}/{file.fileno()}"
+    except UnsupportedOperation:  # it is in memory
+        return _PaddedFile(file)
     # HDF5 looks for the path, which a temporary file does not have.
     return name if os.path.exists(os.path.realpath(name)) else _PaddedFile(file)
 

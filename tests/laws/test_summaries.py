@@ -51,7 +51,11 @@ def assert_same(fmt: Format, data: bytes, size: int) -> bool:
 def test_any_model(fmt: Format, data: st.DataObject, size: int) -> None:
     assert fmt.strategy is not None
     model = data.draw(load(fmt.strategy)())  # type: ignore[operator]
-    assert_same(fmt, fmt.write(model, findings=Findings()), size)
+    try:
+        written = fmt.write(model, findings=Findings())
+    except FormatError:  # the format cannot hold the model
+        return
+    assert_same(fmt, written, size)
 
 
 @pytest.mark.parametrize("name", samples.names())
