@@ -60,11 +60,15 @@ class Conversion:
     action: Action | None = None
     kernels: Kernels | None = None
 
-    def run(self, buffer: Any, starts: Any, ends: Any, values: NDArray[Any]) -> int:
-        """Run the action, compiled if the text is long and the kernel is ready."""
+    def run(self, *arrays: NDArray[Any]) -> int:
+        """Run the action, compiled if the text is long and the compiled copy is ready.
+
+        Plain Python gets views, whose elements are numbers of Python: they have no overflow.
+        """
         assert self.action is not None and self.kernels is not None
-        action = self.kernels.choose(self.action, self.kernels.use_compiled(len(buffer)))
-        return int(action(buffer, starts, ends, values))
+        compiled = self.kernels.use_compiled(len(arrays[0]))
+        action: Callable[..., int] = self.kernels.choose(self.action, compiled)
+        return int(action(*arrays) if compiled else action(*(each.data for each in arrays)))
 
 
 def conversions(

@@ -166,6 +166,8 @@ class Grammar:
             framed=False,
             parser=self._lark(use_bytes=True),
         )
+        if not made.lark.terminals:
+            raise ValueError(f"{_ADVICE}: it has no terminals")
         try:
             _ = made.terminals
         except ValueError as error:

@@ -8,7 +8,15 @@ import numpy as np
 from lark.lexer import TerminalDef
 from numpy.typing import NDArray
 
-from exset.parsers.engine.expressions import END, Automaton, compile_expression
+from exset.parsers.engine.expressions import (
+    END,
+    Automaton,
+    NotRegularError,
+    compile_expression,
+)
+
+_SHOWN = 100
+"""How many characters of an expression a message shows."""
 
 
 def automaton(terminal: TerminalDef) -> Automaton:
@@ -16,8 +24,11 @@ def automaton(terminal: TerminalDef) -> Automaton:
     pattern = terminal.pattern.to_regexp()
     try:
         return compile_expression(pattern)
-    except ValueError as error:
-        raise ValueError(f"terminal {terminal.name} has {error}: {pattern}") from None
+    except NotRegularError as error:
+        shown = pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}..."
+        raise ValueError(
+            f"terminal {terminal.name} has {error.what}: {shown!r}; {error.advice}"
+        ) from None
 
 
 class Unit(NamedTuple):

@@ -23,15 +23,35 @@ _BYTES: Final = (1 << 256) - 1
 _ALL: Final = (1 << 257) - 1
 _MOST_NODES: Final = 20_000
 _MOST_STATES: Final = 5_000
+_ANCHOR: Final = ("an anchor", "leave it out, or match the line break")
+_AROUND: Final = (
+    "a lookaround of more than one character",
+    "write a longer terminal, or terminals with priorities, such as A.1",
+)
+_GROUP: Final = ("a back-reference", "write a terminal for each text that it can repeat, or rules")
+_BEFORE: Final = ("a look at the character before the terminal", "write it without this look")
+_LARGE: Final = ("an expression that is too large", "write a part of it as a rule")
 _REFUSED: Final = {
-    "AT": "an anchor",
-    "ASSERT": "a lookaround of more than one character",
-    "ASSERT_NOT": "a lookaround of more than one character",
-    "GROUPREF": "a back-reference",
-    "GROUPREF_EXISTS": "a back-reference",
-    "POSSESSIVE_REPEAT": "a possessive quantifier",
-    "ATOMIC_GROUP": "an atomic group",
+    "AT": _ANCHOR,
+    "ASSERT": _AROUND,
+    "ASSERT_NOT": _AROUND,
+    "GROUPREF": _GROUP,
+    "GROUPREF_EXISTS": _GROUP,
+    "POSSESSIVE_REPEAT": ("a possessive quantifier", "write a plain quantifier, such as a*"),
+    "ATOMIC_GROUP": ("an atomic group", "write a plain group, (?:...)"),
 }
+
+
+class NotRegularError(ValueError):
+    """An expression that no automaton runs. what: the part; advice: what to write instead."""
+
+    def __init__(self, what: str, advice: str) -> None:
+        super().__init__(what, advice)
+        self.what = what
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"{self.what}; {self.advice}"
 
 
 class Automaton(NamedTuple):
@@ -60,7 +80,7 @@ class _Node(NamedTuple):
 
 
 def compile_expression(pattern: str) -> Automaton:
-    """Return the automaton of an expression. Raises ValueError, which says what it cannot run."""
+    """Return the automaton of an expression. Raises NotRegularError."""
     parsed = importlib.import_module("re._parser").parse(pattern.encode("latin-1"))
     builder = _Builder()
     start = builder.sequence(parsed, parsed.state.flags, builder.add(_Node(())))
@@ -76,7 +96,7 @@ class _Builder:
     def add(self, node: _Node) -> int:
         """Add a node, and return its number."""
         if len(self.nodes) == _MOST_NODES:
-            raise ValueError("an expression that is too large")
+            raise NotRegularError(*_LARGE)
         self.nodes.append(node)
         return len(self.nodes) - 1
 
@@ -100,7 +120,8 @@ class _Builder:
             return self._repeat(least, most, inner, flags, then, lazy=name == "MIN_REPEAT")
         tests = _tests_of(name, argument, flags)
         if not tests:
-            raise ValueError(_REFUSED.get(name, f"{name.lower()}, which is unknown"))
+            unknown = f"{name.lower()}, which is unknown", "leave it out"
+            raise NotRegularError(*_REFUSED.get(name, unknown))
         between = (self.add(_Node((then,), before=a, after=b)) for a, b in tests)
         return self.add(_Node(tuple(between)))
 
@@ -224,7 +245,7 @@ class _Subsets:
         self.samples = [self.classes.index(number) for number in range(len(keys))]
 
     def automaton(self) -> Automaton:
-        """Return the automaton. Raises ValueError if it is too large."""
+        """Return the automaton. Raises NotRegularError if it is too large."""
         first: _State = ((self.start,), None)
         found: dict[_State, int] = {first: 0}
         todo, moves, finals = [first], list[list[int]](), list[list[bool]]()
@@ -244,7 +265,7 @@ class _Subsets:
                     found[target] = len(todo)
                     todo.append(target)
                     if len(todo) > _MOST_STATES:
-                        raise ValueError("an expression that is too large")
+                        raise NotRegularError(*_LARGE)
                 row.append(found[target])
             final.append((self._reached(state, END) if shared is None else shared)[1])
             moves.append(row)
@@ -276,7 +297,7 @@ class _Subsets:
     def _passes(self, node: _Node, before: int | None, after: int | None) -> bool:
         if node.before != _ALL:
             if before is None:
-                raise ValueError("a look at the character before the terminal")
+                raise NotRegularError(*_BEFORE)
             if not node.before >> self.samples[before] & 1:
                 return False
         return node.after == _ALL or (after is not None and bool(node.after >> after & 1))
