@@ -20,6 +20,8 @@ _WORDS: Final = MappingProxyType({"nan": b"NaN", "inf": b"+Inf"})
 _TYPES: Final = MappingProxyType({"uint8": "@", "bool": "^", "float32": "%", "float64": "#"})
 _SPECIAL: Final = frozenset(b'\t\r\n"')
 _EXACT: Final = 1 << 53
+_MOST: Final = (1 << 63) - 1024
+"""The largest real of 64 bits that is an integer of 64 bits."""
 
 
 def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
@@ -91,6 +93,7 @@ def _numbers(
         if wide.size:
             row = int(wide[0]) // prod(column.shape)
             losses.report(name, "emergent reads integers as reals of 64 bits", row)
+            values = np.minimum(values, _MOST).astype(np.float64).astype(np.int64)
     if values.dtype.kind == "b":
         cells = [b"true" if value else b"false" for value in values.reshape(-1).tolist()]
     else:

@@ -154,16 +154,18 @@ class Provider:
             if done[number]:
                 continue
             slots = [arrays[name][row, ...] for name in self._names[number]]
+            is_read = False
             try:
                 element = self.records.elements.element(request.row, number)
+                is_read = True  # an error of reading already names the file
                 if not element:
                     raise FormatError("the element is empty")
                 each.provide(element, record, slots)
             except FormatError as error:
-                raise self._placed(error, request.row, each) from None
+                raise self._placed(error, request.row, each, is_read) from None
 
-    def _placed(self, error: FormatError, row: int, etl: Etl) -> FormatError:
-        file = self.records.elements.file(row, etl.number)
+    def _placed(self, error: FormatError, row: int, etl: Etl, name_file: bool) -> FormatError:
+        file = self.records.elements.file(row, etl.number) if name_file else None
         finding = finding_at(
             "aeon-record",
             self.records.place(row, etl.number),
