@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from exset.core.errors import Findings
-from exset.core.text import safe
+from exset.core.text import has_surrogates, safe
 from exset.grammars.siblings.layers import from_patterns
 from exset.grammars.siblings.patterns import Patterns
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, type_of
@@ -44,6 +44,9 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
         if "[" in name:
             losses.report(name, "emergent has no names with `[`")
             continue
+        if has_surrogates(name):
+            losses.report(name, "emergent has no names that are not UTF-8")
+            continue
         units = [*product(*map(range, shape))] if shape is not None else [()]
         for number, unit in enumerate(units):
             title = kind + name
@@ -51,7 +54,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
                 title += f"[{len(shape)}:{','.join(map(str, unit))}]"
             if shape is not None and number == 0:
                 title += f"<{len(shape)}:{','.join(map(str, shape))}>"
-            header.append(_quoted(title.encode("utf-8", "surrogateescape")))
+            header.append(_quoted(title.encode()))
         parts.append(joined(cells, np.arange(table.rows + 1) * len(units), b"\t"))
     lines = map(b"\t".join, zip(*parts, strict=True))
     return b"\n".join([b"\t".join(header), *lines, b""])
