@@ -48,7 +48,7 @@ def divided(sizes: Sizes | None) -> Iterator[None]:
         yield
 
 
-def told(fmt: str, data: bytes, engine: Engine, limits: Limits, strict: bool) -> object:
+def outcome(fmt: str, data: bytes, engine: Engine, limits: Limits, strict: bool) -> object:
     """The value or all errors, the findings, and how many there are of each code."""
     findings = Findings(strict=strict)
     try:
@@ -89,10 +89,10 @@ def test_threads_change_nothing(
 ) -> None:
     text = data.draw(texts(fmt))
     with divided(None):
-        whole = told(fmt, text, "table", limits, strict)
-        assert told(fmt, text, "reference", limits, strict) == whole
+        whole = outcome(fmt, text, "table", limits, strict)
+        assert outcome(fmt, text, "reference", limits, strict) == whole
     with divided(sizes):
-        assert told(fmt, text, "table", limits, strict) == whole
+        assert outcome(fmt, text, "table", limits, strict) == whole
 
 
 def parse(text: bytes, sizes: Sizes) -> list[tuple[bytes, bool]]:
