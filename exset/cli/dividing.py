@@ -69,7 +69,7 @@ def count_of(
 
 @contextmanager
 def read_part(part: FilePart, common: CommonOptions, findings: Findings) -> Iterator[PartModels]:
-    """Open a file and give the models of a part; places of findings are those in the part.
+    """Open a file and give the models of a part; places of findings are relative to the part.
 
     Raises FormatError for a file that is no longer the one that was divided, and OSError.
     """

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.kernels import entry_kernel, kernel
+from exset.core.kernels import entry_kernel, inline_kernel, kernel
 
 # The roles of tokens: no number, a real, an integer, NaN.
 (NOTHING, REAL, INTEGER, NOT_A_NUMBER) = range(4)
@@ -102,12 +102,18 @@ def convert(
             real = float(whole * TENS[decimals] + part) / POWERS[decimals]
         else:
             real = scientific(buffer, at, end)
-        if real < 0 or np.float64(real).view(np.int64) & _TAIL == _HALF:
+        if real < 0 or is_tie(real):
             hard[left] = token
             left += 1
         else:
             reals[token] = -real if negative else real
     return left
+
+
+@inline_kernel
+def is_tie(real: float) -> bool:
+    """Return whether a binary64 may be in the middle between two binary32 numbers."""
+    return int(np.float64(real).view(np.int64)) & _TAIL == _HALF
 
 
 @kernel

@@ -7,15 +7,13 @@ from numpy.typing import NDArray
 
 from exset.core.kernels import Kernels, entry_kernel, inline_kernel
 from exset.grammars.columns.arrays import Bytes, Longs
-from exset.parsers.engine.conversion import POWERS, TENS, eight_digits, scientific
+from exset.parsers.engine.conversion import POWERS, TENS, eight_digits, is_tie, scientific
 
 KERNELS: Final = Kernels(
     "exset.parsers.engine.conversion",
     "exset.parsers.siblings.conversion",
 )
 (_PLUS, _MINUS, _POINT) = b"+-."
-_TAIL: Final = (1 << 29) - 1  # the bits that rounding to binary32 drops
-_HALF: Final = 1 << 28
 _MOST_DIGITS: Final = 18  # fit in 63 bits
 
 
@@ -44,7 +42,7 @@ def reals(
         if at < end and (negative or buffer[at] == _PLUS):
             at += 1
         value = _real(buffer, at, end)
-        if value < 0 or (is_single and np.float64(value).view(np.int64) & _TAIL == _HALF):
+        if value < 0 or (is_single and is_tie(value)):
             hard[left] = place
             left += 1
         else:
@@ -110,7 +108,7 @@ def pairs(
             at += 1
         value = _real(buffer, at, end)
         is_hard = value < 0 or not is_short
-        if is_hard or (is_single and np.float64(value).view(np.int64) & _TAIL == _HALF):
+        if is_hard or (is_single and is_tie(value)):
             hard[left] = place
             left += 1
         else:
