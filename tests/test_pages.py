@@ -21,7 +21,7 @@ PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").g
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ exset (.*?)(?:  # ends with (\d))?\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 SECTION = re.compile(r"^(?=## )", re.MULTILINE)
-NEEDS = re.compile(r"^Needs ([A-Za-z, ]+)[.:]", re.MULTILINE)
+NEEDS = re.compile(r"^Needs ([A-Za-z_, ]+)[.:]", re.MULTILINE)
 """The libraries without which the examples of a page, or of a section, cannot run."""
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")

@@ -102,6 +102,14 @@ NO_FILES = {"completion", "conformance list", "doctor", "explain", "formats", "h
 PROGRAMS = {"conformance run"}
 """These run a program of the user."""
 
+LIBRARIES = {
+    "diff in.ex in.bex --html o.html": "jinja2",
+    "plot in.ex -o o.svg": "matplotlib",
+    "provision c.json -o oprovided": "cv2",
+    "report in.ex -o o.html": "matplotlib",
+}
+"""The optional library that a command needs."""
+
 CONFIG = {
     "manifest_filename": "i.tsv",
     "batch_size": 1,
@@ -149,6 +157,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("command", "code"), [*zip((*READERS, *WRITERS, *LARGE), cycle(CODES))])
 def test_every_call(command: str, code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if library := LIBRARIES.get(command):
+        pytest.importorskip(library, reason=f"{library} is not installed")
     monkeypatch.setenv(isolation.ENVIRONMENT, "off")
     monkeypatch.chdir(folder)
     inputs = {*os.listdir()}
