@@ -140,9 +140,11 @@ def test_a_worker_of_dask_without_this_exset(change: str, message: str) -> None:
 
 @pytest.mark.skipif(not find_spec("executorlib"), reason="executorlib is not installed")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pydantic
-def test_executorlib() -> None:
+def test_executorlib(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that dies costs one file."""
     from executorlib import SingleNodeExecutor
+
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))  # its processes need `tests`
 
     with SingleNodeExecutor(max_workers=2) as pool:
         how = Execution(2, executors.SameVersion(pool))

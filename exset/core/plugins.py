@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from exset.core.errors import FormatError
 from exset.core.text import safe
+from exset.io.named import with_file_name
 
 T = TypeVar("T")
 
@@ -19,7 +20,13 @@ def found(group: str, kind: type[T]) -> tuple[T, ...]:
 
     Raises FormatError that names the entry point and its package if it cannot be used.
     """
-    return tuple(loaded(point, kind) for point in metadata.entry_points(group=group))
+    return tuple(loaded(point, kind) for point in points(group))
+
+
+def points(group: str) -> metadata.EntryPoints:
+    """Return the entry points of a group; nothing is imported. An OSError says what it reads."""
+    with with_file_name("the entry points of installed packages"):
+        return metadata.entry_points(group=group)
 
 
 def import_error(point: str, why: str) -> FormatError:

@@ -1,10 +1,9 @@
 """Find samplers by name, for configurations."""
 
-from importlib.metadata import entry_points
 from inspect import signature
 from typing import Any, Final, cast
 
-from exset.core.plugins import loaded
+from exset.core.plugins import loaded, points
 from exset.runtime.samplers.base import Compat, NxMSampler
 from exset.runtime.samplers.grouping import Labels
 from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
@@ -34,7 +33,7 @@ def sampler_class(name: str) -> type[NxMSampler]:
         known[f"{_BALR}.{each.__name__}"] = each
     if name in known:
         return known[name]
-    others = entry_points(group=GROUP)
+    others = points(GROUP)
     for other in others:
         if other.name == name:
             return cast("type[NxMSampler]", loaded(other, type))

@@ -326,7 +326,7 @@ def test_the_package_exports_its_samplers() -> None:
 
 def test_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("mine", "exset.runtime.samplers.nxm:RandomNxMSampler", registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    monkeypatch.setattr(registry, "points", lambda group: [point])
     assert sampler_class("mine") is RandomNxMSampler
     with pytest.raises(ValueError, match="planned, mine"):
         sampler_class("other")

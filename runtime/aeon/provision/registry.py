@@ -1,10 +1,10 @@
 """Find the classes of etl types by name: types of aeon, and types that other packages add."""
 
 from collections.abc import Mapping
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Final, cast
 
-from exset.core.plugins import loaded
+from exset.core.plugins import loaded, points
 from exset.grammars.aeon.config.outputs import declare_outputs
 from exset.grammars.aeon.config.schema import ETL, NAME, declare_etl
 from exset.grammars.aeon.config.schema_types import Table
@@ -52,7 +52,7 @@ def register_plugins() -> None:
 
     Raises FormatError for an entry point that cannot be used.
     """
-    for point in entry_points(group=GROUP):
+    for point in points(GROUP):
         if point.name not in _REGISTERED:
             register(point.name, cast("type[CustomEtl]", loaded(point, type)))
 
