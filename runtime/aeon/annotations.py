@@ -17,7 +17,7 @@ _MOST_PIXELS: Final = 2**31 - 1
 
 
 class Box(NamedTuple):
-    """The box of an object, in pixels that count from 0; it includes the pixels at its edges."""
+    """The box of an object in a picture: coordinates in pixels, from 0. Its edges belong to it."""
 
     name: str
     xmin: float
@@ -27,11 +27,11 @@ class Box(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether the box ends before it begins."""
+        """Whether `xmax` is less than `xmin`, or `ymax` less than `ymin`."""
         return self.xmax < self.xmin or self.ymax < self.ymin
 
     def is_inside(self, width: float, height: float) -> bool:
-        """Return whether the box is inside of a picture."""
+        """Return whether the whole box is inside a picture of this width and height."""
         is_after = self.xmin >= 0 and self.ymin >= 0
         return is_after and self.xmax <= width - 1 and self.ymax <= height - 1
 
@@ -39,7 +39,7 @@ class Box(NamedTuple):
 def read(source: Source, limits: Limits) -> object:
     """Return the value of a JSON text, as Python's dict, list, str, int, float, bool or None.
 
-    Raises FormatError and LimitError as `exset.parsers.shared.json_tree`.
+    Raises the FormatError and LimitError of `exset.parsers.shared.json_tree`.
     """
     try:
         value: object = json.loads(source.data.decode(), parse_constant=_refuse)
@@ -54,7 +54,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def problem(annotation: object) -> str | None:
-    """Return why aeon rejects an annotation, or None. aeon checks the members in this order."""
+    """Return the first reason for which aeon rejects an annotation, or None."""
     if not isinstance(annotation, dict):
         return "the annotation is not an object"
     if "object" not in annotation:
@@ -101,7 +101,7 @@ def _numbers(value: object, names: tuple[str, ...]) -> str | None:
 
 
 def size(annotation: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the width and the height of the picture of an annotation that has no `problem`."""
+    """Return the picture's width and height from an annotation that has no `problem`."""
     return annotation["size"]["width"], annotation["size"]["height"]
 
 

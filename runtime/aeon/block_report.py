@@ -24,9 +24,9 @@ SHOWN = 8
 
 @dataclass
 class BlockTally:
-    """The counts of a block or an archive, or of a cache from its blocks, and their report.
+    """Counts the contents of a block, of an archive, or of all blocks of a cache.
 
-    detailed: also count the sizes and kinds of the elements of each column.
+    detailed: also count the elements of each column by size and by kind.
     """
 
     detailed: bool
@@ -46,7 +46,7 @@ class BlockTally:
     columns: "list[ColumnTally]" = field(default_factory=list)
 
     def add(self, model: Block) -> None:
-        """Add a block."""
+        """Count the contents of a block or an archive."""
         elements, header = model.elements, model.header
         count = len(elements)
         added = BlockTally(self.detailed, 1, len(model), count, header is None, width=model.width)
@@ -65,7 +65,7 @@ class BlockTally:
         self.merge(added)
 
     def merge(self, other: "BlockTally") -> None:
-        """Add the counts of the next blocks of a cache."""
+        """Add the counts of the blocks that follow in the same cache."""
         if not self.chunks:
             vars(self).update(vars(other))
             return
@@ -80,7 +80,7 @@ class BlockTally:
             mine.merge(theirs)
 
     def report(self) -> Report:
-        """Report counts and sizes. Add nothing after this call."""
+        """Return a report of the counts. Call neither `add` nor `merge` afterwards."""
         if self.chunks > 1:  # the elements of a cache get new names
             names = set(element_names(self.records, self.width or 0))
             self.same_names = self.elements - len(names)
@@ -116,7 +116,7 @@ class BlockTally:
         return made
 
     def _columns(self, made: Report) -> Iterator[dict[str, object]]:
-        """Report the columns; an archive is one column."""
+        """Add a row for each column to a report; yield its numbers. An archive has one column."""
         for column, tally in enumerate(self.columns):
             spread, _ = tally.spread.result()
             if not spread.count:
@@ -130,7 +130,7 @@ class BlockTally:
 
 @dataclass
 class ColumnTally:
-    """The sizes of the elements of a column, and how many there are of each kind."""
+    """The sizes of a column's elements, and the number of elements of each kind."""
 
     spread: RunningSpread = field(default_factory=RunningSpread)
     contents: dict[str, int] = field(default_factory=dict)
@@ -143,7 +143,7 @@ class ColumnTally:
         return made
 
     def merge(self, other: "ColumnTally") -> None:
-        """Add the counts of further elements."""
+        """Add the counts of the same column in the blocks that follow."""
         self.spread.merge(other.spread)
         for kind, count in other.contents.items():
             self.contents[kind] = self.contents.get(kind, 0) + count

@@ -1,4 +1,4 @@
-"""Find the intact records of a block, which may be damaged."""
+"""Find the intact records of a block, even of a damaged block."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from exset.grammars.aeon.block import Block, Entries, record_numbers
 
 @dataclass(frozen=True)
 class Records:
-    """The intact records of a block: their elements, and their numbers in the block.
+    """The intact records of a block: their elements, and the number of each record in the block.
 
     width: the number of elements of a record. is_damaged: whether the block also has records that
     are not intact.
@@ -35,9 +35,9 @@ class Records:
     def rescued(cls, source: Source, limits: Limits, width: int, findings: Findings) -> "Records":
         """Return the intact records of a block.
 
-        width: the number of elements of a record, 0 if unknown. aeon gives each element a name with
-        the number of its record. A block without such names has intact records only if no element
-        is missing, or if only its end is damaged and the width is known.
+        width: the number of elements of a record, 0 if unknown. aeon gives each element a name
+        with the number of its record. Without such names, exset finds the records only if no
+        element is missing, or if only the end of the block is damaged and the width is known.
         """
         is_cut, is_damaged = False, True
         try:

@@ -31,11 +31,11 @@ def to_table(
 ) -> Table:
     """Return the table of a block, or of all blocks of a cache, with a row for each record.
 
-    types: the types of the manifest, which blocks do not store, also as text such as
-    `"FILE,ASCII_INT"`; by default all are BINARY. ASCII_INT is int32, ASCII_FLOAT float32, STRING
-    text if all is UTF-8; the others, also the contents of FILE, are bytes. names: the names of the
-    columns, by default `0`, `1` and so on. `level` makes no difference. Raises the errors of
-    `CacheDataset`.
+    types: the types of the elements in the manifest, also as text such as `"FILE,ASCII_INT"`.
+    Blocks do not store types; by default all are BINARY. Columns of ASCII_INT become int32, of
+    ASCII_FLOAT float32. STRING becomes text if all its values are UTF-8, else bytes. BINARY
+    becomes bytes, and FILE the bytes of the files. names: the names of the columns, by default
+    `0`, `1` and so on. `level` has no effect. Raises the errors of `CacheDataset`.
     """
     dataset = CacheDataset(blocks, types=types, names=names, findings=findings, limits=limits)
     arrays = dataset.batch(np.arange(len(dataset)))

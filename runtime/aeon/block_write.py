@@ -1,4 +1,4 @@
-"""Write blocks, also from a manifest, with the elements that aeon makes from its records."""
+"""Write blocks. A manifest becomes a block with the elements that aeon makes from its records."""
 
 import os
 
@@ -21,11 +21,11 @@ def write(
     root: str = "",
     lossy: bool = False,
 ) -> bytes:
-    """Return the bytes of a block, or of one block with all records of a manifest.
+    """Return the bytes of a block. A manifest becomes one block with all its records.
 
-    base: the folder of relative paths in a manifest. root: the folder that must contain all its
-    files. Raises the FormatError of `exset.codecs.aeon.cpio_write.encode`, and FormatError for an
-    element that aeon cannot make.
+    base: the folder in which relative paths of a manifest start. root: the folder that must
+    contain all files of the manifest. Raises the FormatError of
+    `exset.codecs.aeon.cpio_write.encode`, and FormatError for an element that aeon cannot make.
     """
     if isinstance(model, Manifest):
         model = block_of(model, base, Access(roots=(root,)) if root else DEFAULT_ACCESS)
@@ -33,7 +33,10 @@ def write(
 
 
 def block_of(manifest: Manifest, base: str = "", access: Access = DEFAULT_ACCESS) -> Block:
-    """Return the elements of a manifest as a block. Raises FormatError if one cannot be made."""
+    """Return the elements of a manifest as a block.
+
+    Raises FormatError if an element cannot be made.
+    """
     records: list[list[bytes]] = []
     failed: list[ElementError] = []
     for row in encoded(manifest, base=base, access=access):

@@ -33,7 +33,7 @@ _TEMPORARY: Final = re.compile(rf"\.exset-[0-9a-f]+|{cache_lock.NAME}\.[0-9a-f]+
 
 
 def block_name(number: int) -> str:
-    """Return the file name of a block."""
+    """Return the file name of the block with a number."""
     return f"block_{number}.cpio"
 
 
@@ -41,8 +41,8 @@ def block_name(number: int) -> str:
 class Cache(UnitSequence[Block, tuple[Block, ...]]):
     """A folder of blocks. Iteration yields the blocks; each is mapped into memory when it is read.
 
-    The names of the files are read once. `roots`: if there are any, each block must be in one of
-    these folders or in the cache itself, also if the block is a link. Raises OSError.
+    The folder is listed only once. `roots`: if not empty, each block must be in one of these
+    folders or in the cache itself; a block that is a link must lead there. Raises OSError.
 
     Before 2017, aeon gave folders and blocks other names, and wrote no marker: exset reads these
     caches, too.
@@ -88,7 +88,7 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
 
     @property
     def owner(self) -> Owner | None:
-        """The process that holds the lock, or left it behind; None if there is no lock."""
+        """The process that made the lock, even if it has ended; None if there is no lock."""
         return cache_lock.owner_of(self.path)
 
     @property
@@ -120,13 +120,19 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
         return tuple(map(self.block, list(self.blocks)[rows]))
 
     def source(self, number: int) -> Source:
-        """Return the file of a block, mapped into memory. Raises KeyError, OSError."""
+        """Return the file of a block, mapped into memory.
+
+        Raises KeyError for an unknown number, and OSError.
+        """
         roots = (self.path, *self.roots) if self.roots else ()
         path = self.blocks[number]
         return files.read(path, limits=self.limits, maps=lambda _: True, roots=roots)
 
     def block(self, number: int, findings: Findings | None = None) -> Block:
-        """Return a block, mapped into memory. Raises KeyError, FormatError and OSError."""
+        """Return a block, mapped into memory.
+
+        Raises KeyError for an unknown number, FormatError and OSError.
+        """
         return decode(self.source(number), limits=self.limits, findings=findings)
 
     def check(self, findings: Findings, width: int | None = None) -> dict[int, Block]:
@@ -137,14 +143,14 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
         return dict(self.intact(findings, width))
 
     def intact(self, findings: Findings, width: int | None = None) -> Iterator[tuple[int, Block]]:
-        """Yield the numbers and blocks of `check` one at a time."""
+        """Check the cache as `check` does; yield each intact block after its number."""
         self.check_folder(findings)
         yield from self.intact_among(self.blocks, findings, width)
 
     def intact_among(
         self, numbers: Iterable[int], findings: Findings, width: int | None = None
     ) -> Iterator[tuple[int, Block]]:
-        """Yield those of some blocks that are intact, with their numbers, as `check` does."""
+        """Check only the blocks with these numbers; yield each intact block after its number."""
         for number in numbers:
             path, of_block = self.blocks[number], Findings()
             try:
@@ -195,7 +201,7 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
 
 
 def _is_file(path: str) -> bool:
-    """Return whether a path is a regular file, or cannot be inspected: a read then reports why."""
+    """Return whether a path is a regular file; True on an error, which a later read reports."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except OSError:

@@ -46,11 +46,11 @@ class Built:
 
 
 def build(plan: Plan, directory: str, *, clock: Callable[[], float] = time.time) -> Built:
-    """Build a cache in an existing directory, or complete one that is there.
+    """Build a cache as a folder in an existing directory, or complete the cache that is there.
 
-    clock: returns the time for each entry. Raises BlockingIOError if another builder is at work,
-    FormatError for elements that cannot be made and for a complete cache of another plan, and
-    OSError.
+    clock: returns the time that is stored with an element, in seconds. Raises BlockingIOError if
+    another builder is at work, FormatError for elements that cannot be made and for a complete
+    cache of another plan, and OSError.
     """
     folder = os.path.join(directory, plan.folder)
     try:
@@ -90,7 +90,7 @@ def _build(plan: Plan, folder: str, clock: Callable[[], float]) -> Built:
 
 
 def _add_advice(error: FormatError | OSError, folder: str, kept: int) -> None:
-    """Add to an error how many blocks the next build keeps."""
+    """Add advice to an error: how many finished blocks the next build keeps."""
     if not kept:
         return
     blocks = f"{counted(kept, 'finished block')} in {safe(folder)}"
@@ -125,7 +125,7 @@ def _complete(
     is_held: Callable[[], bool],
     clock: Callable[[], float],
 ) -> Built:
-    """Write all blocks except those to keep, remove blocks after the last, write the marker."""
+    """Write all blocks except those to keep, remove blocks beyond the plan, write the marker."""
     journal = os.path.join(cache.path, JOURNAL)
     finished = sorted(keep)
     for number in range(len(plan.blocks)):
@@ -152,7 +152,7 @@ def _complete(
 
 
 def _finished_blocks(plan: Plan, folder: str) -> Set[int]:
-    """Return the blocks that, by the journal, an earlier builder of the same plan finished."""
+    """Return the numbers of the blocks that an earlier build of this plan finished."""
     with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
         path = os.path.join(folder, JOURNAL)
         with open_regular(path) as file:
@@ -192,7 +192,7 @@ def _remove(path: str) -> None:
 
 
 def _cleared(path: str) -> str:
-    """Remove a link or a pipe, which could lead out of the folder; return the path."""
+    """Remove the path if it is a link or a pipe, which could lead out of the folder; return it."""
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(os.lstat(path).st_mode):
             os.unlink(path)

@@ -48,10 +48,10 @@ class _Element(NamedTuple):
 
 
 class Comparison:
-    """Compares blocks with records.
+    """Compares blocks of a cache with records of a manifest.
 
-    base, access: as for `elements.encoded`. compare: how to compare FILE elements with their files.
-    skipped: the elements that are not compared, because their files cannot be read.
+    base, access: arguments of `elements.encoded`. compare: how to compare FILE elements with their
+    files. skipped: the elements that are not compared, because their files cannot be read.
     """
 
     def __init__(self, base: str, access: Access, compare: Compared) -> None:
@@ -61,7 +61,7 @@ class Comparison:
         self.skipped: list[ElementError] = []
 
     def difference(self, block: Block, records: Manifest) -> Difference | None:
-        """Return how the elements of a block differ from the elements of records, or None."""
+        """Return how a block differs from the elements of the records; None if it does not."""
         width = len(records.types)
         if block.width != width:
             has = counted(block.width or 0, "element")

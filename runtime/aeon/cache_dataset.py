@@ -43,11 +43,12 @@ class CacheDataset(RecordDataset):
     ) -> None:
         """Take a cache, a block, or a function that opens a block.
 
-        types: the types of the manifest, which blocks do not store, also as text such as
-        `"FILE,ASCII_INT"`; by default all are BINARY. names, fields, padded: as `ManifestDataset`.
+        types: the types of the elements in the manifest, also as text such as `"FILE,ASCII_INT"`.
+        Blocks do not store types; by default all are BINARY. names, fields, padded: as for
+        `ManifestDataset`.
 
         All blocks are checked once; `findings` collects problems, such as a missing marker. Raises
-        FormatError for blocks that are damaged or missing, and for elements that cannot have their
+        FormatError for blocks that are damaged or missing, and for elements that do not fit their
         types; ValueError for an unknown type, and the errors of `ManifestDataset`.
         """
         kinds = None if types is None else _types(types)
@@ -69,7 +70,7 @@ class CacheDataset(RecordDataset):
         return int(self._begins[-1])
 
     def element(self, row: int, column: int) -> bytes:
-        """Return an element. Raises FormatError if its block has changed."""
+        """Return a record's element in a column. Raises FormatError if its block has changed."""
         number = int(np.searchsorted(self._begins, row, side="right")) - 1
         element = (row - int(self._begins[number])) * len(self.types) + column
         return bytes(self._elements_of(number)[element])
@@ -78,7 +79,7 @@ class CacheDataset(RecordDataset):
         return {**vars(self), "_mapped": {}}
 
     def column(self, column: int, rows: Longs) -> Column:
-        """Return the elements of one column of some records, in new arrays.
+        """Return the elements of one column for the given records, in new arrays.
 
         Raises FormatError if a block has changed, LimitError for more than `max_batch` bytes.
         """
@@ -86,10 +87,10 @@ class CacheDataset(RecordDataset):
         return self._column(parts, first + column, self.names[column], self.types[column])
 
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
-        """Write the elements of one column of some records into `raw`, [records, bytes].
+        """Write the elements of one column for the given records into `raw`, [records, bytes].
 
-        Return which elements are not empty and fit; the others are left out. Raises FormatError if
-        a block has changed.
+        Return a mask of the written elements; empty and too long elements are not written. Raises
+        FormatError if a block has changed.
         """
         size, done = raw.shape[1], np.zeros(rows.size, np.bool_)
         if not raw.size:
@@ -112,9 +113,9 @@ class CacheDataset(RecordDataset):
             yield self._column(parts, first + column, name, kind)
 
     def _parts(self, rows: Longs) -> tuple[list[tuple[Blobs, Longs]], Longs]:
-        """Return the elements of each block with some of the rows, and the positions of these rows.
+        """Return, for each block with some of the rows, its elements and the positions in `rows`.
 
-        Also return the index of the first element of each row in its block.
+        Also return, for each row, the index of its first element in its block.
         """
         blocks = np.searchsorted(self._begins, rows, side="right") - 1
         first = (rows - self._begins[blocks]) * len(self.types)
@@ -158,7 +159,7 @@ class CacheDataset(RecordDataset):
         return blobs
 
     def _check_block(self, number: int, block: Block, types: tuple[ElementType, ...]) -> None:
-        """Raise FormatError if the elements of a block cannot have the types."""
+        """Raise FormatError if the elements of a block do not fit the types."""
         if len(block) == 0:
             return
         width = block.known_width(self._place)
@@ -191,7 +192,7 @@ def _numbers(parts: list[tuple[Blobs, Longs]], element: Longs, kind: ElementType
 def _opened(
     source: Cache | Block | Opener, findings: Findings
 ) -> Iterator[tuple[Block | Opener, Block]]:
-    """Yield for each block an object that opens the block again, and the block. FormatError."""
+    """Yield each block after an object that opens it again. Raises FormatError for a bad cache."""
     if isinstance(source, Block):
         yield source, source
     elif not isinstance(source, Cache):

@@ -33,7 +33,7 @@ Suffixes = Sequence[str] | None
 
 
 class Extracted(NamedTuple):
-    """The number of written files, without the manifest, and of the records in a manifest."""
+    """The number of written files except the manifest, and of the manifest's records, if any."""
 
     files: int
     records: int | None
@@ -49,16 +49,16 @@ def extract_cache(
     plan: Plan | None = None,
     findings: Findings,
 ) -> Extracted:
-    """Write the elements of a cache into a folder, which gets a folder for each block.
+    """Write the elements of a cache as files into a folder, with a subfolder for each block.
 
-    types: the types of the elements of a record. With types, a manifest is written: FILE elements
-    become files, all others become its fields. suffixes: the suffixes of file names, one for each
-    element of a record, by default detected from the contents. damaged: extract the intact records
-    of damaged blocks. plan: the plan of the cache's manifest: it has the types, and FILE elements
-    get the file names in the manifest, if these are safe.
+    types: the types of the elements of a record. With types, a manifest is written, too: only FILE
+    elements become files, all others become fields of the manifest. suffixes: the suffixes of file
+    names, one for each element of a record, by default detected from the contents. damaged:
+    extract the intact records of damaged blocks. plan: the plan of the cache's manifest. It
+    replaces `types`, and FILE elements get their file names from the manifest, if these are safe.
 
-    Raises FormatError if there are no blocks, if one is damaged and `damaged` is false, and if an
-    element cannot have its type; and OSError.
+    Raises FormatError if there are no blocks, if a block is damaged and `damaged` is false, and if
+    an element does not fit its type; and OSError.
     """
     if plan is not None:
         types = plan.manifest.types
@@ -106,7 +106,7 @@ def extract_block(
 
     block: an intact block, or the source of a damaged one, whose intact records are written;
     `findings` collects its problems. Raises FormatError if the number of elements of a record is
-    unknown, or not the number of types.
+    unknown, or differs from the number of types.
     """
     if isinstance(block, Block):
         records = Records.of(block, block.known_width())
@@ -163,7 +163,7 @@ class _Writer:
         self._named: set[bytes] = set()
 
     def add(self, records: Records, prefix: bytes = b"", names: Manifest | None = None) -> None:
-        """Write the elements of some records as files.
+        """Write the elements of records as files.
 
         prefix: put before the names of the files. names: a manifest whose FILE fields are used as
         names.
@@ -195,7 +195,7 @@ class _Writer:
         return Extracted(count, len(self._rows))
 
     def _write_once(self, name: bytes, data: memoryview) -> bytes:
-        """Write a file that several records may name; return its name."""
+        """Write a file once, although several records may name it; return its name."""
         if name not in self._named:
             self._named.add(name)
             self._out.write(name, [data])

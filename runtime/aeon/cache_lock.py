@@ -47,7 +47,7 @@ def locked(folder: str) -> Iterator[Callable[[], bool]]:
 
 
 def owner_of(folder: str) -> Owner | None:
-    """Return the owner of a folder's lock, None without a lock; unknown if it cannot be read."""
+    """Return the owner of a folder's lock: None without a lock, `Owner()` if it cannot be read."""
     path = os.path.join(folder, NAME)
     try:
         with open_regular(path) as file:

@@ -13,14 +13,14 @@ from exset.runtime.aeon.cache import Cache
 
 
 def count(folder: Folder) -> int:
-    """Return into how many parts a cache is divided."""
+    """Return the number of parts of a cache."""
     return max(1, len(Cache(folder.name, folder.limits, folder.roots).blocks))
 
 
 def read(
     folder: Folder, part: FilePart, findings: Findings, limits: Limits, engine: Engine
 ) -> Generator[Block, None, PartState]:
-    """Yield the block of a part; the first part has the findings about the folder, too."""
+    """Yield the block of a part; the first part also adds the findings about the folder."""
     cache, found = Cache(folder.name, limits, folder.roots), Findings()
     numbers = list(cache.blocks)
     if len(numbers) != part.count:
@@ -39,7 +39,7 @@ def read(
 
 
 def joined(parts: Sequence[tuple[PartState, Findings]], limits: Limits) -> Findings | None:
-    """Return the findings of a cache from those of its blocks; None: it must be read as a whole."""
+    """Join the findings of a cache's parts; return None if the cache must be read as a whole."""
     widths = {state.width for state, _ in parts}
     if len(widths) > 1 or 0 in widths or not all(state.is_certain for state, _ in parts):
         return None

@@ -84,7 +84,7 @@ class Plan:
 
     @property
     def folder(self) -> str:
-        """The name of the folder in aeon's cache_directory."""
+        """The name that aeon gives the cache in its cache_directory."""
         return cache_name(self.uid)
 
     @property
@@ -95,7 +95,7 @@ class Plan:
         return [types, base, len(self.blocks[0]), len(self.manifest)]
 
     def records(self, number: int) -> Manifest:
-        """Return the records of a block; no records after the last block."""
+        """Return the records of a block; none if `number` is beyond the last block."""
         rows = self.blocks[number] if number < len(self.blocks) else range(0)
         return self.manifest.select(slice(rows.start, rows.stop))
 
@@ -132,7 +132,7 @@ class Plan:
         return intact
 
     def _other_size(self, cache: Cache, intact: dict[int, Block]) -> int | None:
-        """Return the block size of the cache, if all blocks agree on one that is not the plan's."""
+        """Return the block size of the cache if its blocks have another one than the plan."""
         other = self.with_blocks_of(cache)
         if cache.uid != self.uid or other.blocks == self.blocks or not intact:
             return None

@@ -19,7 +19,7 @@ def read(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Block:
-    """Return the records of all blocks, in order. `dataset` reads a cache without a copy of it.
+    """Return the records of all blocks, in order, as a copy. `exset.dataset` makes no copy.
 
     `findings` collects problems. Raises FormatError for a cache without blocks, and for a block
     that is missing or damaged.
@@ -36,7 +36,7 @@ def read(
 
 
 def _joined(blocks: Sequence[Block]) -> Block:
-    """Return one block with the records of several blocks; aeon's rule names the elements anew."""
+    """Return one block with the records of all blocks; elements get new names by aeon's rule."""
     first = blocks[0]
     if len(blocks) == 1 or first.header is None:
         return first

@@ -1,4 +1,4 @@
-"""Check the annotations of a column: the members, the classes, and whether boxes are inside."""
+"""Check the annotations of a column: members, classes, and whether boxes are in the picture."""
 
 from exset.core.errors import FormatError
 from exset.core.source import Source
@@ -10,7 +10,7 @@ from exset.runtime.aeon.config_column import Column
 
 
 def check_boxes(column: Column) -> None:
-    """Add a finding for each annotation that aeon cannot use, and for boxes that it changes.
+    """Add a finding for each annotation that aeon cannot use, or whose boxes are empty or outside.
 
     Raises LimitError.
     """
@@ -43,7 +43,7 @@ def check_boxes(column: Column) -> None:
 
 
 def _shown(boxes: list[Box]) -> dict[str, str]:
-    """Return the first of some boxes, and how many others there are."""
+    """Return the words of a finding: the first box, and the number of other boxes."""
     first, *others = boxes
     edges = f"({first.xmin:g}, {first.ymin:g}) to ({first.xmax:g}, {first.ymax:g})"
     more = f" (and {counted(len(others), 'other')})" if others else ""

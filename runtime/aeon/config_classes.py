@@ -1,4 +1,4 @@
-"""Compare the classes of the elements of a column with its class_names."""
+"""Compare the classes in a column's elements with class_names in the configuration."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -14,7 +14,7 @@ _SHOWN: Final = 5
 def check_classes(column: Column, used: Mapping[str, Sequence[int]]) -> None:
     """Add findings for classes that class_names lacks, and for names that no element has.
 
-    used: the records of each class.
+    used: for each class in the elements, the records that have it.
     """
     names = column.etl["class_names"]
     listed = names if isinstance(names, tuple) else ()

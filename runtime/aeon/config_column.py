@@ -53,7 +53,7 @@ class Column:
         return f"etl[{self.number}] ({self.etl.type})"
 
     def of_config(self, member: str) -> Place:
-        """Return the place of a member of the etl object."""
+        """Return where in the configuration a member of the etl object is."""
         return Place(self.config, field=f"etl[{self.number}].{member}")
 
     def refuse(self, why: str, hint: str) -> None:
@@ -64,8 +64,9 @@ class Column:
     def report(self, code: str, record: int, **words: object) -> None:
         """Add a finding about a record's element.
 
-        Beyond the number of findings that are kept, findings are only counted. For these, the last
-        kept finding of the code is added again, which is faster.
+        `Findings` keeps a limited number of findings for each code, and counts the others. Once
+        this number is reached, the last kept finding is added again, which is faster than a new
+        one.
         """
         if code not in self._last or self.findings.count(code) < self.findings.keep:
             line = int(self.manifest.lines[record])
@@ -79,12 +80,12 @@ class Column:
 
     @cached_property
     def elements(self) -> Strings:
-        """The elements of a column of text or bytes; for FILE the paths, with the base folder."""
+        """The elements of a column of text or bytes; FILE elements are paths with the base."""
         return elements(self.manifest, self.number, base=self.options.base).strings
 
     @cached_property
     def sizes(self) -> Mapping[int, int]:
-        """The sizes of the elements by record, without elements that cannot be made or read."""
+        """The size of each record's element in bytes, except those that cannot be made or read."""
         if self.kind is not ElementType.FILE:
             lengths, present = self.elements.lengths.tolist(), self.elements.present.tolist()
             return {row: size for row, size in enumerate(lengths) if present[row]}
@@ -95,7 +96,7 @@ class Column:
         return {row: size for row, size in found.items() if isinstance(size, int)}
 
     def beginnings(self, size: int) -> Iterator[tuple[int, bytes]]:
-        """Yield each record in `sizes`, and up to `size` first bytes of its element."""
+        """Yield each record in `sizes`, and at most the first `size` bytes of its element."""
         for row in self.sizes:
             element = self.elements[row] or b""
             if self.kind is ElementType.FILE:
@@ -109,7 +110,7 @@ class Column:
     def contents(self, limit: str = "max_text") -> Iterator[tuple[int, str, bytes]]:
         """Yield each record in `sizes`, the name of the file of its element, and the element.
 
-        limit: the name of a limit. Raises LimitError for a file with more bytes than it allows.
+        limit: the name of the limit for the bytes of a file. Raises LimitError for a larger file.
         """
         most = getattr(self.options.limits, limit)
         for row, size in self.sizes.items():

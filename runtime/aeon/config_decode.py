@@ -49,7 +49,7 @@ def check_decoding(config: LoaderConfig, columns: Sequence[Column], options: Che
 
 
 def _slots(etl: Etl, limits: Limits) -> list[Slot]:
-    """Return the arrays of one record. Raises LimitError."""
+    """Return new arrays that hold one record. Raises LimitError."""
     return [each[0, ...] for each in new_arrays(etl.outputs, 1, limits).values()]
 
 

@@ -39,7 +39,7 @@ def check(column: Column) -> None:
 
 
 def _check_number(column: Column) -> None:
-    """Check a column of numbers: each element has four bytes."""
+    """Check that each element of a column of numbers has four bytes."""
     of_type = column.etl.type
     if of_type == "label" and not column.etl["binary"]:
         why = f"without binary it reads text, and the type {column.kind} gives four bytes"

@@ -32,7 +32,7 @@ def check_files(config: LoaderConfig, findings: Findings, options: CheckOptions,
     """Add a finding for each file that aeon cannot find, or cannot decode.
 
     `options.base` is the current folder of aeon, from which aeon resolves relative paths. Raises
-    LimitError, and ImportError if pictures are to be decoded without OpenCV.
+    LimitError; and ImportError if pictures must be decoded and OpenCV is not installed.
     """
     files = _Files(config, findings, options)
     files.check_noise()
@@ -130,14 +130,14 @@ class _Files:
         self.findings.add(finding_at("aeon-config-file", Place(self.name, field=field), **words))
 
     def is_readable(self, value: str) -> bool:
-        """Return whether aeon can read a file, and it is inside the roots."""
+        """Return whether aeon can read a file and the file is inside the roots."""
         with suppress(OSError):
             check_regular_file(self.path(value), self.base.access.roots)
             return True
         return False
 
     def check_noise(self) -> None:
-        """Check the lists of noises, and the files in them."""
+        """Check the files that list noises, and the noise files that these lists name."""
         for number, each in enumerate(self.config.etl):
             value = each["noise_index_file"] if each.type == "audio" else ""
             field = f"etl[{number}].noise_index_file"
@@ -156,7 +156,7 @@ class _Files:
                 self.found(failing[0], field, more)
 
     def check_cache(self, manifest: Manifest) -> None:
-        """Check that aeon can make its cache, and complete it."""
+        """Check that the cache directory is a folder, and that aeon's cache can be complete."""
         config, value = self.config, str(self.config["cache_directory"])
         if not value:
             return

@@ -39,7 +39,7 @@ def check_sounds(column: Column) -> None:
 
 
 def _decoded(column: Column, decode: _Decoder[T_co]) -> Iterator[tuple[int, T_co]]:
-    """Yield the records and the contents of files that can be read; add findings for the others."""
+    """Yield each record and its decoded element; add a finding if it cannot be decoded."""
     for record, name, data in column.contents("max_batch"):
         if not data:
             continue

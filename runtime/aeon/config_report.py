@@ -33,7 +33,7 @@ def report(model: LoaderConfig, detailed: bool = False) -> Report:
 
 
 def _described(output: Output, meant: Output) -> str:
-    """Return an array's type and its shape in aeon; if it differs, also the shape in exset."""
+    """Return an array's dtype and its shape in aeon, and its shape in exset if that differs."""
     text = f"{output.name}: {output.dtype}, N x {_shape(output)}"
     return text if meant == output else f"{text} (exset.DataLoader: N x {_shape(meant)})"
 

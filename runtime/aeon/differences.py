@@ -65,7 +65,7 @@ def _hex(data: Blobs, row: int) -> str:
 
 
 def configs(one: LoaderConfig, other: LoaderConfig, tolerance: float, keep: int, /) -> Differences:
-    """Compare the values of configurations, with defaults and outputs."""
+    """Compare the values of configurations, including the defaults, and their outputs."""
     return of_trees(_values(one), _values(other), tolerance, keep)
 
 

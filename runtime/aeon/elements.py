@@ -58,7 +58,7 @@ class ElementError:
         return f"record {self.record}, column {self.column}{line}: {self.message}"
 
     def hint(self, base: Folder) -> str | None:
-        """Return advice if the file of a FILE element does not exist, or None."""
+        """Return advice for a FILE element whose file does not exist; None for any other error."""
         return base.hint_if_missing(self.field) if self.code == "aeon-file" else None
 
 
@@ -70,9 +70,9 @@ Encoded: TypeAlias = bytes | ElementError
 class Elements:
     """The elements of a column.
 
-    values, [records]: int32 for ASCII_INT, float32 for ASCII_FLOAT, Strings for other types; for
-    FILE the paths, with the base folder. An element that cannot be made has an error in `errors`;
-    in `values`, its string is absent, or its number is 0.
+    values, [records]: int32 for ASCII_INT, float32 for ASCII_FLOAT, Strings for other types. FILE
+    elements are paths with the base folder. An element that cannot be made has an error in
+    `errors`; in `values`, its string is absent, or its number is 0.
     """
 
     kind: ElementType
@@ -97,7 +97,7 @@ class Elements:
 def elements(
     manifest: Manifest, column: int, *, base: FilePath = "", compiled: bool | None = None
 ) -> Elements:
-    """Return the elements of a column, by its number.
+    """Return the elements of the column with this number.
 
     base: aeon's manifest_root, for relative paths. compiled: whether to use compiled kernels, by
     default if they are faster. Raises IndexError for a column without a type.
@@ -135,8 +135,8 @@ def encoded(
     """Yield the elements of each record as the bytes that aeon's loader gets; files are read.
 
     which: the records, by default all. base: aeon's manifest_root. access: its roots are the
-    folders that must contain all files. Numbers are four bytes, little-endian. Errors do not end
-    the iteration.
+    folders that must contain all files. Numbers are four bytes, little-endian. An element that
+    cannot be made is an ElementError; it does not end the iteration.
     """
     rows = chosen_rows(which, len(manifest))
     for begin in range(0, rows.size, _BATCH):
@@ -181,7 +181,7 @@ def contents(
     access: Access = DEFAULT_ACCESS,
     max_bytes: int | None = None,
 ) -> Encoded:
-    """Return the contents of the file of a FILE element, which must be in the roots of `access`.
+    """Return the contents of a FILE element's file, which must be in the roots of `access`.
 
     Raises LimitError for a file of more than `max_bytes`.
     """
@@ -193,7 +193,7 @@ def contents(
 def file_size(
     manifest: Manifest, record: int, column: int, path: bytes, access: Access = DEFAULT_ACCESS
 ) -> int | ElementError:
-    """Return the size in bytes of the file of a FILE element, or why aeon cannot read it."""
+    """Return the size in bytes of a FILE element's file, or the error if aeon cannot read it."""
     read = partial(size_of, dialect=manifest.dialect, roots=access.roots)
     return _of_file(read, manifest, record, column, path)
 
@@ -201,7 +201,7 @@ def file_size(
 def _of_file(
     read: Callable[[bytes], T], manifest: Manifest, record: int, column: int, path: bytes
 ) -> T | ElementError:
-    """Call a function with the path of a FILE element; return its error as ElementError."""
+    """Call `read` with a FILE element's path; return the result, or the error as ElementError."""
     try:
         return read(path_of(path))
     except OutsideError:

@@ -1,9 +1,8 @@
 """Random numbers of GCC's C++ library, as aeon uses them: generators, distributions, shuffle.
 
 The C++ standard defines the generators. Each library has its own distributions and shuffle; this
-module has the ones of libstdc++ since GCC 11. Earlier versions of `uniform_int_distribution`
-scaled the
-numbers of mt19937 differently.
+module has the distributions and the shuffle of libstdc++ since GCC 11. Earlier versions of
+`uniform_int_distribution` scaled the numbers of mt19937 differently.
 """
 
 from typing import Final
@@ -72,7 +71,7 @@ def draw(state: Longs) -> int:
 
 @kernel
 def uniform(state: Longs, last: int) -> int:
-    """Draw a number from 0 to last < 2**62, as uniform_int_distribution<size_t> does."""
+    """Draw a number from 0 to `last` as uniform_int_distribution<size_t> does; `last` < 2**62."""
     if state[_KIND] == MERSENNE:
         if last < _ONES:  # Lemire's nearly divisionless
             count = last + 1
@@ -132,7 +131,7 @@ def shuffle(state: Longs, order: Longs) -> None:
 
 @kernel
 def swap(order: Longs, a: int, b: int) -> None:
-    """Swap two numbers."""
+    """Swap the numbers at two positions."""
     kept = order[a]
     order[a] = order[b]
     order[b] = kept
@@ -140,13 +139,13 @@ def swap(order: Longs, a: int, b: int) -> None:
 
 @entry_kernel
 def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -> int:
-    """Fill `chosen` with the items, below `count`, that aeon's generate_subset takes.
+    """Fill `chosen` with the numbers below `count` that aeon's generate_subset takes.
 
-    Return how many items it takes.
+    Return how many numbers it takes.
 
-    aeon takes each item with probability `share` (std::bernoulli_distribution), and always if all
-    remaining items are needed. It stops when `needed` items are taken, or, if `needed` is 0, at the
-    end.
+    aeon takes each number with probability `share` (std::bernoulli_distribution), and always if
+    all remaining numbers are needed. It stops when it has `needed` numbers, or, if `needed` is 0,
+    at the end.
     """
     taken = 0
     width = float(_MINSTD_RANGE + 1)
@@ -167,7 +166,7 @@ def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -
 
 
 def shuffled(count: int, kind: int, seed: int) -> Longs:
-    """Return the order of std::shuffle for `count` items, with a new generator."""
+    """Return the numbers below `count` in the order of std::shuffle with a new generator."""
     order = np.arange(count)
     run = KERNELS.choose(shuffle, KERNELS.use_compiled(count))
     run(generator(kind, seed), order)
@@ -175,7 +174,7 @@ def shuffled(count: int, kind: int, seed: int) -> Longs:
 
 
 def subset(count: int, share: float, needed: int, seed: int) -> Longs:
-    """Return the items that aeon's generate_subset takes of `count`, with minstd_rand0."""
+    """Return the numbers below `count` that aeon's generate_subset takes, with minstd_rand0."""
     chosen = np.empty(count, np.int64)
     run = KERNELS.choose(choose, KERNELS.use_compiled(count))
     return chosen[: run(generator(MINSTD, seed), count, needed, share, chosen)]

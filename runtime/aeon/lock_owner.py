@@ -8,7 +8,10 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Owner:
-    """The process that wrote a lock. pid: 0 if unknown. start: when the process started."""
+    """The process that wrote a lock.
+
+    pid: 0 if unknown. host: the name of its machine. start: when the process started.
+    """
 
     pid: int = 0
     host: str = ""

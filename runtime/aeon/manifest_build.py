@@ -1,4 +1,4 @@
-"""Make manifests from a folder with one folder for each class, or from a CSV table."""
+"""Make manifests from a folder with one subfolder for each class, or from a CSV table."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ CLASS = "CLASS"
 def from_folder(
     folder: str, *, suffixes: Sequence[str] = (), label: ElementType = ElementType.ASCII_INT
 ) -> tuple[Manifest, tuple[str, ...]]:
-    """Make a manifest of the files in a folder that has one folder for each class.
+    """Make a manifest of the files in a folder that has one subfolder for each class.
 
     Also return the names of the classes, in the order of their numbers.
 

@@ -11,7 +11,7 @@ from exset.grammars.columns.strings import Strings
 
 
 def column_groups(manifest: Manifest, column: int) -> Longs:
-    """Return a group number for each record; records of a group have the same field in a column.
+    """Return a group number for each record: equal for records with the same field in a column.
 
     Raises ValueError for an unknown column.
     """
@@ -29,7 +29,10 @@ def label_fields(manifest: Manifest) -> Iterator[bytes]:
 
 
 def numbered_column(manifest: Manifest, name: str) -> Iterator[bytes]:
-    """Yield the fields of a column; name: its number, from 0. Raises ValueError."""
+    """Yield the fields of a column. name: its number, from 0, as text.
+
+    Raises ValueError for an unknown column.
+    """
     if not (name.isdecimal() and int(name) < manifest.width):
         numbers = ", ".join(map(str, range(manifest.width)))
         raise ValueError(f"a manifest has no field {name!r}; there are name, label, {numbers}")
@@ -37,12 +40,12 @@ def numbered_column(manifest: Manifest, name: str) -> Iterator[bytes]:
 
 
 def with_names(manifest: Manifest, change: Callable[[str], str]) -> Manifest:
-    """Return a manifest with other fields in the first column, such as paths of files."""
+    """Return a manifest with each field of the first column, such as a path, after `change`."""
     return _with_column(manifest, 0, change)
 
 
 def with_labels(manifest: Manifest, change: Callable[[str], str]) -> Manifest:
-    """Return a manifest with other fields in the last column, which usually has the labels."""
+    """Return a manifest with each field of the last column, usually a label, after `change`."""
     return _with_column(manifest, _last(manifest), change)
 
 

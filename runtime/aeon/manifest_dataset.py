@@ -41,8 +41,8 @@ class ManifestDataset(RecordDataset):
         fields: the names of the columns in a batch; files of other columns are not read. padded:
         return bytes as rows of equal length, with a mask. base: aeon's manifest_root. access: its
         roots are the folders that must contain all files. findings: has no effect, because a batch
-        raises an error for each problem of an element. Raises ValueError for unsuitable names or
-        fields.
+        raises an error for each problem of an element. Raises ValueError if the names are not
+        unique strings, one for each column, and for an unknown field.
 
         A batch raises FormatError for an element that aeon cannot make, or makes from undefined
         memory, and for a file that is missing or outside the roots; LimitError for more than

@@ -1,4 +1,4 @@
-"""Read and check the files that a manifest names, as aeon finds them."""
+"""Find the files that a manifest names as aeon finds them; read and check them."""
 
 import os
 import stat
@@ -71,7 +71,7 @@ def _report(
 
 
 class _File(NamedTuple):
-    """A file that a manifest names: where, the field, and the path that aeon opens."""
+    """A file that a manifest names: the field's place and text, and the path that aeon opens."""
 
     place: Place
     field: bytes
@@ -101,7 +101,7 @@ def _named(manifest: Manifest, name: str, base: bytes) -> Iterator[_File]:
 
 
 def _problem(path: bytes, dialect: Dialect, roots: tuple[str, ...]) -> tuple[str, str]:
-    """Return the code of a file's finding, and the system's error text; each empty if none."""
+    """Return the code of a file's finding, or "", and the text of the system's error, or ""."""
     try:
         found = status(path, roots)
     except OutsideError:
@@ -131,9 +131,10 @@ def path_of(field: bytes) -> bytes:
 
 
 def size_of(path: bytes, dialect: Dialect, roots: tuple[str, ...] = ()) -> int:
-    """Return the size of a file. Raises OSError if aeon fails, hangs or reads other bytes.
+    """Return the size of a file.
 
-    roots: as in `exset.io.beneath`. Raises OutsideError.
+    Raises OSError if aeon fails on the file, hangs, or reads wrong bytes. roots: as in
+    `exset.io.beneath`; raises OutsideError for a file outside of them.
     """
     return _checked_size(status(path, roots), dialect)
 
@@ -157,7 +158,7 @@ def read_file(
 
 
 def _checked_size(found: os.stat_result, dialect: Dialect) -> int:
-    """Return the size in a status. Raises OSError for a file that aeon cannot read."""
+    """Return a file's size from its status. Raises OSError for a file that aeon cannot read."""
     if not stat.S_ISREG(found.st_mode):
         what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
         raise OSError(f"it is {what}, on which aeon hangs")

@@ -63,7 +63,7 @@ def report(chunks: Iterable[Manifest], detailed: bool = False) -> Report:
 
 
 class _Column:
-    """The details of a column."""
+    """Collects the details of a column from chunks."""
 
     def __init__(self, kind: ElementType) -> None:
         self.kind = kind

@@ -31,7 +31,7 @@ def write(
 
 
 def manifest_of(block: Block) -> Manifest:
-    """Return the elements of a block as a manifest of base64.
+    """Return the elements of a block as a manifest whose fields are base64.
 
     Raises FormatError if records have different numbers of elements.
     """

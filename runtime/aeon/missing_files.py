@@ -43,7 +43,7 @@ class Mistake(NamedTuple):
 
     @property
     def correction(self) -> str:
-        """The advice on a single path."""
+        """A question that proposes the path that was probably meant; empty if unknown."""
         return f"did you mean {self.meant}?" if self.meant else ""
 
     def __str__(self) -> str:
@@ -52,9 +52,10 @@ class Mistake(NamedTuple):
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder of relative paths; an empty path is the current folder.
+    """The folder in which relative paths start; an empty path is the current folder.
 
-    access: its roots are the folders that may be examined. setting: how a user names the folder.
+    access: its roots are the folders that may be examined. setting: the option by which a user
+    names the folder.
     """
 
     path: bytes
@@ -115,7 +116,7 @@ class Folder:
         return is_inside(os.fsdecode(path or b"."), self.access.roots)
 
     def _repeated(self, name: bytes) -> str:
-        """Return the names with which this folder ends and with which `name` begins, too."""
+        """Return the last folders of this folder's path that `name` repeats at its beginning."""
         parts, folders = name.split(b"/"), os.path.abspath(self.path).split(b"/")
         for count in range(1, min(len(parts), _DEEPEST)):
             rest = b"/".join(parts[count:])
@@ -137,7 +138,7 @@ class Folder:
         return found or None
 
     def _names_in(self, folder: bytes) -> dict[str, bytes]:
-        """Return the names in a folder by key; names that differ only in case have one key."""
+        """Return the names in a folder as {key: name}; case makes no difference in keys."""
         if folder not in self._names:
             self._names[folder] = {}
             if self._may_open(folder):

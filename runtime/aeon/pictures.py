@@ -1,4 +1,4 @@
-"""Pictures of manifests, caches and loader configurations: class balance, and their images."""
+"""Get the data for pictures of manifests, caches and loader configurations: classes and images."""
 
 import os
 from collections.abc import Iterator
@@ -42,7 +42,11 @@ def classes(manifest: Manifest, options: PictureOptions) -> Bars:
 
 
 def manifest_images(manifest: Manifest, options: PictureOptions) -> ContactSheet:
-    """Return the images of the first records. Raises ValueError, and ImportError without OpenCV."""
+    """Return the images of the first records.
+
+    Raises ValueError without a column of images or without records, and ImportError without
+    OpenCV.
+    """
     column = _image_column(manifest, options.column)
     chosen = manifest if options.which is None else manifest.select(options.which)
     first = chosen.select(slice(IMAGES))
@@ -50,7 +54,7 @@ def manifest_images(manifest: Manifest, options: PictureOptions) -> ContactSheet
 
 
 def block_images(block: Block, options: PictureOptions) -> ContactSheet:
-    """Return the images among the first elements. Raises ValueError, ImportError."""
+    """Return the images among the first elements. Raises the errors of `manifest_images`."""
     names, data = block.elements.name, block.elements.data
     which = range(len(data)) if options.which is None else options.which.tolist()
     kinds = (number for number in which[: 8 * IMAGES] if suffix_of(data[number]) in _SUFFIXES)
@@ -131,7 +135,7 @@ def _contact_sheet(
 
 
 def thumbnail(data: bytes, limits: Limits) -> Pixels | None:
-    """Return a small image, uint8 [height, width, 3], red first; None if it cannot be decoded."""
+    """Return a small RGB image, uint8 [height, width, 3]; None if `data` cannot be decoded."""
     cv2 = opencv()
     try:
         size = decode.jpeg_size(data)

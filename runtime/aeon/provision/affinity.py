@@ -7,7 +7,7 @@ from itertools import count
 
 
 def usable(cores: Iterable[int]) -> list[int]:
-    """Return the cores that the process may use; none if the system cannot bind threads.
+    """Return those of `cores` that the process may use; none if the system cannot bind threads.
 
     So a configuration for more cores works on a smaller computer, too.
     """

@@ -16,7 +16,7 @@ _MOST_SIZES: Final = 100
 
 @dataclass(frozen=True)
 class Inside:
-    """The anchors inside a picture, float32 [inside, 4], and their indices in all anchors."""
+    """The anchors inside a picture, float32 [count, 4], and the index of each in all anchors."""
 
     boxes: Boxes
     indices: NDArray[np.int64]
@@ -38,7 +38,7 @@ class Anchors:
         self._inside: dict[Size, Inside] = {}
 
     def inside(self, size: Size) -> Inside:
-        """Return the anchors that are inside of a picture of a size."""
+        """Return the anchors that are inside a picture of this size."""
         if size not in self._inside:
             is_after = (self.boxes[:, :2] >= 0).all(axis=1)
             indices = np.flatnonzero(is_after & (self.boxes[:, 2:] < np.array(size)).all(axis=1))
@@ -49,7 +49,7 @@ class Anchors:
 
 
 def _shapes(settings: Settings) -> Boxes:
-    """Return the anchors of the first point, at the corner of the picture: [ratios x scales, 4]."""
+    """Return the anchors of the first point, a corner of the picture: [ratios x scales, 4]."""
     ratios, scales = (np.array(settings[name], np.float32) for name in ("ratios", "scales"))
     base, one, half = settings.number("base_size"), np.float32(1), np.float32(0.5)
     centre = half * np.float32(base - 1)
@@ -61,5 +61,5 @@ def _shapes(settings: Settings) -> Boxes:
 
 
 def _rounded(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Round halves away from zero."""
+    """Round to the nearest integer; a half goes away from zero."""
     return np.copysign(np.floor(np.abs(values) + np.float32(0.5)), values)

@@ -33,11 +33,11 @@ from exset.runtime.aeon.provision.spectrogram import (
 class Audio(Etl):
     """Sounds of one channel and 16 bits; their sample rate is not used, as in aeon.
 
-    A spectrogram has the highest frequency first. Its own lowest value becomes 0, its highest 255.
+    A spectrogram has the highest frequency first. Its lowest value becomes 0, its highest 255.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Prepare to decode as an etl object says, and read the sounds that it adds as noise.
+        """Take the settings of an etl object, and read the sounds that it adds as noise.
 
         Raises the errors of `load_clips`, and FormatError for an output that aeon cannot make.
         """
@@ -62,7 +62,10 @@ class Audio(Etl):
             self._filters = filters_of(filters, length, settings.number("sample_freq_hz"))
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write a sound. Raises FormatError for another kind of file, and a too short sound."""
+        """Write the arrays of a sound.
+
+        Raises FormatError for a file that is not such a sound, and for a sound that is too short.
+        """
         sound = wave.decode(Source("sound", element), limits=self.context.limits)
         draws = record.draws(f"audio.{self.number}")
         drawn = Parameters.drawn(draws, self._augmentation)

@@ -1,4 +1,4 @@
-"""The augmentation of pictures: its members in a configuration, and the parameters of a record.
+"""The augmentation of pictures: its settings, and the parameters that are drawn for a record.
 
 All reals are binary32.
 """
@@ -26,7 +26,7 @@ class Expansion:
     y: int = 0
 
     def scaled(self, before: Size, after: Size) -> "Expansion":
-        """Return the expansion for the same picture in another size: from `before` to `after`."""
+        """Return the expansion for a picture whose size changes from `before` to `after`."""
         box = Box(self.x, self.y, *self.size).scaled(before, after)
         width, height = max(box.width, box.x + after.width), max(box.height, box.y + after.height)
         return Expansion(Size(width, height), box.x, box.y)
@@ -65,7 +65,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Augmentation:
-    """An augmentation of type `image`: its members; its methods draw the parameters of pictures.
+    """The settings of an augmentation of type `image`; the methods draw parameters of pictures.
 
     compat: whether to copy aeon's defects. is_seed: whether to work as aeon of April 2017 did,
     which lacks the members that have a default here.

@@ -17,7 +17,7 @@ OnError: TypeAlias = Literal["raise", "skip", "blank"]
 
 
 class LoaderState(TypedDict):
-    """A position: the epoch in which an iteration began, and the batches and records since then.
+    """A loader's position: the epoch in which it began, and the batches and records since then.
 
     seed: the seed of all random draws. draws: with `compat`, the states of aeon's generators.
     """
@@ -116,7 +116,7 @@ class Batching:
         return {"epoch": epoch, "batches": 0, "records": 0, "seed": seed, "draws": draws}
 
     def next_epoch(self, state: LoaderState) -> int:
-        """Return the epoch in which the next iteration begins, if this one ends at a state."""
+        """Return the epoch in which the next iteration begins if this one ends at `state`."""
         epoch, records = state["epoch"], state["records"]
         if not records:
             return epoch
@@ -125,7 +125,7 @@ class Batching:
         return epoch + -(-records // self.opened.division.count)
 
     def _replace(self, arrays: Arrays, errors: dict[int, FormatError], stream: _Stream) -> int:
-        """Fill the rows of bad records with the next good records; return how many were taken."""
+        """Drop the rows of bad records, and append the next records; return how many it took."""
         size, taken = self.opened.config.batch_size, 0
         most = size + len(self.opened.provider.records)
         while errors:

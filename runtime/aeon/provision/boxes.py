@@ -20,12 +20,11 @@ _ONE: Final = np.float32(1)
 def transformed(
     boxes: Boxes, drawn: Parameters, settings: Augmentation, *, scale: np.float32 | None = None
 ) -> tuple[Boxes, Chosen]:
-    """Return the boxes that are still in the changed picture, and a mask of them in `boxes`.
+    """Return the boxes that are still in the changed picture, and the mask of `boxes` that are.
 
     scale: the factor for both axes in aeon of April 2017; by default the output's size divided by
     the size of the crop box. Boxes follow every change of the picture. With `compat` they ignore
-    its
-    rotation, the resize of its shorter side, and its padding, as in aeon.
+    its rotation, the resize of its shorter side, and its padding, as in aeon.
     """
     if not settings.compat:
         boxes = _follow(boxes, drawn)
@@ -82,7 +81,7 @@ def _follow(boxes: Boxes, drawn: Parameters) -> Boxes:
 
 
 def _rotated(boxes: Boxes, size: Size, degrees: int) -> Boxes:
-    """Return the smallest upright boxes around rotated ones, cut at the edges of the picture."""
+    """Rotate boxes; return the smallest upright boxes around them, cut at the picture's edges."""
     angle = math.radians(degrees)
     middle = np.array([size.width // 2, size.height // 2], np.float32)
     edges = boxes[:, [[0, 1], [2, 1], [2, 3], [0, 3]]] - middle
@@ -109,7 +108,7 @@ def _all(values: NDArray[np.bool_]) -> Chosen:
 
 
 def _clipped(boxes: Boxes, frame: Box, is_seed: bool) -> Boxes:
-    """Return boxes relative to the frame and cut at its edges; for `seed` one pixel further out."""
+    """Return boxes relative to the frame, cut at its edges; with `is_seed` one pixel outside."""
     last = 0 if is_seed else 1
     highest = corners(frame.width - last, frame.height - last)
     clipped: Boxes = (boxes - corners(frame.x, frame.y)).clip(np.float32(0), highest)

@@ -1,4 +1,4 @@
-"""The base class of etl objects that write many elements at once, without pictures and draws."""
+"""The base class of etl objects that write many elements at once: no pictures, no random draws."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -19,16 +19,17 @@ class ColumnEtl(Etl):
 
     @abstractmethod
     def provide_many(self, column: Column, slots: Sequence[Slot]) -> Longs:
-        """Write the arrays of many elements; return the rows that it left out: int64.
+        """Write the arrays of many elements; return the rows that were left out: int64.
 
-        column: numbers, or the bytes of all elements and their offsets. slots: one array for each
-        output, [n, ...], contiguous and filled with 0. The caller must call `provide` for the rows
-        that were left out, which raises their errors. Rows with empty elements are always left out.
+        column: numbers, or the joined bytes of all elements and their offsets. slots: one array
+        for each output, [n, ...], contiguous and filled with 0. The caller must call `provide` for
+        the rows that were left out, which raises their errors. Rows with empty elements are always
+        left out.
         """
 
 
 def spans_of(column: Column) -> Spans:
-    """Return the elements as bytes; a number becomes four bytes, little-endian."""
+    """Return the joined bytes and the offsets of elements; a number has four bytes."""
     if isinstance(column, tuple):
         return column
     words = np.ascontiguousarray(column.astype(column.dtype.newbyteorder("<"), copy=False))
@@ -36,5 +37,5 @@ def spans_of(column: Column) -> Spans:
 
 
 def rows_of(slot: Slot) -> Bytes:
-    """Return a view of a batch's array as bytes: uint8 [n, bytes of a record]."""
+    """Return a batch's array as a view of its bytes: uint8 [n, bytes of a record]."""
     return slot.reshape(len(slot), -1).view(np.uint8)

@@ -42,7 +42,7 @@ class Box(NamedTuple):
         return not is_past and min(self.x, self.y) >= 0 and min(self.width, self.height) > 0
 
     def scaled(self, before: Size, after: Size) -> "Box":
-        """Return the box around the same part of a picture in another size, at least one pixel."""
+        """Return the box of the same part in the resized picture: one pixel or more."""
         x, y = after.width / before.width, after.height / before.height
         size = max(half_even(self.width * x), 1), max(half_even(self.height * y), 1)
         return Box(half_even(self.x * x), half_even(self.y * y), *size)
@@ -137,13 +137,13 @@ def area_bound(inside: Extent, distortion: Single) -> Single:
 
 
 def area_box(inside: Extent, distortion: Single, share: Single) -> Extent:
-    """Return the distorted box with a share of the picture's area (dialect `head`)."""
+    """Return the distorted box that covers a share of the picture's area (dialect `head`)."""
     side = np.sqrt(inside.width * inside.height * share)
     return Extent(distortion * side, _ONE / distortion * side)
 
 
 def placed(inside: Extent, box: Extent, x: Single, y: Single, is_seed: bool) -> Box:
-    """Return a box in whole pixels.
+    """Return a box in whole pixels, at a position inside a picture.
 
     x, y: the position, from 0 (left, top) to 1 (right, bottom). The dialect `seed` rounds it to the
     nearest pixel, `head` towards zero.
