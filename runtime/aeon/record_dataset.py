@@ -88,7 +88,7 @@ class RecordDataset(Dataset):
 
     @abstractmethod
     def _columns(self, rows: Longs) -> Iterator[Column]:
-        """Yield the elements of some records, for each of `columns`, in new arrays."""
+        """Yield, for each of `columns`, its elements in the given records, in new arrays."""
 
     def _arrays(self, xp: ModuleType, rows: Longs) -> dict[str, Values]:
         arrays: dict[str, Values] = {}

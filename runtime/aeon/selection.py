@@ -41,8 +41,9 @@ def select_records(
 
     The options have aeon's names. The dialect of the manifest decides the version of aeon: `head`
     computes the checksum, then shuffles by the seed. The other versions always shuffle in the same
-    way, then compute the checksum. Raises ValueError for a fraction that is not above 0 and up to
-    1, and for a shuffle of `head` with seed 0, which is random.
+    way, then compute the checksum. Raises ValueError for a fraction that is not above 0 and at
+    most 1. Also raises it for a shuffle of `head` with seed 0, because aeon then shuffles at
+    random.
     """
     is_head = manifest.dialect is Dialect.HEAD
     fraction = float(np.float32(subset_fraction))
@@ -83,10 +84,10 @@ def blocks(records: int, block_size: int = BLOCK_SIZE) -> list[range]:
 
 
 def node_rows(records: int, node_id: int, node_count: int, batch_size: int) -> Longs:
-    """Return the records of a node: every `node_count`-th batch, then a part of the rest.
+    """Return the records of a node: every `node_count`-th batch, then a last, smaller batch.
 
-    All nodes get the same number; the remaining records are not used. Raises ValueError for an
-    unknown node, and for a batch size below 1.
+    All nodes get the same number of records; the remaining records are not used. Raises ValueError
+    for an unknown node, and for a batch size below 1.
     """
     if not 0 <= node_id < node_count:
         raise ValueError(f"node_id must be from 0 to {node_count - 1}, not {node_id}")

@@ -52,8 +52,8 @@ def to_table(
     all files. An element that cannot be made is absent, with a finding.
 
     With the level "said", a column `NAME.text` keeps the text of fields that exset would write in
-    another way, and fields without a type have columns, too. Raises ValueError for unsuitable
-    names, LimitError for files of more than `max_batch` bytes.
+    another way, and fields without a type have columns, too. Raises ValueError for invalid names,
+    LimitError for files of more than `max_batch` bytes.
     """
     return Making(level, names, contents, base, access).table(manifest, findings, limits)
 
@@ -104,7 +104,7 @@ class Making:
         return Table(dict(made), len(manifest), metadata)
 
     def names_for(self, manifest: Manifest) -> tuple[str, ...]:
-        """Return the names of the elements. Raises ValueError."""
+        """Return the names of the elements. Raises ValueError for invalid names."""
         width = manifest.width if self.level == "said" else len(manifest.types)
         if self.names is None:
             return tuple(map(str, range(width)))
@@ -117,7 +117,7 @@ class Making:
 def metadata_of(
     kind: str, level: Level, types: Iterable[ElementType], names: Iterable[str]
 ) -> dict[str, object]:
-    """Return the metadata of a table; names: of the columns, first the columns with types."""
+    """Return the metadata of a table. names: of its columns; columns with types come first."""
     head = {"family": "aeon", "version": VERSION, "level": level, "kind": kind}
     return {**head, "types": [str(each) for each in types], "names": [*names]}
 
@@ -132,12 +132,12 @@ def numbers_column(
 
 
 def element_column(manifest: Manifest, index: int) -> Numbers | Strings:
-    """Return the column of an element, given by its number; for FILE the paths."""
+    """Return the table's column for the element with this number; for FILE it has the paths."""
     return _element(manifest, index)[0]
 
 
 def _element(manifest: Manifest, index: int) -> tuple[Numbers | Strings, Sequence[ElementError]]:
-    """Return the column of an element, and the errors of elements that cannot be made."""
+    """Return the table's column for an element, and the errors of elements that cannot be made."""
     found = elements(manifest, index)
     if not isinstance(found.values, Strings):
         rows = (error.record for error in found.errors)
@@ -175,7 +175,7 @@ def _report(failed: Sequence[ElementError], findings: Findings, first: int) -> N
 
 
 def _otherwise(fields: Strings, usual: Strings) -> Strings | None:
-    """Return the fields that differ from `usual`, others absent; None if none differs."""
+    """Return the fields that differ from `usual`; the others are absent. None if all are equal."""
     pairs = zip(fields, usual, strict=True)
     differing = [None if field == expected else field for field, expected in pairs]
     if all(each is None for each in differing):

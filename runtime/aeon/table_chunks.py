@@ -27,7 +27,7 @@ _FILES: Final = 1 << 24
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of the tables of all chunks, and how they are made; types: by name, in order."""
+    """The columns of the tables of all chunks, and how to make them. types: {column: type}."""
 
     making: Making
     types: dict[str, str]
@@ -45,10 +45,10 @@ def layout_of(
     base: FilePath = "",
     access: Access = DEFAULT_ACCESS,
 ) -> Layout:
-    """Find the columns of the tables of a manifest; arguments and errors of `to_table`.
+    """Find the columns of the tables of a manifest. Raises the errors of `to_table`.
 
-    A column of text has bytes if some record has bytes that are not UTF-8, and `NAME.text` is a
-    column if some record has it. `contents` opens no file here.
+    The arguments are those of `to_table`, but `contents` opens no file here. A column of text has
+    bytes if a record has bytes that are not UTF-8; `NAME.text` is a column if a record has it.
     """
     chosen = None if names is None else checked_names("names", names)
     making = Making(level, chosen, contents, base, access)
@@ -75,9 +75,9 @@ def tables_of(
     findings: Findings,
     limits: Limits = DEFAULT,
 ) -> Iterator[Table]:
-    """Yield the tables of a manifest that comes in chunks; errors of `to_table`.
+    """Yield the tables of a manifest that comes in chunks. Raises the errors of `to_table`.
 
-    With `contents`, a table has the files of a few records.
+    With `contents`, a table has only a few records, because it holds their files.
     """
     first = 0
     for chunk in chunks:

@@ -27,10 +27,9 @@ _NO_PLACE: Final = "the value is absent, and a record of a manifest needs every 
 class Known:
     """The properties of a table's columns that decide the elements of a manifest.
 
-    types: the types by name of column. untyped: the columns of fields without a type, which the
-    dialect `seed` allows. dialect: the dialect of the manifest to make. is_aeon: whether the table
-    was
-    made of a manifest, so that `NAME.text` and `NAME.path` belong to the column NAME.
+    types: {column name: type}. untyped: the columns of fields without a type, which the dialect
+    `seed` allows. dialect: the dialect of the manifest to make. is_aeon: whether the table was
+    made from a manifest, so that `NAME.text` and `NAME.path` belong to the column NAME.
     """
 
     types: dict[str, ElementType]
@@ -40,7 +39,10 @@ class Known:
 
     @classmethod
     def of(cls, table: Table, files: Iterable[str] | None, dialect: Dialect | None) -> "Known":
-        """Read the metadata of a table; files: the columns of paths. Raises ValueError."""
+        """Read the metadata of a table. files: the names of columns that have paths.
+
+        Raises ValueError for an unknown name.
+        """
         metadata = table.metadata
         types: dict[str, ElementType] = {}
         untyped: tuple[str, ...] = ()
@@ -146,7 +148,7 @@ def _is_whole(column: Numbers) -> bool:
 def _as_said(
     column: Numbers | Strings, kind: ElementType, fields: Strings, said: Strings
 ) -> Strings:
-    """Return the fields; where the text in `said` still means the row's value, return this text."""
+    """Return the fields; use the text in `said` where it still has the value of the row."""
     rows = np.flatnonzero(said.present)
     texts = [each or b"" for each in said.take(rows)]
     read = element_column(Manifest.of([kind], [[text] for text in texts]), 0)

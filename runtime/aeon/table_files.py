@@ -27,7 +27,7 @@ class Element(NamedTuple):
 def with_files(
     table: Table, elements: Sequence[Element], rows: Longs, folder: FilePath | NewFolder
 ) -> list[Element]:
-    """Write the contents of some rows into a new folder; return the elements, now of type FILE.
+    """Write the bytes of the given rows as files into a new folder; return the elements as FILE.
 
     Files are written for elements of the type BINARY, and for FILE elements whose column has bytes;
     then the column `NAME.path` has their names. Raises the errors of `exset.io.folders.writing`.
@@ -88,7 +88,7 @@ def _names(table: Table, element: Element) -> Strings | None:
 
 
 def _raw(column: Strings, row: int) -> bytes:
-    """Return the bytes of a row of text or bytes."""
+    """Return a row's value as bytes; the column has text or bytes."""
     return column.data[column.offsets[row] : column.offsets[row + 1]].tobytes()
 
 

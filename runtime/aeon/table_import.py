@@ -94,7 +94,7 @@ def _manifest(elements: Sequence[Element], rows: Longs, dialect: Dialect) -> Man
 
 
 def _report_names(elements: Sequence[Element], findings: Findings) -> None:
-    """Report names of columns that a manifest loses: all that are not the element's number."""
+    """Report that a manifest loses the names of columns, unless each is the element's number."""
     names = [each.name for each in elements]
     if names != [str(number) for number in range(len(names))]:
         shown = ", ".join(map(safe, names[:_SHOWN]))
@@ -102,7 +102,7 @@ def _report_names(elements: Sequence[Element], findings: Findings) -> None:
 
 
 def _report_classes(table: Table, elements: Sequence[Element], findings: Findings) -> None:
-    """Report names of classes that are lost: no path of a file has them, as `cat/1.jpg` has."""
+    """Report names of classes that are lost, because no path such as `cat/1.jpg` contains them."""
     if (found := class_names(table)) is None:
         return
     column, names = found

@@ -25,9 +25,9 @@ _SPACES: Final = {3: "BGR", 1: "GRAY"}
 
 
 def picture(data: bytes, channels: int, limits: Limits, factor: int = 1) -> Pixels:
-    """Decode a picture to 3 channels or 1. Raises FormatError and LimitError.
+    """Decode a picture to 3 channels or to 1. Raises FormatError and LimitError.
 
-    factor: 2, 4 or 8 to divide the sides of a JPEG; only if `jpeg_size` returns its size.
+    factor: 2, 4 or 8 divides the width and height of a JPEG; only for a JPEG with a `jpeg_size`.
     """
     size = jpeg_size(data)
     found = None if size is None else _jpeg(data, channels, size, factor, limits)
@@ -38,7 +38,7 @@ def picture(data: bytes, channels: int, limits: Limits, factor: int = 1) -> Pixe
 
 
 def luma(data: bytes, limits: Limits) -> Pixels:
-    """Decode a picture to one channel: colours become luma, the depth stays, as in aeon."""
+    """Decode a picture to one channel, as aeon does: colours become luma, 16 bits stay 16 bits."""
     return _any(data, opencv().IMREAD_ANYDEPTH, limits)
 
 

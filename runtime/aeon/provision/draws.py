@@ -28,7 +28,7 @@ class Kept:
 
     @classmethod
     def of(cls, value: float | None) -> "Kept":
-        """Return the object for a value from `to_float`."""
+        """Return the object from which `to_float` returned a value."""
         return cls(None if value is None else np.float32(value))
 
     def to_float(self) -> float | None:
@@ -39,7 +39,7 @@ class Kept:
 class Draws:
     """A generator and the distributions that use it.
 
-    A distribution uses up its draws even if it can give only one value.
+    A distribution takes a draw from the generator even if its result is certain.
     """
 
     def __init__(self, seed: int, kept: Kept | None = None) -> None:
@@ -50,7 +50,7 @@ class Draws:
 
     @property
     def state(self) -> int:
-        """The state of the generator: its last draw. As a seed, it continues the draws."""
+        """The state of the generator: its last draw. A generator with this seed continues."""
         return int(self._generator[1])
 
     def next(self) -> int:
@@ -68,7 +68,7 @@ class Draws:
         return fraction * width + least
 
     def coin(self, probability: float) -> bool:
-        """Draw whether something with this probability happens."""
+        """Draw True with this probability, else False."""
         low, high = float(self.next() - 1), float(self.next() - 1)
         real = (low + high * float(_HIGHEST)) / (float(_HIGHEST) * float(_HIGHEST))
         return min(real, 1 - 2.0**-53) < probability

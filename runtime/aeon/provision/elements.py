@@ -36,9 +36,9 @@ class ElementSource(Protocol):
         """Return all elements of a column; None if they must be read from files."""
 
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
-        """Write elements of a column into `raw`, [rows, bytes], and return which are there.
+        """Write elements of a column into `raw`, [rows, bytes]; return a mask of the written ones.
 
-        Leave out elements that are empty, too long or in files, and elements that cannot be read.
+        Elements that are empty, too long, in files, or cannot be read are not written.
         """
 
     def element(self, row: int, column: int) -> bytes:
@@ -63,7 +63,7 @@ class ManifestElements:
 
     @cached_property
     def _failed(self) -> dict[tuple[int, int], ElementError]:
-        """The elements that cannot be made."""
+        """The errors of elements that cannot be made, by record and column."""
         errors = (error for column in self._columns for error in column.errors)
         return {(error.record, error.column): error for error in errors}
 
@@ -79,7 +79,7 @@ class ManifestElements:
         return MemoryColumn(values, failed)
 
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
-        """Leave all elements out."""
+        """Write nothing, and return a mask that is False."""
         return np.zeros(rows.size, np.bool_)
 
     def element(self, row: int, column: int) -> bytes:
@@ -114,7 +114,7 @@ class CacheElements:
     """Elements of the blocks of a cache."""
 
     def __init__(self, dataset: CacheDataset, rows: Longs) -> None:
-        """Take the blocks, and for each record its row in them."""
+        """Take the records of all blocks, and for each selected record its row in them."""
         self._dataset, self._rows = dataset, rows
         self._lock = Lock()  # the dataset keeps few blocks open
 
@@ -125,7 +125,7 @@ class CacheElements:
         return MemoryColumn(values, np.empty(0, np.int64))
 
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
-        """Write elements of a column; leave out elements of a block that has changed."""
+        """Write elements of a column, except those of a block that has changed."""
         with self._lock:
             try:
                 return self._dataset.read_into(column, self._rows[rows], raw)

@@ -49,9 +49,9 @@ class Context:
         return self.config.dialect == "seed"
 
     def path(self, value: str) -> str:
-        """Return the path of a file that the configuration names. Raises FormatError if outside.
+        """Return the path of a file that the configuration names.
 
-        The roots of `access` must contain it.
+        Raises FormatError if the file is outside the roots of `access`.
         """
         path = os.fsdecode(path_of(joined(os.fsencode(self.base), os.fsencode(value))))
         if not is_inside(path, self.access.roots):
@@ -60,7 +60,7 @@ class Context:
         return path
 
     def augmentation(self, kind: str) -> Settings:
-        """Return the augmentation of a type, `"image"` or `"audio"`; without one the defaults."""
+        """Return the augmentation of a type, `"image"` or `"audio"`, or its default values."""
         for first in self.config.augmentation[:1]:
             if first.type == kind:
                 return first
@@ -94,7 +94,7 @@ class Etl(ABC):
 
 
 class CustomEtl(Etl):
-    """An etl type of your own, for `exset.provisioning.register`."""
+    """The base class of etl types that you add with `exset.provisioning.register`."""
 
     members: ClassVar[Sequence[Member]] = ()
     """The members of an etl object, next to `type` and `name`."""
@@ -102,4 +102,4 @@ class CustomEtl(Etl):
     @staticmethod
     @abstractmethod
     def shapes(settings: Settings) -> Shapes:
-        """Yield name, shape, C++ type (`"float"`) and names of the axes, or (), of each array."""
+        """Yield for each array its name, shape, C++ type such as `"float"`, axis names or ()."""

@@ -29,7 +29,7 @@ DTYPES: Final = {
 
 @dataclass(frozen=True)
 class Layout:
-    """The form of the pictures of an etl object.
+    """How the pictures of an etl object are stored in the arrays of a batch.
 
     rgb: whether red comes first. keeps_aspect: whether pictures may be smaller than the slot.
     """
@@ -94,14 +94,17 @@ class Layout:
 
 @cache
 def _most(stored: np.dtype[Any], read: np.dtype[Any]) -> int | None:
-    """Return the highest value of integers that are stored, if those that are read have more."""
+    """Return the highest integer that `stored` holds if `read` holds higher ones, else None."""
     if stored.kind not in "iu" or np.iinfo(read).max <= np.iinfo(stored).max:
         return None
     return int(np.iinfo(stored).max)
 
 
 def standardized(means: Sequence[float], deviations: Sequence[float], dtype: str) -> Table:
-    """Return the table for `mean` and `stddev`. aeon rounds each step of the formula to `dtype`."""
+    """Return, for each channel, the output of each byte after `mean` and `stddev`.
+
+    aeon rounds each step of the formula to `dtype`.
+    """
     values = _rounded(np.arange(256) * (1 / 255), dtype)
     rows = []
     for mean, deviation in zip(_rounded(np.array(means), dtype), deviations, strict=True):
@@ -111,6 +114,6 @@ def standardized(means: Sequence[float], deviations: Sequence[float], dtype: str
 
 
 def _rounded(values: NDArray[np.floating], dtype: str) -> NDArray[np.float64]:
-    """Round binary64 to the values of a dtype."""
+    """Round binary64 numbers to values that a dtype can hold."""
     rounded = np.rint(values).clip(0, 255) if dtype == "uint8" else values
     return rounded.astype(dtype).astype(np.float64)

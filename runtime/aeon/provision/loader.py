@@ -32,21 +32,20 @@ _Made: TypeAlias = tuple[Sent | FormatError, LoaderState]
 class DataLoader:
     """aeon's loader: it decodes and augments the records of a manifest, and makes batches of them.
 
-    `config`: a dict, a `LoaderConfig`, JSON, or the path of a JSON file. `device`: "cpu", or "cuda"
-    for arrays of CuPy. `version`: "head", aeon's last version (2020), or "seed", the version of
-    April 2017; by default the first that accepts the configuration. `compat="aeon"`: aeon's own
-    values,
-    random draws and order, on one thread, with aeon's defects. By default exset avoids these
-    defects, and results depend on seed, epoch and record alone.
+    `config`: a dict, a `LoaderConfig`, JSON, or the path of a JSON file. `device`: "cpu", or
+    "cuda" for arrays of CuPy. `version`: "head", aeon's last version (2020), or "seed", the
+    version of April 2017; by default the first that accepts the configuration. `compat="aeon"`:
+    aeon's own values, random draws and order, on one thread, with aeon's defects. By default exset
+    avoids these defects, and results depend on seed, epoch and record alone.
 
-    `on_error`: what to do with a record that cannot be provided: "raise" an error, after which the
-    next batch is the one after it; "skip" it, and take the next record; or "blank", which fills its
-    row with 0. `findings` collects a finding for each skipped or blank record. `threads`: the
-    threads that decode, by default one for each core. `prefetch`: the batches that are made ahead.
-    `scaled_decoding`: decode JPEGs at 1/2, 1/4 or 1/8 of their size where the cropped part is still
-    as large as the output, which is faster and changes values; not with `compat`. `base`: the
-    current folder of aeon, for relative paths. `access`: its roots are the folders that must
-    contain all files.
+    `on_error`: what to do with a record that cannot be provided. "raise": raise an error; `next`
+    then continues with the following batch. "skip": take the next record instead. "blank": fill
+    its row with 0. `findings` collects a finding for each skipped or blank record. `threads`: the
+    threads that decode, by default one for each core. `prefetch`: the number of batches that are
+    made in advance. `scaled_decoding`: decode JPEGs at 1/2, 1/4 or 1/8 of their size where the
+    cropped part is still as large as the output, which is faster and changes values; not with
+    `compat`. `base`: the current folder of aeon, for relative paths. `access`: its roots are the
+    folders that must contain all files.
 
     Iteration gives batches: tuples of (name, array) in the order of the etl objects, or dicts for
     "seed". Arrays are new, [batch_size, shape]. Each `for` loop is another epoch; the last batch
@@ -182,7 +181,7 @@ class DataLoader:
     def load_state_dict(self, state: LoaderState) -> None:
         """Continue at the position of a loader of an equal configuration.
 
-        Raises ValueError for anything but a state.
+        Raises ValueError if `state` is not a state of a loader.
         """
         if not isinstance(state, Mapping) or state.keys() != self._last.keys():
             raise ValueError(f"a state must have the keys {', '.join(self._last)}")

@@ -53,7 +53,7 @@ class Label(ColumnEtl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Prepare to decode as an etl object says.
+        """Take the settings of an etl object.
 
         Raises FormatError if aeon would copy more bytes than a label has.
         """
@@ -65,13 +65,13 @@ class Label(ColumnEtl):
             raise FormatError(f"{message} memory", hint=hint, code="aeon-later")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write a label. Raises FormatError for one without a number or with a too large one."""
+        """Write a label. Raises FormatError if it is not a number, or too large for the output."""
         number = label_of(element, binary=self._is_binary)
         if not self._store(np.array([number], np.int32), slots[0][None])[0]:
             raise FormatError(f"its number {number} does not fit into {slots[0].dtype}")
 
     def provide_many(self, column: Column, slots: Sequence[Slot]) -> Longs:
-        """Write labels, and return the rows left out."""
+        """Write many labels; return the rows that were left out."""
         [slot] = slots
         if self._is_binary and not isinstance(column, tuple):
             numbers, done = column.view(np.int32), np.ones(column.size, np.bool_)
@@ -82,7 +82,7 @@ class Label(ColumnEtl):
         return cast(Longs, np.flatnonzero(~done))
 
     def _store(self, numbers: Ints, slot: Slot) -> Flags:
-        """Write numbers into an array [n, 1]; return which of them the array's type can hold."""
+        """Write numbers into an array [n, 1]; return a mask of the numbers that fit its type."""
         fits = np.ones(numbers.size, np.bool_)
         size = slot.dtype.itemsize
         if self.context.compat or (size == _WORD and slot.dtype.kind in "iu"):
@@ -110,7 +110,7 @@ class Blob(ColumnEtl):
         raw[:size] = np.frombuffer(element, np.uint8, size)
 
     def provide_many(self, column: Column, slots: Sequence[Slot]) -> Longs:
-        """Write blobs, and return the rows left out."""
+        """Write many blobs; return the rows that were left out."""
         raw = rows_of(slots[0])
         data, offsets = spans_of(column)
         lengths = np.diff(offsets)
@@ -129,7 +129,7 @@ class Blob(ColumnEtl):
 
 
 def _words(data: Bytes, offsets: Longs) -> tuple[Ints, Flags]:
-    """Return the numbers in elements of four bytes, and which elements have four."""
+    """Return the number in each element, and a mask of the elements that have four bytes."""
     done = np.diff(offsets) == _WORD
     numbers = np.zeros(done.size, np.int32)
     found = data[offsets[:-1][done][:, None] + np.arange(_WORD)]
@@ -138,9 +138,9 @@ def _words(data: Bytes, offsets: Longs) -> tuple[Ints, Flags]:
 
 
 def _integers(data: Bytes, offsets: Longs) -> tuple[Ints, Flags]:
-    """Return the integers at the beginning of short texts, and which texts were read.
+    """Return the integer at the beginning of each text, and a mask of the texts that were read.
 
-    Texts with blanks before the number are not read.
+    Texts with many digits, or with blanks before the number, are not read.
     """
     starts, lengths = offsets[:-1], np.diff(offsets)
     values = np.zeros(lengths.size, np.int64)

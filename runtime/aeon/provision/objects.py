@@ -33,7 +33,7 @@ class Objects:
 
 
 def class_indices(settings: Settings) -> dict[str, int]:
-    """Return the index of each class of an etl object; of equal names the last one counts."""
+    """Return the index of each class of an etl object; for a repeated name, the last index."""
     names = settings["class_names"]
     return {str(name): i for i, name in enumerate(names)} if isinstance(names, tuple) else {}
 

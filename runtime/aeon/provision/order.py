@@ -23,7 +23,7 @@ class Order(Protocol):
 
 
 class Division:
-    """The members of a configuration that divide records: blocks, shuffles, nodes."""
+    """Divides records by the settings of a configuration: blocks, shuffles, nodes."""
 
     def __init__(self, config: LoaderConfig, records: int, seed: int) -> None:
         """Take the number of selected records, and the seed, which is not 0."""
@@ -43,11 +43,11 @@ class Division:
 
     @cached_property
     def count(self) -> int:
-        """The number of records in an epoch, of this node alone."""
+        """The number of this node's records in an epoch."""
         return len(self.of_node(np.arange(self.records)))
 
     def blocks(self, records: int) -> list[range]:
-        """Divide a number of records into blocks."""
+        """Return the indices of the records of each block."""
         return blocks(records, self._block_size)
 
     def of_node(self, rows: Longs) -> Longs:
@@ -58,7 +58,7 @@ class Division:
 
 
 class KeyedOrder:
-    """An order that depends on seed and epoch alone; nodes take turns at its batches.
+    """An order that depends on seed and epoch alone; its batches go to the nodes in turn.
 
     If the manifest or the epochs are shuffled, the order of blocks changes from the second epoch
     on. If the epochs are shuffled, the order of records in the blocks changes in each epoch.
@@ -101,7 +101,7 @@ class AeonOrder:
         self._restart()
 
     def rows(self, epoch: int) -> Longs:
-        """Return the records of an epoch; to go back to an earlier epoch starts from the first."""
+        """Return the records of an epoch; for an earlier epoch, start again from the first one."""
         if epoch < self._epoch:
             self._restart()
         while self._epoch < epoch:

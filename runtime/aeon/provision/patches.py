@@ -22,7 +22,7 @@ _MEASURES: Final = ("jaccard_overlap", "sample_coverage", "object_coverage")
 
 @dataclass(frozen=True)
 class Sampler:
-    """An object of batch_samplers. It keeps a drawn patch if one of the boxes meets all limits."""
+    """An object in batch_samplers. It keeps a drawn patch if one of the boxes meets all limits."""
 
     max_sample: int
     max_trials: int

@@ -91,7 +91,7 @@ class Provider:
         return new_arrays(self.outputs, count, self.context.limits)
 
     def provide(self, requests: Requests, arrays: Arrays, start: int = 0) -> dict[int, FormatError]:
-        """Write records into the rows of arrays from `start` on; return the errors by row.
+        """Write records into the rows of arrays from `start` on; return {row: error}.
 
         The rows of records with errors are filled with 0.
         """
@@ -145,7 +145,7 @@ class Provider:
         return {**vars(self), "_pool": None}
 
     def _provide(self, request: Request, arrays: Arrays, row: int, done: Flags) -> None:
-        """Write the arrays of a record, except for the etl objects that are done.
+        """Write the arrays of a record, except those of etl objects whose flag in `done` is set.
 
         Raises FormatError that names record and element.
         """

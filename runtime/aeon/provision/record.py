@@ -14,7 +14,7 @@ Streams: TypeAlias = Callable[[str], Draws]
 
 @dataclass
 class Record:
-    """A record while its elements are provided.
+    """A record whose elements are being decoded.
 
     index: the record's index in the manifest. epoch: from 0. picture: the parameters that the first
     etl object with pictures or boxes drew; all other etl objects of the record use them.
@@ -34,7 +34,7 @@ class Record:
         return self.streams(purpose)
 
     def parameters(self, augmentation: Augmentation, source: Size, wanted: Size) -> Parameters:
-        """Return the parameters. source: the picture's size; wanted: the size of the output.
+        """Return the parameters of a picture of size `source` for an output of size `wanted`.
 
         The first call for a record draws the parameters. Later calls adapt these to another
         picture, but not with `compat`.

@@ -132,8 +132,8 @@ def _cached(selection: Selection, context: Context, base: str, directory: str) -
     """Build the cache if it is not complete, and return its elements.
 
     aeon's last version stores the records in their shuffled order, but the name of the cache does
-    not depend on the seed. So another seed would read the cache of the first one. By default exset
-    stores the records in the order of the manifest.
+    not depend on the seed. So a run with another seed would read the cache of the first seed. By
+    default exset stores the records in the order of the manifest.
     """
     rows = selection.indices()
     if not (context.is_seed or context.compat):

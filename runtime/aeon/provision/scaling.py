@@ -18,7 +18,7 @@ _FACTORS: Final = (8, 4, 2)
 def decoded(
     data: bytes, layout: Layout, augmentation: Augmentation, record: Record, context: Context
 ) -> tuple[Pixels, Parameters]:
-    """Return a picture, which may be decoded in a smaller size, and its changes.
+    """Return a picture, perhaps decoded in a smaller size, and the parameters of its changes.
 
     Raises FormatError and LimitError.
     """
@@ -47,5 +47,5 @@ def factor_of(augmentation: Augmentation, drawn: Parameters) -> int:
 
 
 def reduced(augmentation: Augmentation, drawn: Parameters, size: Size) -> Parameters:
-    """Return the parameters for the same picture in another size, with the same output."""
+    """Return the parameters that give the same output from a picture of another size."""
     return replace(augmentation.adapted(drawn, size, drawn.output), output=drawn.output)

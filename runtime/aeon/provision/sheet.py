@@ -36,7 +36,7 @@ class Sheet:
     """
 
     def __init__(self, etl: Sequence[Settings], mean: Sequence[float], stddev: Sequence[float]):
-        """Take the etl objects; mean, stddev: of the augmentation, whose effect is undone."""
+        """Take the etl objects. mean, stddev: the augmentation's values, which are undone."""
         self._etl = etl
         self._mean = np.array(mean, np.float64).reshape(-1, 1, 1)
         self._stddev = np.array(stddev, np.float64).reshape(-1, 1, 1)
@@ -73,7 +73,7 @@ class Sheet:
         return _with_caption(_joined(pictures), " ".join(self._labels(batch, row)))
 
     def _of_type(self, types: Sequence[str], batch: Batch, row: int) -> Iterator[Array]:
-        """Yield the first array of each etl object of some types."""
+        """Yield the first array of each etl object that has one of the given types."""
         for each in self._etl:
             if each.type in types:
                 yield batch[next(element_outputs(each)).name][row]

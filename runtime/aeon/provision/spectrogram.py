@@ -29,7 +29,7 @@ _WINDOWS: Final[Mapping[str, Callable[[Reals, int], Reals]]] = {
 
 
 def window_of(kind: str, size: int) -> Floats:
-    """Return a window: float32 [size]. KeyError for an unknown kind."""
+    """Return a window: float32 [size]. Raises KeyError for an unknown kind."""
     step = np.float32(2 * np.pi / max(size - 1, 1))
     angle = (np.arange(size, dtype=np.float32) * step).astype(np.float64)
     return _WINDOWS[kind](angle, size).astype(np.float32)

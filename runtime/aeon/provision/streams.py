@@ -20,10 +20,10 @@ class DrawSource(Protocol):
     """A source of random draws for each record."""
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return a function from a purpose to the draws of a record for this purpose."""
+        """Return a function that takes a purpose and returns a record's draws for it."""
 
     def state_dict(self) -> DrawState:
-        """Return the states of the generators that continue from record to record."""
+        """Return the states of the generators that several records share."""
 
     def load_state_dict(self, state: DrawState) -> None:
         """Continue with other states."""
@@ -37,7 +37,7 @@ class Keyed:
         self._epoch = 0, number(seed, 0)
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return the draws of a record; each call begins with the first draw."""
+        """Return the function for a record; each call of it begins with the first draw."""
         last, of_epoch = self._epoch
         if epoch != last:
             of_epoch = number(self._seed, epoch)
@@ -69,7 +69,7 @@ class Slots:
         self._next = 0
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return the draws of the next record; use them before the next call."""
+        """Return the function for the next record; use its draws before the next call."""
         draws = self._slots[self._next]
         self._next = (self._next + 1) % len(self._slots)
         return lambda purpose: draws
@@ -93,7 +93,7 @@ class Sequences:
         self._draws: dict[str, Draws] = {}
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return the draws of the next record."""
+        """Return the function for the next record."""
         return lambda purpose: self._draws.setdefault(purpose, Draws(1))
 
     def state_dict(self) -> DrawState:

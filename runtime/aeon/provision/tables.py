@@ -1,4 +1,4 @@
-"""Make the arrays of etl objects once for all records, if the elements are in memory."""
+"""Make the arrays of etl objects in advance, for all records, if the elements are in memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,14 +21,17 @@ _MOST: Final = 1 << 26
 
 @dataclass(frozen=True)
 class Table:
-    """The arrays of an etl object. slots: [records, ...]; left: a mask of records left out."""
+    """The arrays of an etl object for all records.
+
+    slots: [records, ...]. left: a mask of the records that were left out.
+    """
 
     slots: Sequence[Slot]
     left: Flags
 
 
 class Tables:
-    """The arrays of all records, made once, of each etl object whose elements are in memory.
+    """The arrays of all records, for each etl object whose elements are in memory.
 
     Blobs of a cache that are too large for a table are copied from its blocks.
     """
@@ -56,7 +59,7 @@ class Tables:
         return made
 
     def fill(self, rows: Longs, number: int, slots: Sequence[Slot]) -> Flags:
-        """Write some records of an etl object at once, and return which are written."""
+        """Write arrays of etl object `number` for `rows`; return a mask of the written rows."""
         table = self._made.get(number)
         if table is not None:
             for slot, made in zip(slots, table.slots, strict=True):

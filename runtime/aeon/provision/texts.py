@@ -24,9 +24,9 @@ class CharMap(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Prepare to decode as an etl object says.
+        """Take the settings of an etl object.
 
-        settings, number: the object and its index. context: the configuration that has it.
+        number: the index of the object. context: the configuration that has it.
         """
         super().__init__(settings, number, context)
         self._codes: dict[str, int] = {}
@@ -54,11 +54,11 @@ class CharMap(Etl):
 class LabelMap(Etl):
     """Converts the first `max_classes` words of a text to their positions in `class_names`.
 
-    aeon has memory for only four labels; without `compat` there is memory for `max_classes`.
+    aeon has memory for only four labels; exset has memory for `max_classes` without `compat`.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Prepare to decode as an etl object says.
+        """Take the settings of an etl object.
 
         Raises FormatError for sizes at which aeon writes into other memory.
         """
@@ -75,9 +75,9 @@ class LabelMap(Etl):
             raise FormatError(message, code="aeon-later")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the labels.
+        """Write the positions of the words.
 
-        Raises FormatError for a word that is not in `class_names`; aeon crashes.
+        Raises FormatError for a word that is not in `class_names`, at which aeon crashes.
         """
         for at, word in enumerate(element.split()[: self._most]):
             if word not in self._codes:

@@ -83,7 +83,7 @@ def _shares(profile: cProfile.Profile) -> dict[str, float]:
 
 
 def _within(stats: _Stats, functions: Mapping[str, Iterable[str]]) -> float:
-    """Return the time spent in functions; functions: their names, by the name of their file."""
+    """Return the time spent in some functions, whose names `functions` has for each file name."""
     return sum(
         spent
         for (path, _, name), (_, _, _, spent, _) in stats.items()

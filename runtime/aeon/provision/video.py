@@ -25,13 +25,13 @@ from exset.runtime.aeon.provision.scaling import decoded
 class Video(Etl):
     """Provides the first `max_frame_count` frames of a video; a shorter video ends with zeros.
 
-    An empty frame repeats the one before it. The augmentation is the member `frame` of the
-    augmentation `image`. With `compat`, aeon's limits: only three channels, bytes whatever the
+    An empty frame repeats the frame before it. The augmentation is the member `frame` of the
+    augmentation `image`. With `compat`, aeon's limits apply: only three channels, bytes for every
     output type, no `bgr_to_rgb`, and only files that aeon reads.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Prepare to decode as an etl object says.
+        """Take the settings of an etl object.
 
         Raises FormatError for one channel with `compat`: aeon needs three.
         """
@@ -57,7 +57,8 @@ class Video(Etl):
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
         """Write a video.
 
-        Raises FormatError for another kind of file, and a frame that cannot be decoded.
+        Raises FormatError for a file that is not such a video, and for a frame that cannot be
+        decoded.
         """
         findings = Findings()
         source = Source("video", element)
@@ -79,7 +80,7 @@ class Video(Etl):
             self._layout.write(changed, found[:, number], self._table)
 
     def _decoded(self, frame: bytes, number: int, record: Record) -> tuple[Pixels, Parameters]:
-        """Decode a frame, and return it with its changes."""
+        """Decode a frame; return it, and the parameters of its changes."""
         try:
             return decoded(frame, self._layout, self._augmentation, record, self.context)
         except LimitError:
