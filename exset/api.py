@@ -1,8 +1,8 @@
-"""Load and save: load, loads, save, dumps, stats, detect.
+"""Read, write and summarise the files of all formats: load, loads, save, dumps, stats, detect.
 
 A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, a URL, and may
 end in `.gz` or another compression suffix: see `exset.io.files`. Bytes that are not of the format
-raise FormatError, and nothing else; a file that cannot be opened raises OSError.
+raise only FormatError; a file that cannot be opened raises OSError.
 """
 
 import os
@@ -67,9 +67,9 @@ def load(
     the file holds another kind of data. Warnings and notes are added to `findings`; without this
     argument, one FormatWarning reports them. With `strict` the first warning is a FormatError.
     `engine`: "reference" runs Lark or Construct, "table" runs tables made from the grammar or
-    layout; both give the same model. `options` of readers: `ids` for a sample list ("text" or
-    "integer"), `dialect` for a manifest ("head", "seed" or "csv") or a loader configuration.
-    Raises FormatError, LimitError and OSError, and TypeError for an unknown option.
+    layout; both give the same model. `options`: the options of readers: `ids` for a sample list
+    ("text" or "integer"), `dialect` for a manifest ("head", "seed" or "csv") or a loader
+    configuration. Raises FormatError, LimitError and OSError, and TypeError for an unknown option.
     """
     found, engine = collect_findings(strict, findings), formats.engine(engine)
     source = read_input(path, format, limits=limits)
@@ -207,8 +207,9 @@ def stats(model: Model) -> Summary:
 def detect(path: FilePath) -> Format:
     """Return the format of a file: by its magic number, else its suffix, else its first bytes.
 
-    The names of the files in a folder decide its format. Reads only as much as it needs. Raises
-    FormatError, which lists the candidates, if no format or several formats fit, and OSError.
+    The names of the files in a folder decide its format. Reads only the bytes that it needs.
+    Raises OSError if the file cannot be read. Raises FormatError, which lists the candidates, if
+    no format fits or several do.
     """
     name = os.fsdecode(path)
     if name.startswith(samples.PREFIX):
@@ -229,7 +230,7 @@ def recognise(source: Source | Folder, format: str | None = None) -> Format:
 
 
 def check_convertible(family: Family, target: Format, path: str, source: str) -> None:
-    """Raise FormatError if a format cannot store the models of a family.
+    """Raise FormatError if the format `target` cannot store the models of a family.
 
     `path`: the file to write, if its suffix decided the format. `source`: the name of the model.
     """
@@ -254,7 +255,7 @@ def read_input(
 ) -> Source | Folder:
     """Read a source, or return the folder if the path is a folder of a known format.
 
-    `roots`: the folders that must contain its files, as in `Folder`.
+    `roots`: the folders that must contain the files of the folder, as in `Folder`.
     """
     name = os.fsdecode(path)
     found = streaming.folder_of(name, format, limits, roots)
@@ -325,10 +326,10 @@ def _written(
     options: dict[str, OptionValue],
     target: str | NewFolder = "-",
 ) -> tuple[bytes, bytes | None, dict[str, bytes]]:
-    """Return the bytes of a file, of its sidecar, and of the other files to write, by path.
+    """Return the bytes of a file, those of its sidecar, and those of its other files by path.
 
-    `target`: the path of the file; or a folder, which gets the files, and no bytes are returned.
-    If `findings` is None, exset warns of findings.
+    `target`: the path of the file. If it is a folder, write the files there, and return no bytes.
+    If `findings` is None, report the findings in a FormatWarning.
     """
     name = fmt.family.noun if name is None else name
     found = Findings() if findings is None else findings

@@ -28,14 +28,14 @@ class Baseline:
     """The known findings of files; it also counts the findings of this run."""
 
     def __init__(self, path: FilePath, known: Known | None = None) -> None:
-        """Take the path of the baseline, and the findings in it; a new baseline has none."""
+        """Take the path of the baseline, and the known findings; a new baseline has none."""
         self.path = os.fsdecode(path)
         self._known: Known = known or {}
         self._present: Known = {}
 
     @classmethod
     def read(cls, path: FilePath) -> "Baseline":
-        """Read a baseline. Raises OSError, and FormatError for a file that is no baseline."""
+        """Read a baseline. Raises OSError, and FormatError if the file is not a baseline."""
         source = files.read(path)
         hint = "make the baseline again with --update-baseline"
         try:
@@ -50,7 +50,7 @@ class Baseline:
         return cls(path, known)
 
     def new(self, path: str, findings: Findings) -> Findings:
-        """Return the findings of a file that the baseline does not have."""
+        """Return those findings of a file that are not in the baseline."""
         name = self._name(path)
         present = self._present[name] = dict(_counts(findings))
         known = {code: counts.copy() for code, counts in self._known.get(name, {}).items()}
@@ -72,7 +72,7 @@ class Baseline:
 
     @property
     def gone(self) -> int:
-        """The number of findings of the checked files that no longer occur."""
+        """How many known findings of the checked files no longer occur."""
         return sum(
             (counts - self._present[name].get(code, Counter())).total()
             for name in self._present
@@ -80,10 +80,10 @@ class Baseline:
         )
 
     def save(self) -> int:
-        """Write the findings of this run, and return how many the baseline has.
+        """Write the findings of this run, and return how many findings the baseline now has.
 
-        The entries of files that were not checked stay, unless the files no longer exist. A failed
-        write leaves the old file.
+        Files that were not checked keep their entries, unless they no longer exist. If the write
+        fails, the old baseline stays.
         """
         folder = os.path.dirname(os.path.abspath(self.path))
         kept = {
@@ -97,7 +97,7 @@ class Baseline:
         return sum(counts.total() for codes in kept.values() for counts in codes.values())
 
     def _name(self, path: str) -> str:
-        """Return the name of a file in the baseline, with forward slashes."""
+        """Return the name that a file has in the baseline, with forward slashes."""
         if path == "-" or "://" in path or path.startswith("exset::"):
             return path
         folder = os.path.dirname(os.path.abspath(self.path))
@@ -117,7 +117,7 @@ def _counts(findings: Findings) -> Iterator[tuple[str, Counter[str]]]:
 
 
 def _known_of(document: object) -> Known:
-    """Return the findings in a document; ValueError if it has another form."""
+    """Return the findings in a JSON document. Raises ValueError if it is no baseline."""
     if not isinstance(document, dict) or document.get("schema") != _SCHEMA:
         raise ValueError
     return {

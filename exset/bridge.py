@@ -1,4 +1,4 @@
-"""The bridge between families: a model becomes a table, and a table a model of another family."""
+"""Convert between families: a model becomes a table, and a table a model of another family."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -31,7 +31,10 @@ def to_table(
     limits: Limits = DEFAULT,
     **options: object,
 ) -> "Table":
-    """Return the table of a model; return a table unchanged. Raises FormatError, TypeError."""
+    """Return the table of a model; return a table unchanged.
+
+    Raises FormatError if the model cannot become a table, and TypeError if it is not a model.
+    """
     if level not in ("said", "meant"):
         raise ValueError(f"unknown level {level!r}: choose 'said' or 'meant'")
     family = formats.family_of(model)
@@ -52,7 +55,7 @@ def from_table(
     lossy: bool = False,
     **options: object,
 ) -> Model:
-    """Return a model of a family, by default of the family that the table was made from."""
+    """Make a model of a family from a table, by default of the family that the table came from."""
     name = family if family is not None else str(table.metadata.get("family", ""))
     records = {each.name: each for each in formats.families() if each.from_table is not None}
     record = records.get(FAMILIES.get(name, name))
@@ -76,10 +79,10 @@ def can_convert(family: Family, target: Format) -> bool:
 
 
 def made_of_tables(target: Format) -> Family | None:
-    """Return the family of the model that exset makes from a table to write a format, or None.
+    """Return the family into which exset converts a table before it writes a format, or None.
 
-    It is the format's own family, or another family that the writer accepts: the writer of cache
-    blocks accepts manifests.
+    It is the format's own family, or another family that the format's writer accepts: the writer
+    of cache blocks accepts manifests.
     """
     families = (target.family, *target.takes)
     return next((each for each in families if each.from_table is not None), None)
@@ -115,7 +118,7 @@ def converted(
     making: Mapping[str, object] = NO_OPTIONS,
     taking: Mapping[str, object] = NO_OPTIONS,
 ) -> Model:
-    """Return a model that a format can write: itself, its table, or a model made of its table.
+    """Return what a format can write: the model itself, its table, or a model made from its table.
 
     `making`, `taking`: the options of the functions `to_table` and `from_table` of the families. An
     object that is not a model is returned unchanged: the writer then refuses it. Raises FormatError
@@ -141,9 +144,9 @@ def layout_of(
     limits: Limits = DEFAULT,
     **options: object,
 ) -> object:
-    """Return the columns of the tables of a model that comes in chunks, for `tables_of`.
+    """Return the columns of the table of a model that comes in chunks; `tables_of` needs them.
 
-    Raises FormatError as `to_table` does.
+    Raises FormatError if `to_table` would.
     """
     if family.table_layout is None:
         raise no_table(family)
@@ -159,9 +162,9 @@ def tables_of(
     findings: Findings,
     limits: Limits = DEFAULT,
 ) -> "Iterator[Table]":
-    """Yield tables of the chunks of a model: together they are its table.
+    """Yield a table for each chunk of a model; joined, they are the table of the model.
 
-    `layout`: the result of `layout_of` for the same chunks. The memory holds one chunk.
+    `layout`: the result of `layout_of` for the same chunks. Only one chunk is in memory.
     """
     if family.table_chunks is None:
         raise no_table(family)

@@ -31,7 +31,7 @@ def validate(
     decode: bool = False,
     **options: object,
 ) -> Findings:
-    """Read a file and return its findings, in order of their places.
+    """Read a file and return its findings, in order of their places in it.
 
     After an error in a text, exset looks for more errors, one in each record: an example, a line,
     or an entry of a schema in column 1. It stops after 20 errors (`Findings.stopped`). In a file
@@ -45,8 +45,8 @@ def validate(
     `options`: the options of `load`, and of the family's check: `inputs` and `targets`, the
     layout of the network that an example set must fit, such as `{"onset": 20, "vowel": 6}` or `13`.
 
-    Raises OSError for a file that cannot be opened, and ImportError if `decode` needs OpenCV and it
-    is not installed. It never raises FormatError.
+    Raises OSError for a file that cannot be opened, and ImportError if `decode` needs OpenCV and
+    OpenCV is not installed. It never raises FormatError.
     """
     findings, name, engine = Findings(), os.fsdecode(path), formats.engine(engine)
     try:

@@ -1,7 +1,7 @@
 """The command line: data to standard output, messages to standard error.
 
-Exit codes: 0 success, 1 an invalid file, 2 wrong usage, 3 an error of the system, 4 a limit,
-130 interrupted, 141 nobody reads the output.
+Exit codes: 0 success, 1 an invalid file, 2 wrong usage, 3 an error of the system, 4 a limit was
+exceeded, 130 interrupted, 141 nobody reads the output.
 """
 
 from typing import TYPE_CHECKING
@@ -70,9 +70,9 @@ def cli() -> None:
 
 
 def main(workers: "Execution | None" = None) -> int:
-    """Run the command line; the console script `exset`.
+    """Run the command line, as the console script `exset` does.
 
-    workers: the executor that works on many files, by default the processes of `--jobs`.
+    workers: runs the work on many files, by default in the processes of `--jobs`.
     """
     signals.install_handlers()
     try:

@@ -120,7 +120,8 @@ def check(folder: str, manifest: str | None, common: CommonOptions, **planning: 
       exset cache check caches/aeon_cache_d25abf7d --manifest train.tsv
 
     With --manifest, exset also compares the cache with the records of the manifest, and the sizes
-    of FILE elements with those of their files. With --contents, it compares every byte of them.
+    of FILE elements with those of their files. With --contents, it compares every byte of these
+    elements.
     """
     return _check(folder, manifest, common, planning)
 
@@ -182,7 +183,7 @@ def _check(
 
 
 def _compared(planning: dict[str, Any]) -> "Compared":
-    """Remove `--contents` from the options; return whether to compare sizes or contents."""
+    """Remove `--contents` from the options; return what to compare, sizes or contents."""
     return "contents" if planning.pop("contents") else "sizes"
 
 

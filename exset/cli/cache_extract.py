@@ -97,7 +97,7 @@ def extract(
 def _extract_file(
     path: str, output: str, damaged: bool, common: CommonOptions, settings: dict[str, Any]
 ) -> "tuple[Extracted, str]":
-    """Extract a block, or an archive of another program; also return the name of the format."""
+    """Extract a block, or another program's cpio archive; also return the format's name."""
     from exset.codecs.aeon.cpio import decode, decode_archive
     from exset.runtime.aeon import cache_extract
 

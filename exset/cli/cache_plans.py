@@ -61,11 +61,10 @@ def _records(
     common: CommonOptions,
     findings: Findings,
 ) -> "tuple[Manifest, str]":
-    """Return the manifest in a file, or made from the file's table, and the folder of its files.
+    """Read or make a manifest; return it and the folder to which its paths are relative.
 
-    `paths`: the columns of a table that have paths of files.
-
-    A file whose format is unknown is read as a manifest.
+    `path`: a manifest, or another file, whose table becomes a manifest. A file whose format is
+    unknown is read as a manifest. `paths`: the columns of the table that contain paths of files.
     """
     from exset.parsers.aeon.manifest import parse
 

@@ -29,7 +29,7 @@ _BY_FINDING: Final = ("github", "sarif")
 class CheckOutput:
     """What `exset validate` writes.
 
-    `form`: one of `_FORMS`, for standard output. `reports`: the file of each further report.
+    `form`: the form of standard output, one of `_FORMS`. `reports`: the files to write, by form.
     """
 
     common: CommonOptions
@@ -41,7 +41,7 @@ class CheckOutput:
     _explained: set[str] = field(default_factory=set)
 
     def new(self, path: str, result: Result) -> Result:
-        """Return a result without the findings of the baseline."""
+        """Return a result without the findings that are in the baseline."""
         if self.baseline is None:
             return result
         found = self.baseline.new(path, result.findings)
@@ -88,7 +88,7 @@ class CheckOutput:
     def _keep(
         self, path: str, findings: Findings, failed: bool, error: Finding | None = None
     ) -> None:
-        """Keep the result of a file if there will be a report."""
+        """Keep the result of a file if a report will be written."""
         if not self._all_reports():
             return
         from exset.reports.checks import CheckedFile
@@ -96,11 +96,11 @@ class CheckOutput:
         self._files.append(CheckedFile(path, findings, failed, error))
 
     def _all_reports(self) -> list[tuple[str, str]]:
-        """Return the form of each report and its file, which is empty for standard output."""
+        """Return the form and the file of each report; the file "" means standard output."""
         return [*self.reports.items(), *([(self.form, "")] if self.form in _REPORTS else [])]
 
     def _explanations(self, findings: Findings) -> list[str]:
-        """Explain each code for the first time; skip unknown codes of other packages."""
+        """Explain codes that were not explained before; skip other packages' unknown codes."""
         from exset.explain import codes, explain
 
         lines: list[str] = []

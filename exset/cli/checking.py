@@ -16,8 +16,9 @@ from exset.core.parts import FilePart
 class Check:
     """Checks a file or a part of one; with a `base`, also the files that it names.
 
-    base: the folder of relative names, empty for the current one; None: do not check these files.
-    jobs: the processes that check these files. options: the options of readers and checks.
+    base: the folder to which names are relative, empty for the current one; None: do not check the
+    named files. jobs: the processes that check the named files. options: the options of readers
+    and checks.
     """
 
     common: CommonOptions
@@ -54,14 +55,14 @@ class Check:
         return FilePart(path, rank, count)
 
     def joined(self, path: str, parts: Sequence[PartResult]) -> PartResult:
-        """Return the result of a file from those of its parts, or read the file as a whole."""
+        """Join the results of the parts of a file, or check the file as a whole."""
         if (findings := joined_findings(parts, self.common)) is None:
             return self(path)
         findings.sort()
         return PartResult(findings, self.common.exit_of(findings))
 
     def _part(self, part: FilePart) -> PartResult:
-        """Check a part of a file; places of findings are those in the part."""
+        """Check a part of a file; the places of its findings count from the start of the part."""
         findings = Findings()
         with read_part(part, self.common, findings) as models:
             for _ in models:

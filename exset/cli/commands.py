@@ -1,4 +1,4 @@
-"""Commands with sections and colours in their help, which write the report that they return."""
+"""Commands that write the report that they return; their help has sections and colours."""
 
 import os
 from collections.abc import Iterable
@@ -48,7 +48,7 @@ class Command(click.Command):
     context_class = Context
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; `raw_arguments` returns them as they were."""
+        """Parse the arguments, after keeping them unchanged for `raw_arguments`."""
         ctx.meta[_RAW] = tuple(args)
         return super().parse_args(ctx, args)
 

@@ -62,7 +62,7 @@ def list_cases(format: str | None, only: Sequence[str], folder: str | None) -> N
 
 
 def _cases(format: str | None, folder: str | None) -> "tuple[Case, ...]":
-    """Return the cases of the package, or those in a folder."""
+    """Return the cases of exset, or the cases in a folder."""
     from exset.testing.conformance import cases, cases_in
 
     return cases(format) if folder is None else cases_in(folder, format)
@@ -223,7 +223,7 @@ def run(
 def _generated(
     reader: "Reader", format: str, count: int, judge: "Judge", seed: int, keep: str | None
 ) -> "tuple[list[Result], list[str]]":
-    """Draw random files; return the smallest one on which the reader is wrong, and the output."""
+    """Test random files; return the result of the smallest that fails, and the lines to print."""
     from exset.cli import conformance_output as shown
     from exset.testing import conformance, need_hypothesis
 

@@ -52,7 +52,7 @@ def check_role(role: str, format: str, target: str) -> None:
 
 
 def features_of(text: str, cases: Sequence[Case]) -> frozenset[str]:
-    """Return the features in a text, separated by commas; ValueError for an unknown feature."""
+    """Return the features in a comma-separated text. Raises ValueError for an unknown feature."""
     chosen = frozenset(filter(None, (word.strip() for word in text.split(","))))
     there = {feature for case in cases for feature in case.features}
     if unknown := sorted(chosen - there):
@@ -62,7 +62,7 @@ def features_of(text: str, cases: Sequence[Case]) -> frozenset[str]:
 
 
 def lines(results: Sequence[Result], verbose: bool) -> Iterator[str]:
-    """Yield results for the terminal: the numbers of each feature, then what is wrong."""
+    """Yield lines for the terminal: how many cases of each feature pass, then the failed cases."""
     run = run_of("", results)
     width = max(map(len, run.by_group), default=0)
     for group, rows in run.by_group.items():
@@ -79,7 +79,7 @@ def lines(results: Sequence[Result], verbose: bool) -> Iterator[str]:
 
 
 def found_lines(result: Result, draws: int) -> Iterator[str]:
-    """Yield a drawn file on which a reader is wrong."""
+    """Yield the lines that show a random file which the reader read wrongly."""
     yield f"file {draws} differs; the smallest file that does:"
     data = result.case.data
     is_text = not formats_binary(result.case.format)
@@ -94,7 +94,7 @@ def found_lines(result: Result, draws: int) -> Iterator[str]:
 
 
 def formats_binary(format: str) -> bool:
-    """Return whether a format is binary. The requests of an encoder are text."""
+    """Return whether a format is binary; `format` may also be a kind of request, which is text."""
     return format not in meanings.REQUESTS and exset.formats.get(format).binary
 
 

@@ -44,11 +44,11 @@ class Converter:
 
     @property
     def is_untrusted(self) -> bool:
-        """Whether files may only be opened in some folders."""
+        """Whether the user limits the folders in which files may be opened."""
         return bool(self.common.access.roots)
 
     def __call__(self, job: Job | PartJob) -> Converted:
-        """Convert a file or a part of it; raises FormatError and OSError as `load`, `save` do."""
+        """Convert a file or a part of it. Raises the errors of `load` and `save`."""
         if isinstance(job, PartJob):
             return convert_part(job, self.common, self.options)
         return self._whole(job)

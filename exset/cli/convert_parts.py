@@ -1,4 +1,4 @@
-"""Convert a large file in parts: each part gives a file of units, and these are joined."""
+"""Convert a large file in parts: write each part to a file of its own, then join these files."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -27,8 +27,9 @@ _divided: dict[Job, int] = {}
 class Converted(PartResult):
     """The result of a conversion, or of a part of one.
 
-    count: its units. size: the bytes of a target that is not written. data: the bytes for a
-    terminal. losses: what the target cannot store of a part.
+    count: the number of converted units. size: the size of the target in bytes, if it is not
+    written. data: the bytes to show on a terminal. losses: findings about what the target cannot
+    store.
     """
 
     count: int
@@ -39,7 +40,7 @@ class Converted(PartResult):
 
 @dataclass(frozen=True)
 class PartJob(os.PathLike[str]):
-    """A part of a conversion; `target`: the file of its units."""
+    """A part of a conversion; `target`: the file to which its units are written."""
 
     job: Job
     range: FilePart
@@ -51,12 +52,12 @@ class PartJob(os.PathLike[str]):
 
     @property
     def part(self) -> str:
-        """The part in plans and journals."""
+        """The part as plans and journals name it, such as "2/5"."""
         return self.range.part
 
     @property
     def target(self) -> str:
-        """The file of the units of the part."""
+        """The path of the file to which the units of the part are written."""
         name = f"{self.range.rank + 1}-of-{self.range.count}"
         return os.path.join(_folder(self.job), name)
 
@@ -85,8 +86,8 @@ def counts(jobs: Sequence[Job], common: CommonOptions) -> list[int]:
 def convert_part(item: PartJob, common: CommonOptions, options: dict[str, Any]) -> Converted:
     """Write the units of a part into a file of their own.
 
-    If the state of the result is not certain, there is no such file. Raises OSError, and
-    FormatError for a file that is no longer the one that was divided.
+    Writes no file if the part may be wrong: if its state is not certain. Raises OSError, and
+    FormatError if the source changed after it was divided.
     """
     findings, losses = common.new_findings(), common.new_findings()
     job, state, count = item.job, None, 0
@@ -114,10 +115,10 @@ def convert_part(item: PartJob, common: CommonOptions, options: dict[str, Any]) 
 def join(
     job: Job, parts: Sequence[Converted], common: CommonOptions, options: dict[str, Any]
 ) -> Converted | None:
-    """Write the target of a job from the files of its parts; return its units and its findings.
+    """Join the files of the parts into the target; return its number of units and the findings.
 
-    Returns None if the file must be converted as a whole, as it may have an error. Raises OSError,
-    also if the file of a part is missing.
+    Returns None if the source must be converted as a whole, as it may have an error. Raises
+    OSError, for example if the file of a part is missing.
     """
     found = joined_findings(parts, common)
     if found is None:
@@ -164,5 +165,5 @@ def _steps(source: Format, job: Job, common: CommonOptions, options: dict[str, A
 
 
 def _folder(job: Job) -> str:
-    """Return the folder of the files of parts."""
+    """Return the folder that contains the files of the parts."""
     return f"{job.target}.parts"

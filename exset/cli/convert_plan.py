@@ -20,9 +20,9 @@ _BLOCK: Final = 1 << 16
 
 @dataclass(frozen=True)
 class Job:
-    """A conversion of one file to a format; as a path-like object, it is the source.
+    """A conversion of one file to a format; used as a path, it is the path of the source.
 
-    `to`: the name of the format, unless the suffix of the target chose it.
+    `to`: the name of the format, or None if the suffix of the target decided it.
     """
 
     source: str
@@ -37,10 +37,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Jobs(Sequence[Job]):
-    """The conversions of some files, which all have the same format; a `Job` is made on access.
+    """The conversions of several files to one format; each `Job` is made on access.
 
-    output: the target of the only source, else None. folder: the folder of all targets; None: each
-    is next to its source. to: as in `Job`.
+    output: the target, if there is only one source, else None. folder: the folder of all targets;
+    None: each target is next to its source. to: as in `Job`.
     """
 
     sources: Sequence[str]
@@ -86,9 +86,9 @@ class Jobs(Sequence[Job]):
 def plan(
     inputs: tuple[str, ...], output: str | None, to: str | None, from_format: str | None = None
 ) -> Jobs:
-    """Return the jobs for the arguments of the command line; raises UsageError.
+    """Return the jobs for the arguments of the command line. Raises UsageError if they do not fit.
 
-    All jobs have the same format. `from_format`: the name of the format of the inputs, if given.
+    All jobs have the same format. `from_format`: the format of the inputs, if the user names it.
     """
     if output is None and (to is None or (len(inputs) == 2 and not _is_input(inputs[1]))):
         inputs, output = _split(inputs)
@@ -112,7 +112,7 @@ def plan(
 
 
 def _split(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """Return the input (in a tuple) and the output of two arguments, or raise UsageError."""
+    """Split two arguments into the inputs (a tuple of one) and the output, or raise UsageError."""
     if len(inputs) != 2:
         usage_error("no output: name one INPUT and one OUTPUT, or use -o OUT or --to FORMAT")
     source, target = inputs
@@ -127,7 +127,7 @@ def _split(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
 
 
 def _is_input(path: str) -> bool:
-    """Return whether the second of two paths may be another input: an existing file."""
+    """Return whether the second of two paths may be an input, not the output: an existing file."""
     return is_file(path) or path.startswith(samples.PREFIX)
 
 
@@ -186,7 +186,7 @@ def _doubled(numbers: "array[int]") -> set[int]:
 
 
 def _common(numbers: "array[int]", others: Iterable[int]) -> set[int]:
-    """Return the numbers that both have."""
+    """Return the numbers that are in both arguments."""
     if not numbers:
         return set()
     import numpy as np
@@ -202,7 +202,7 @@ def _common(numbers: "array[int]", others: Iterable[int]) -> set[int]:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Return the identity of an existing file, which is the same for all its names, or None."""
+    """Return the identity of a file, the same for all its names; None if there is no such file."""
     if path == "-":
         return None
     try:

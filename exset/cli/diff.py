@@ -1,4 +1,4 @@
-"""`exset diff`: show the differences in meaning of two files."""
+"""`exset diff`: show where the meanings of two files differ."""
 
 import math
 from itertools import chain

@@ -1,4 +1,4 @@
-"""Divide the work of a command on large files whose formats can be read in parts."""
+"""Divide the work of a command on a large file into parts, if its format can be read in parts."""
 
 import os
 import stat
@@ -26,7 +26,8 @@ _LARGE: Final = 2 * SMALL
 class PartResult(FileResult):
     """The result of a file, or of a part of one.
 
-    state: the state of the part, None for a file. source_format: the name of the format of a part.
+    state: the state after a part, None for a whole file. source_format: the name of the file's
+    format, only for a part.
     """
 
     state: PartState | None = None
@@ -69,9 +70,9 @@ def count_of(
 
 @contextmanager
 def read_part(part: FilePart, common: CommonOptions, findings: Findings) -> Iterator[PartModels]:
-    """Open a file and give the models of a part; places of findings are relative to the part.
+    """Open a file to read the models of a part; places of findings count from the part's start.
 
-    Raises FormatError for a file that is no longer the one that was divided, and OSError.
+    Raises FormatError if the file changed after it was divided, and OSError.
     """
     with common.opened(part.path) as file:
         if (parts := _parts_of(file.format)) is None:

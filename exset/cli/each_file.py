@@ -1,4 +1,4 @@
-"""Commands that read several files: they report each file, and continue after an error."""
+"""Run a command on several files: report each file, and continue after an error."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ class Divider(Protocol[Result]):
         """Return into how many parts each file is divided."""
 
     def part_of(self, item: Any, rank: int, count: int, /) -> Any:
-        """Return the part with a rank, from 0, of a number of parts of a file."""
+        """Return one of the `count` parts of a file; `rank` counts from 0."""
 
     def joined(self, path: Any, parts: Sequence[Result], /) -> Result:
         """Join the results of the parts of a file."""
@@ -54,15 +54,16 @@ def for_each_file(
     change: Callable[[Item, Result], Result] | None = None,
     failed: Callable[[Item, FormatError | OSError], object] | None = None,
 ) -> int:
-    """Run `work` on every file and report each result; return the worst exit code.
+    """Run `work` on every file and report each result; return the highest exit code.
 
     With `--json`, `row` returns the members that the command adds to the object of a file; its
     `Result` argument is None if the file has an error. Without `--json`, `show` writes a result as
     text. After an error in a file, exset continues with the other files. A terminal shows the
-    progress of the `action`. If results are `visible`, exset shows progress only if standard output
-    is not a terminal. `measured` and `returns`: as in `run`. `divider`: divides large files into
-    parts, on which `work` then runs. `change`: changes each result before
-    it is reported. `failed` is called for each file with an error, after the error was written.
+    progress of the `action`. If `show` writes `visible` results, exset shows progress only if
+    standard output is not a terminal. `measured` and `returns`: as in `exset.core.jobs.run`.
+    `divider`: divides large files into parts, on which `work` then runs. `change`: changes each
+    result before it is reported. `failed` is called for each file with an error, after the error
+    was written.
     """
     rows = json_rows()
     worst = Exit.OK

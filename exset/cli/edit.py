@@ -125,7 +125,7 @@ def edit_files(
 def _models(
     paths: Sequence[str], common: CommonOptions, read: list[int]
 ) -> Iterator[tuple[Format, Joinable]]:
-    """Yield the model of each file, or of each of its chunks; all must be of one family.
+    """Yield the model of each file, or of each chunk of a file; all must be of one family.
 
     Adds the number of units of each model to `read`.
     """
@@ -152,7 +152,7 @@ def _applied(model: Joinable, steps: Sequence[Step]) -> Joinable:
 
 
 def _size(source: Format, count: int, read: int) -> str:
-    """Return the number of written units as text, and the number of read units if it differs."""
+    """Return how many units were written, as text; and how many were read, if this differs."""
     counted = source.family.counted(read)
     return counted if count == read else f"{count:,} of {counted}"
 
@@ -166,7 +166,7 @@ def _is_chunked(source: Format, target: Format, output: str) -> bool:
 
 
 def _filters(keep: tuple[str, ...], drop: tuple[str, ...], common: CommonOptions) -> Iterator[Step]:
-    """Yield a step for each condition; FIELD=@LIST is a condition with the values in a file."""
+    """Yield a step for each condition. In FIELD=@LIST, the file LIST contains the values."""
     functions: list[tuple[str, Step, Step]] = [(each, edit.keep, edit.drop) for each in keep]
     functions += [(each, edit.drop, edit.keep) for each in drop]
     for text, function, opposite in functions:

@@ -35,7 +35,7 @@ class ShardType(click.ParamType[Shard]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Shard:
-        """Return the share; a usage error for another text."""
+        """Return the share in a text, or raise a usage error."""
         try:
             return value if isinstance(value, Shard) else Shard.parse(value)
         except ValueError as error:
@@ -73,7 +73,7 @@ jobs_options = options(
 
 
 def taken_execution(values: dict[str, Any]) -> Execution:
-    """Remove the values of `jobs_options` from `values`; return how to run the work."""
+    """Remove the values of `jobs_options` from `values`, and return them as an `Execution`."""
     names = ("jobs", "journal", "resume", "shard", "plan", "scheduler")
     jobs, journal, resume, shard, plan, scheduler = (values.pop(name, None) for name in names)
     if jobs is None:
@@ -94,7 +94,7 @@ def taken_execution(values: dict[str, Any]) -> Execution:
 
 
 def _workers(ctx: click.Context, jobs: int, scheduler: str) -> Execution:
-    """Return the executor of the work: Dask, the ranks of MPI, or processes."""
+    """Return what runs the work: a cluster of Dask, the ranks of MPI, or processes."""
     if not scheduler:
         given = ctx.find_root().obj
         return given if isinstance(given, Execution) else Execution(jobs)
@@ -105,7 +105,7 @@ def _workers(ctx: click.Context, jobs: int, scheduler: str) -> Execution:
 
 
 def gathering(ctx: click.Context, paths: tuple[str, ...]) -> Header:
-    """Let the command of a context read its results from journals; return the first header.
+    """Let the command of a context read its results from journals; return the first's header.
 
     Raises FormatError for a file that is not a journal, and OSError.
     """
@@ -115,7 +115,7 @@ def gathering(ctx: click.Context, paths: tuple[str, ...]) -> Header:
 
 
 def _command(ctx: click.Context) -> tuple[str, ...]:
-    """Return the words that name a command, such as `list`, `build`."""
+    """Return the words of a command's name, such as `("list", "build")`."""
     names = []
     above: click.Context | None = ctx
     while above is not None and above.parent is not None:
@@ -125,7 +125,7 @@ def _command(ctx: click.Context) -> tuple[str, ...]:
 
 
 def _arguments(ctx: click.Context) -> tuple[str, ...]:
-    """Return the arguments of a command, but not how it runs or gathers results."""
+    """Return the arguments of a command that determine its results."""
     values, _, _ = ctx.command.make_parser(ctx).parse_args([*raw_arguments(ctx)])
     left_out = _HOW if ctx.command.name == "convert" else _HOW | _OUTPUTS
     words: list[str] = []
@@ -144,5 +144,5 @@ def _arguments(ctx: click.Context) -> tuple[str, ...]:
 
 
 def _work(command: tuple[str, ...], arguments: tuple[str, ...]) -> str:
-    """Return an id of the work: it depends on exset, the command, its arguments and the folder."""
+    """Return an id of the work: a hash of exset's version, the command, arguments and folder."""
     return work_id(exset.__version__, os.getcwd(), *command, *arguments)

@@ -25,7 +25,7 @@ _HINT: Final = "download the file, or convert the sample to a file"
 
 @dataclass(frozen=True, kw_only=True)
 class Formatted(FileResult):
-    """Whether a file was not canonical; for standard input, the canonical text."""
+    """Whether a file was not canonical; for standard input, also its canonical text."""
 
     format: Format
     changed: bool
@@ -40,7 +40,7 @@ class Formatter:
     check: bool
 
     def __call__(self, path: str) -> Formatted:
-        """Format a file. Raises FormatError and OSError, and then the file is untouched."""
+        """Format a file. Raises FormatError and OSError; after an error, the file is unchanged."""
         common = self.common
         source = api.read_input(
             path, common.format, limits=common.limits, roots=common.access.roots

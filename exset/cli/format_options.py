@@ -1,4 +1,4 @@
-"""Make options of the command line from the records of formats."""
+"""Make command-line options from the options that the records of formats declare."""
 
 from collections.abc import Iterable
 from typing import Any, Final, Literal, TypeAlias
@@ -28,10 +28,10 @@ _SECTIONS: Final[dict[Step, str]] = {
 
 
 class FormatOption(CommandOption):
-    """An option of one or more formats. `values` returns the values that the user set."""
+    """The command-line option for an option of one or more formats; `values` has its value."""
 
     def __init__(self, _: object, *, same_name: list[Option], step: Step) -> None:
-        """Declare an option as in its records; click's `meta` stores the value."""
+        """Declare an option from its records `same_name`; click's `meta` stores the value."""
         self.step = step
         self.section = _SECTIONS[step]
         first = same_name[0]
@@ -48,13 +48,13 @@ class FormatOption(CommandOption):
 
 
 class FormatCommand(Command):
-    """A command for files of any format, also with the options of other packages' formats.
+    """A command for files of any format, with the options of formats, also other packages'.
 
-    Other packages are loaded for `--help`, for completion, and for an option that exset lacks.
+    Other packages are loaded for `--help`, for completion, and for an option unknown to exset.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, and parse them again if another package may have an option."""
+        """Parse the arguments; if an option is unknown, load other packages and parse again."""
         copy = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -99,7 +99,7 @@ def switch(name: str, step: Step) -> str:
 
 
 def values(step: Step) -> dict[str, OptionValue]:
-    """Return the options of formats that the user set."""
+    """Return the values that the user set for options of formats, by name."""
     prefix = f"{_META}{step}_"
     meta = click.get_current_context().meta
     return {key.removeprefix(prefix): meta[key] for key in meta if key.startswith(prefix)}
@@ -108,7 +108,7 @@ def values(step: Step) -> dict[str, OptionValue]:
 def _by_name(among: Iterable[Format], step: Step) -> list[list[Option]]:
     """Group the options of formats by name: options of the same name are one option for users.
 
-    An option of tables that a reader or a writer also has is not repeated.
+    Leaves out an option of tables if a reader or a writer has an option of the same name.
     """
     formats = tuple(among)
     readers = [each for fmt in formats for each in fmt.read_options]
@@ -135,7 +135,7 @@ def _decorator(step: Step, among: Iterable[Format] = formats.FORMATS) -> Decorat
 
 
 def read_options_of(name: str) -> Decorator:
-    """Add the options of the readers of one family, of which `name` is a format."""
+    """Add the options of the readers of one family: that of the format `name`."""
     return _decorator("read", formats.of_family(formats.get(name).family))
 
 
@@ -166,7 +166,7 @@ class _Choice(click.Choice[str]):
         self._option = option
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return one of the choices, spelled as in the record."""
+        """Return the choice that equals `value`, spelled as in the record."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:

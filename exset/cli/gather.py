@@ -48,7 +48,7 @@ def gather(
 
 
 def _command(ctx: click.Context, path: str, header: Header) -> click.Command:
-    """Return the command of a journal, which must be a command that supports --shard."""
+    """Return the command that wrote a journal; it must be a command that supports --shard."""
     command: click.Command | None = ctx.find_root().command
     for name in header.command:
         command = command.get_command(ctx, name) if isinstance(command, click.Group) else None

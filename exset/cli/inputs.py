@@ -1,4 +1,4 @@
-"""Options that commands share: for reading files, for access to files, and for processes."""
+"""Options of many commands: for reading files, for access to files, and for processes."""
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
@@ -43,9 +43,9 @@ class LoadedFile:
 class CommonOptions:
     """The options of all commands that read files.
 
-    `options`: the options of readers. `access`: access to the files that a file names. `verbosity`:
-    -1 with `--quiet`, 1 with `--verbose`, else 0. `findings`: for a command that reports all files
-    together.
+    `options`: the options of readers. `access`: access to the files that a file names.
+    `verbosity`: -1 with `--quiet`, 1 with `--verbose`, else 0. `findings`: the findings of all
+    files, for a command that reports them together.
     """
 
     format: str | None
@@ -59,12 +59,12 @@ class CommonOptions:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """The arguments for all readers, with the collection that gets their findings."""
+        """The arguments for any reader; the reader adds its findings to `findings`."""
         return {"limits": self.limits, "findings": self.findings}
 
     @property
     def probing(self) -> dict[str, Any]:
-        """The arguments for all functions that open HDF5 files."""
+        """The arguments for any function that opens HDF5 files."""
         return {"limits": self.limits, "access": self.access, "jobs": self.isolated}
 
     @property
@@ -73,7 +73,7 @@ class CommonOptions:
         return replace(self.jobs, isolated=True)
 
     def showing(self, action: str) -> "CommonOptions":
-        """The same options for work of which a terminal shows the progress."""
+        """The same options, with the progress of the work shown on a terminal."""
         return replace(self, jobs=replace(self.jobs, watch=partial(progress, action=action)))
 
     def load(self, path: str) -> LoadedFile:
@@ -93,7 +93,7 @@ class CommonOptions:
         return streaming.opened(path, format=self.format, few=few, **how)
 
     def load_model(self, path: str, model: type[M], format: str | None = None) -> M:
-        """Read a file that must contain a model of the class `model`; add to the findings.
+        """Read a file that must contain a model of the class `model`; collect its findings.
 
         `format` is the default format.
         """
@@ -101,19 +101,19 @@ class CommonOptions:
         return api.load(path, model=model, format=fmt, **self.reading, **self.options)
 
     def new_findings(self, findings: Iterable[Finding] = ()) -> Findings:
-        """Return a collection with some findings; with `--strict` a warning is a FormatError."""
+        """Return a collection of these findings; with `--strict`, a warning raises FormatError."""
         collected = Findings(strict=self.strict)
         for finding in findings:
             collected.add(finding)
         return collected
 
     def is_failure(self, findings: Findings) -> bool:
-        """Return whether a check failed: there are errors, or with `--strict` warnings."""
+        """Return whether a check failed: it has errors, or warnings with `--strict`."""
         worst = findings.worst
         return worst is Severity.ERROR or (self.strict and worst is Severity.WARNING)
 
     def exit_of(self, findings: Findings) -> Exit:
-        """Return the exit code of a check."""
+        """Return the exit code of a check that gave these findings."""
         if findings.count("limit"):
             return Exit.LIMIT
         return Exit.BAD_FILE if self.is_failure(findings) else Exit.OK
@@ -159,7 +159,7 @@ def _with_common_options(command: Callable[..., object]) -> Callable[..., object
 
 
 class FormatName(click.Choice[str]):
-    """The name of a format, also of a format of another package."""
+    """The name of a format of exset or of another package."""
 
     def __init__(self) -> None:
         """Offer the names of exset's formats; nothing is imported."""
@@ -249,5 +249,5 @@ reading_options = options(_from_option, format_options.read_options, common_opti
 
 
 def reading_options_of(name: str) -> Decorator:
-    """Add `reading_options` for a command that reads one family, of which `name` is a format."""
+    """Add `reading_options` to a command that reads only one family: that of the format `name`."""
     return options(_from_option, format_options.read_options_of(name), common_options)

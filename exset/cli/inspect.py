@@ -26,9 +26,9 @@ _LABEL: Final = 11
 
 @dataclass(frozen=True, kw_only=True)
 class FileSummary(PartResult):
-    """The name and format of a file, its size in bytes, and its summary, as numbers and as text.
+    """The name, format and size of a file in bytes; its summary as numbers, and as rows of text.
 
-    tally: for a part of a file, the counts of the part as JSON, in place of a summary.
+    tally: for a part of a file, its counts as JSON; a part has no summary.
     """
 
     name: str = ""
@@ -93,7 +93,7 @@ def _inspect(files: tuple[str, ...], common: CommonOptions, full: bool) -> int:
 
 @dataclass(frozen=True)
 class Summariser:
-    """Summarises a file or a part of one; full: with all numbers."""
+    """Summarises a file or a part of one; `full`: with all numbers, as `exset stats` does."""
 
     common: CommonOptions
     full: bool
@@ -127,7 +127,7 @@ class Summariser:
         return FilePart(path, rank, count)
 
     def joined(self, path: str, parts: Sequence[FileSummary]) -> FileSummary:
-        """Return the summary of a file from the counts of its parts, or read it as a whole."""
+        """Summarise a file from the counts of its parts, or read it as a whole."""
         findings = joined_findings(parts, self.common)
         fmt = formats.get(parts[0].source_format)
         if findings is None or fmt.family.tally is None:

@@ -11,11 +11,11 @@ BYTES = "_base64"
 
 
 def line_of(row: Mapping[str, object]) -> str:
-    """Return an object as a line of ASCII, which cannot control a terminal, without surrogates.
+    """Return a JSON object as a line of ASCII text, which cannot contain control characters.
 
     If the text of a member `x` is not UTF-8, `x` has U+FFFD in place of each wrong byte, and
-    another member `x_base64` has the bytes. If `x` is a list, `x_base64` has the bytes of each such
-    item, and null for the others.
+    another member `x_base64` has the bytes. If `x` is a list, `x_base64` has the bytes of each
+    item that is not UTF-8, and null for the other items.
     """
     return json.dumps(_object(row), allow_nan=False)
 
@@ -25,7 +25,7 @@ def _object(row: Mapping[str, object]) -> dict[str, object]:
 
 
 def _members(name: str, value: object) -> Iterator[tuple[str, object]]:
-    """Yield a member, and if its text is not UTF-8, also the member with its bytes."""
+    """Yield a member; if its text is not UTF-8, also yield a member that has its bytes."""
     name = _text(name)
     yield name, _plain(value)
     if isinstance(value, str):
@@ -52,12 +52,12 @@ def _text(value: str) -> str:
 
 
 def _base64(value: str) -> str | None:
-    """Return the bytes of a text that is not UTF-8 in base64; None for another text."""
+    """Return the bytes of a text in base64 if it is not UTF-8, else None."""
     return b64encode(_bytes(value)).decode() if has_surrogates(value) else None
 
 
 def _bytes(value: str) -> bytes:
-    """Return the bytes of a name; other surrogates, as Windows allows them, become three bytes."""
+    """Return the bytes of a name. Surrogates that represent no byte become three bytes each."""
     try:
         return value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

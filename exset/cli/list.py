@@ -1,4 +1,4 @@
-"""`exset list`: build and merge sample lists, and order them by ranks."""
+"""`exset list`: build, merge, order and balance sample lists, and repack their samples."""
 
 import os
 from typing import TYPE_CHECKING, Any, Literal
@@ -89,7 +89,7 @@ def build(
       exset list build labels.txt --kind SINGLE-SAMPLE --directory pictures/
 
     exset searches folders at any depth. A sample is a group with the same fields as the prototype.
-    Without --sample and --pattern, the prototype is a sample that most others are like. exset
+    Without --sample and --pattern, the prototype is a sample with the most common fields. exset
     reports groups that are almost samples. It leaves out files that it cannot read, but then
     replaces an existing list only with --partial.
 
@@ -233,7 +233,7 @@ def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOp
 def balance(
     file: str, ranks: int, by: str, base: str, output: str, common: CommonOptions
 ) -> Report:
-    """Order files so that each of N ranks of LBANN reads as much.
+    """Order the files of a list so that N ranks of LBANN read equal amounts.
 
     \b
       exset list balance --ranks 64 all.sample_list -o even.sample_list
@@ -289,15 +289,15 @@ def repack(
     output: str,
     common: CommonOptions,
 ) -> Report:
-    """Copy the samples of a list into new HDF5 files with as many samples each.
+    """Copy the samples of a list into new HDF5 files that have equal numbers of samples.
 
     \b
       exset list repack all.sample_list even/ --files 64 -o even.sample_list
 
     --by bytes is for samples of different sizes. exset reports how much the files differ from the
     mean. The files have the samples in the order of the list. A sample keeps its fields and its
-    path; if a file has this path already, it gets a number, as in run/0_2. FOLDER must be new or
-    empty.
+    path; if a file has this path already, the new path gets a number, as in run/0_2. FOLDER must
+    be new or empty.
     """
     from exset.grammars.lbann.sample_list import SampleList
     from exset.runtime.lbann.list_repack import repacked

@@ -1,4 +1,4 @@
-"""The group of all commands: import a command on use, and turn errors into exit codes."""
+"""The group of all commands: it imports a command on use, and turns errors into exit codes."""
 
 import os
 import sys
@@ -22,9 +22,9 @@ from exset.core.text import counted, safe
 
 
 class MainGroup(commands.Group):
-    """The group of all commands: it imports them when used, and turns errors into exit codes.
+    """The group of all commands: it imports a command on use, and turns errors into exit codes.
 
-    `sections` maps the heading of each section of the help to modules of `exset.cli`, and these to
+    `sections`: for each section of the help, by its heading, the modules of `exset.cli`, each with
     the names of commands. "module:name" is a module in which the command has another name.
     """
 
@@ -111,7 +111,7 @@ class MainGroup(commands.Group):
 
 
 def _share_text(share: ShareDone) -> str:
-    """Return what a share did, as text."""
+    """Return a text that says what a share of the work did."""
     failed = f", {share.failed:,} of them with an error" if share.failed else ""
     units = counted(share.units, "unit")
     return f"{safe(share.record.file)}: share {share.record.shard}, {units} of work{failed}"

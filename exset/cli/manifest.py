@@ -150,7 +150,7 @@ def pick(
       exset manifest pick train.tsv --node 0 4 --batch-size 32 -o first.tsv
 
     exset reports the name of aeon's cache for these records. With the same seed, another dialect
-    gives other records: see --from-dialect.
+    (--from-dialect) selects different records.
     """
     from exset.grammars.aeon.manifest import Manifest
     from exset.runtime.aeon.selection import cache_name, node_rows, select_records

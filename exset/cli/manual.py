@@ -47,7 +47,7 @@ def _contexts(ctx: click.Context) -> Iterator[click.Context]:
 
 
 def _page(ctx: click.Context, name: str) -> str:
-    """Return a page in the language of man(7)."""
+    """Return the manual page of a command, as roff with the macros of man(7)."""
     command = ctx.command
     version = f"exset {exset.__version__}"
     pieces = " ".join(command.collect_usage_pieces(ctx))
@@ -74,7 +74,7 @@ def _page(ctx: click.Context, name: str) -> str:
 
 
 def _summary(command: click.Command) -> str:
-    """Return the first sentence of the help."""
+    """Return the first sentence of a command's help."""
     return (command.help or "").partition("\n\n")[0].replace("\n", " ").strip().removesuffix(".")
 
 
@@ -94,7 +94,7 @@ def _entry(name: str, text: str) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """Return a line of text. A dot or apostrophe at its start is escaped: it would be a request."""
+    """Return a line of text; escape a dot or apostrophe at its start, which roff would obey."""
     return f"\\&{_text(text)}" if text.startswith((".", "'")) else _text(text)
 
 

@@ -1,4 +1,4 @@
-"""Options of commands that write one file, and the report on this file."""
+"""The options of commands that write one file, and the report about this file."""
 
 import os
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ def model_output(format: str) -> Decorator:
 
 
 def refuse_json_in_data(output: str) -> None:
-    """Refuse `--json` if the data go to standard output, too."""
+    """Refuse `--json` if the file itself goes to standard output."""
     if output == "-" and json_rows() is not None:
         usage_error("--json and the file would both go to standard output: use -o FILE")
 
@@ -46,9 +46,10 @@ def refuse_json_in_data(output: str) -> None:
 def is_incomplete(
     findings: Findings, outputs: Iterable[str | None], partial: bool, verbosity: int
 ) -> bool:
-    """Return whether HDF5 files could not be read.
+    """Return whether some HDF5 files could not be read: whether `findings` has errors.
 
-    If so, and without `partial`, raise FormatError if one of the outputs exists: an old file stays.
+    If so, raise FormatError if one of the outputs exists and `partial` is false: an old file
+    stays.
     """
     if findings.worst is not Severity.ERROR:
         return False
@@ -71,8 +72,8 @@ def written(
 ) -> Report:
     """Write a model to the file `output`, and return the report.
 
-    `size`: the amount written, as text, by default the number of units. Up to `shown` findings of
-    each code are shown.
+    `size`: a text that says how much was written, by default the number of units. The report shows
+    up to `shown` findings of each code.
     """
     refuse_json_in_data(output)
     fmt = formats.get(format)

@@ -11,12 +11,12 @@ Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Option(click.Option):
-    """An option in a section of the help; the help omits the range of a number."""
+    """An option that is listed in a section of the help; the help omits the range of a number."""
 
     section: str = "Options"
 
     def get_help_extra(self, ctx: click.Context) -> Any:
-        """Return the parts in brackets after the help text."""
+        """Return the texts to show in brackets after the help text."""
         extra = super().get_help_extra(ctx)
         extra.pop("range", None)
         return extra

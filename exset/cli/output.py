@@ -47,7 +47,7 @@ def write_stdout(data: bytes, fmt: Format) -> None:
 
 
 def usage_error(message: str) -> NoReturn:
-    """Raise UsageError: exit code 2."""
+    """Raise a UsageError, which gives exit code 2."""
     raise click.UsageError(message, click.get_current_context(silent=True))
 
 
@@ -56,7 +56,7 @@ class _DataError(click.ClickException):
 
 
 def data_error(message: str) -> NoReturn:
-    """Raise an error of arguments that do not fit the data: exit code 2, without a usage line."""
+    """Raise the error of arguments that do not fit the data: exit code 2, no usage line."""
     raise _DataError(message)
 
 
@@ -73,7 +73,7 @@ def argument_errors(prefix: str = "") -> Iterator[None]:
 
 @contextmanager
 def data_errors(also: type[Exception] = ValueError) -> Iterator[None]:
-    """Turn ValueErrors and errors of the class `also` into `data_error`s, but not FormatErrors."""
+    """Turn ValueErrors (not FormatErrors) and errors of the class `also` into a `data_error`."""
     try:
         yield
     except FormatError:
@@ -83,7 +83,7 @@ def data_errors(also: type[Exception] = ValueError) -> Iterator[None]:
 
 
 def require_option(needed: str, *names: str) -> None:
-    """Refuse the options `names` on the command line, because the option `needed` is missing."""
+    """Raise a usage error if the user set one of the options `names`: they need `needed`."""
     ctx = click.get_current_context()
     for param in ctx.command.params:
         source = ctx.get_parameter_source(param.name or "")
@@ -100,11 +100,11 @@ def progress(
     is_share: bool,
     visible: bool = False,
 ) -> Iterator[Outcome[Item, Value]]:
-    """Show how many units of work are done, their bytes, and how many failed; a `Watch`.
+    """Show how many files are done, their bytes, and how many failed; can be used as a `Watch`.
 
-    A unit is a file, or a part of a large one. exset shows this only if standard error is a
-    terminal. `visible`: whether the command shows the results, which a share never does. A unit
-    fails with an error, or with a value whose exit code, `exit`, is not OK.
+    A part of a large file counts as a file. exset shows the progress only if standard error is a
+    terminal. `visible`: whether the command shows the results, which a share of the work never
+    does. A file fails with an error, or with a value whose exit code, `exit`, is not OK.
     """
     is_hidden = visible and not is_share and sys.stdout is not None and sys.stdout.isatty()
     if count < 2 or not sys.stderr.isatty() or is_hidden:
@@ -138,7 +138,7 @@ def progress(
 
 
 def report_error(error: FormatError | OSError) -> Exit:
-    """Write the message of an error, and return its exit code."""
+    """Write the message of an error to standard error, and return its exit code."""
     if isinstance(error, FormatError):
         click.echo(str(error.changed(Finding.for_command_line)), err=True)
         return Exit.LIMIT if isinstance(error, LimitError) else Exit.BAD_FILE
