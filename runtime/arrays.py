@@ -93,9 +93,9 @@ def namespace_of(array: object) -> ModuleType:
 
 
 def to_device(xp: ModuleType, array: NDArray[Item]) -> NDArray[Item]:
-    """Copy a column from the host to the device of a namespace; for NumPy return it as it is.
+    """Copy an array from the host to the device of `xp`; for NumPy return the array itself.
 
-    A column of one repeated value is copied as one element.
+    Of an array that repeats one value without storing it repeatedly, one element is copied.
     """
     if xp is np:
         return array
@@ -148,7 +148,7 @@ def padded(xp: ModuleType, values: NDArray[Item], offsets: Longs) -> tuple[NDArr
 
 
 def windows(xp: ModuleType, array: NDArray[Item], width: int) -> NDArray[Item]:
-    """Return a view whose rows are all runs of `width` elements of a one-dimensional array.
+    """Return a view of an array [n] with a row for each window of `width` adjacent elements.
 
     The rows share the memory of the array and are writable. `width` is from 1 to the array's size.
     """

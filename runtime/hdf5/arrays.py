@@ -99,7 +99,10 @@ def type_of_rows(file: File, dataset: Any, path: str, claims: Claims) -> RowType
 def rows_in(
     file: File, dataset: Any, path: str, kind: RowType, begin: int, end: int
 ) -> Array | Strings:
-    """Return some rows of a dataset. kind: its `type_of_rows`. Raises the errors of `File`."""
+    """Return rows `begin` to `end` - 1 of a dataset. kind: what `type_of_rows` returned.
+
+    Raises the errors of `File`.
+    """
     dtype, shape = kind
     if dtype is None:
         return Strings.of(file.read_text_rows(dataset, begin, end - begin, path))
@@ -112,7 +115,7 @@ def rows_in(
 
 
 def _native(found: Array) -> Array:
-    """Return values in native byte order; a bool of HDF5 may have another byte than 0 and 1."""
+    """Return values in native byte order; a bool becomes True if its byte is not 0."""
     if found.dtype == np.bool_:
         found = found.view(np.uint8) != 0
     return found.astype(found.dtype.newbyteorder("="), copy=False)

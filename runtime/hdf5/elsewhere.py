@@ -1,8 +1,8 @@
 """Read HDF5 datasets with data in other files: external storage, and virtual datasets.
 
 HDF5 looks for such files in several folders, some of them from the environment, and reads fill
-values if a file is missing or too short. So exset opens each file itself, relative to the folder of
-the file that names it, with the permissions of links; a missing file is an error.
+values if a file is missing or too short. So exset opens each file itself, relative to the folder
+of the file that names it, and only where links may lead. A missing file is an error.
 """
 
 import math

@@ -108,7 +108,7 @@ class File(Objects):
     def read_rows(
         self, dataset: Any, begin: int, into: NDArray[Any], path: str, *kind: Any
     ) -> None:
-        """Read as many rows as `into` has, from `begin` on. kind: their type in memory, if any."""
+        """Fill `into` with rows from `begin` on. kind: the HDF5 type of the rows in memory."""
         with self.guarded(path):
             if into.size:
                 space = dataset.get_space()
@@ -116,7 +116,7 @@ class File(Objects):
                 dataset.read(h5s.create_simple(into.shape), space, into, *kind)
 
     def read_text_rows(self, dataset: Any, begin: int, count: int, path: str) -> list[str]:
-        """Return some rows of strings, after `check_strings`."""
+        """Return `count` rows of strings from `begin` on. Call `check_strings` first."""
         if dataset.get_type().is_variable_str():
             found = np.empty((count,), object)
             self.read_rows(dataset, begin, found, path, _OBJECTS)

@@ -22,14 +22,14 @@ _Value: TypeAlias = NDArray[Any] | bytes | list[bytes | None]
 
 @dataclass
 class _Leaf:
-    """The values of a field, and their rows."""
+    """The values of a field, and the row of each value."""
 
     values: list[_Value] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
 
 
 class Leaves:
-    """The fields of groups that have been read so far; `size`: about the bytes of their values.
+    """The fields of the groups that have been read. `size`: roughly, the bytes of their values.
 
     findings: gets a finding for each field that tables cannot hold. With None such a field is an
     error, and so is any field other than numbers, bool and text. left_out: the fields that already

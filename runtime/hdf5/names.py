@@ -23,14 +23,14 @@ def paths_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def name_of(path: str) -> str:
-    """Return the name of the column in the dataset at a path."""
+    """Return the name of the column for the dataset at a path."""
     return path.replace("/", ".")
 
 
 def with_column(
     name: str, column: TableColumn, columns: dict[str, TableColumn]
 ) -> dict[str, TableColumn]:
-    """Add a column before others, as `sample.NAME` if another column has its name."""
+    """Return the columns after a new first column, named `sample.NAME` if NAME is in use."""
     while name in columns:
         name = f"sample.{name}"
     return {name: column, **columns}

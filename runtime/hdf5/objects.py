@@ -46,7 +46,10 @@ class _Padded(BytesIO):
 
 
 class _PaddedFile(RawIOBase):
-    """An open file on the disk, likewise; for systems that have no names for open files."""
+    """An open file on disk that has zeros after its end, too.
+
+    exset uses it on systems that have no paths for open files.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -202,7 +205,7 @@ class Objects:
             stack += reversed(below)
 
     def _walk(self, start: Any, steps: Sequence[str], path: str, hops: list[int]) -> Any:
-        """Return the object at the end of some steps, or None.
+        """Return the object to which the steps of a path lead from `start`, or None.
 
         hops: the number of links that may still be followed; a list, as nested walks share it.
         """
@@ -369,7 +372,10 @@ class Objects:
 
 
 def _target(file: BinaryIO) -> "str | _PaddedFile":
-    """Return an open file as h5py opens it, by no path: another process could swap the file."""
+    """Return the argument with which h5py opens this very file.
+
+    At the file's own path, another process could have put another file.
+    """
     try:
         name = f"{_DESCRIPTORS}/{file.fileno()}"
     except UnsupportedOperation:  # it is in memory

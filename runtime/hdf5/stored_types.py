@@ -29,8 +29,8 @@ def restored(
 ) -> dict[str, TableColumn] | None:
     """Return the columns with the types that exset wrote, or None if the fields were changed.
 
-    types: the types by name, from the metadata. own: the metadata with the names that HDF5 does not
-    allow.
+    types: {column name: type}, from the metadata. own: the part of the metadata with the names
+    that HDF5 does not allow.
     """
     names = own.get(NAMES)
     names = names if isinstance(names, dict) else {}
@@ -47,7 +47,7 @@ def restored(
 
 
 def _typed(column: TableColumn, wanted: TableColumn) -> TableColumn:
-    """Return a column with the type of another one. Raises ValueError."""
+    """Return a column with the type of `wanted`. Raises ValueError if it is stored otherwise."""
     if isinstance(wanted, Numbers):
         if not isinstance(column, Numbers) or column.shape != wanted.shape:
             raise ValueError

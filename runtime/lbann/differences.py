@@ -66,7 +66,7 @@ def _paths(one: SampleList, other: SampleList) -> tuple[Strings, Strings]:
 
 
 def _with_ids(samples: SampleList) -> SampleList:
-    """Add ids to a SINGLE-SAMPLE list: the names of the files; return other lists unchanged."""
+    """Return a SINGLE-SAMPLE list with file names as ids; return any other list unchanged."""
     if not samples.kind.is_single:
         return samples
     offsets, kind = np.arange(len(samples.name) + 1), Kind.MULTI_SAMPLE_INCLUSION_V2

@@ -39,7 +39,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 def add_refusal(
     what: str, hint: str, field: str, place: Place | None, compat: Compat, findings: Findings
 ) -> None:
-    """Add a finding for a problem that LBANN refuses; with `compat`, raise it as FormatError."""
+    """Add a finding for a problem that LBANN rejects; with `compat`, raise it as FormatError."""
     finding = finding_at("lbann-refuses", place, what=what, hint=hint)
     finding = replace(finding, message=f"{field}: {finding.message}")
     if compat is not None:
@@ -53,9 +53,9 @@ def error_of(finding: Finding) -> FormatError:
 
 
 class Directives:
-    """The directives of a field or a group, its own and inherited ones.
+    """The directives of a field or a group, both its own and the inherited ones.
 
-    A method raises FormatError for a value that cannot work, and adds other findings.
+    Each method raises FormatError for a value that cannot work; other problems become findings.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class Directives:
         self._add("lbann-first-value", directive, hint=hint)
 
     def refuse(self, what: str, hint: str, directive: MergedDirective) -> None:
-        """Add a finding for a value that LBANN refuses; with `compat`, raise it as FormatError."""
+        """Add a finding for a value that LBANN rejects; with `compat`, raise it as FormatError."""
         add_refusal(what, hint, self.name, directive.place, self._compat, self._findings)
 
     def unused(self, directive: MergedDirective, reason: str, hint: str) -> None:
@@ -222,7 +222,8 @@ class Directives:
 def check(schema: Schema, findings: Findings, *, first: int = 0) -> None:
     """Add a finding for each directive whose value cannot work, whatever another schema says.
 
-    LBANN finds such a value only when it reads a sample. A schema is one unit: `first` is 0.
+    LBANN finds such a value only when it reads a sample. `first` is always 0, because a schema is
+    not read in chunks.
     """
     for path, node, metadata in _described(schema, (), schema.root, {}):
         directives = Directives(path_text(path) or "the root", metadata, None, findings)

@@ -17,7 +17,7 @@ Values: TypeAlias = NDArray[Any]
 
 
 def apply_transform(values: Values, transform: FieldTransform) -> Values:
-    """Return the values of some samples after all steps of a transform.
+    """Return the values of samples after all steps of a transform.
 
     values: shape (samples, values of a sample), floats if the transform needs floats. Raises
     ValueError for floats that do not fit the integer type.
@@ -57,7 +57,9 @@ def wraps_around(values: Values, dtype: DTypeLike) -> bool:
 
 
 def normalise(values: Values, scale: tuple[float, ...], bias: tuple[float, ...]) -> Values:
-    """Return x * scale + bias, computed in double. Several scales are one for each channel (last).
+    """Return x * scale + bias, computed in double.
+
+    Several scales: one for each channel, and channels are the last axis.
 
     If the number of values is not a multiple of the channels, the remaining values are unchanged.
     """

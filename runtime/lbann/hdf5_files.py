@@ -76,8 +76,8 @@ def run_on_files(
 ) -> Generator[Outcome[Item, Value], None, None]:
     """Run `work` on HDF5 files as `exset.core.jobs.run` does, and yield the outcomes in order.
 
-    With several processes, or in isolation, none is this one, as the HDF5 library may crash.
-    returns, identity, limited: as in `run`.
+    With several processes, or in isolation, this process reads no file, as the HDF5 library may
+    crash. returns, identity, limited: as in `run`.
     """
     how = execution(jobs)
     isolated = how.workers > 1 or (how.isolated and is_allowed())

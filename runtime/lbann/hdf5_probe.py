@@ -29,7 +29,7 @@ _PART = 4096
 class ListedFile:
     """A file of a list: its ids in the list, and its numbers of included and excluded samples.
 
-    part: which part of the ids there are, as `2/8`; None if there are all.
+    part: which part of the ids this object has, such as `2/8`; None if it has all ids.
     """
 
     path: str
@@ -43,7 +43,7 @@ class ListedFile:
         return self.path
 
     def part_of(self, rank: int, count: int) -> "ListedFile":
-        """Return the file with a part of the ids."""
+        """Return the file with part `rank` of the ids, which are divided into `count` parts."""
         part = FilePart(self.path, rank, count)
         ids = self.ids.take(np.arange(len(self.ids))[part.of(len(self.ids))])
         return replace(self, ids=ids, part=part.part)
@@ -83,8 +83,8 @@ class _ListedFiles(Sequence[ListedFile]):
 class Probe:
     """Options to find and read the files of lists. Methods for a file raise the errors of `File`.
 
-    base: the folder of relative base directories, by default the current folder, as in LBANN.
-    jobs: the number of processes that read files.
+    base: the folder in which relative base directories start, by default the current folder, as in
+    LBANN. jobs: the number of processes that read files.
     """
 
     base: str = ""
@@ -105,8 +105,8 @@ class Probe:
     ) -> Iterator[Outcome[ListedFile, Value]]:
         """Run a function on every file of a list with text ids; yield the outcomes in order.
 
-        returns: the type of its values, for journals. join: joins the values of the parts of a
-        file; with it, files with many ids are divided.
+        returns: the type that the function returns, for journals. join: joins the values of the
+        parts of a file. With `join`, files with many ids are divided into parts.
         """
         listed: Sequence[ListedFile] = _ListedFiles(samples, self.base)
         if join is None:

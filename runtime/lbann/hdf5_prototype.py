@@ -46,7 +46,7 @@ def find_prototype(
     limits: Limits = DEFAULT,
     jobs: Jobs = 1,
 ) -> Prototype:
-    """Return the structure of the samples in some files.
+    """Return the structure of the samples in the given files.
 
     sample: the path of the prototype in the first file that has it. By default, exset compares some
     samples of some files, and takes the most frequent structure, so that one unusual sample does

@@ -88,12 +88,12 @@ class Search:
         return result
 
     def parts(self, path: str) -> int:
-        """Return into how many parts a file is divided."""
+        """Return the number of parts into which a file is divided."""
         with File(path, self.access, self.limits) as file:
             return Walk(file, self._is_candidate).parts()
 
     def joined(self, path: str, results: Sequence[SearchResult]) -> SearchResult:
-        """Join the results of the parts of a file; LimitError for too many groups."""
+        """Join the results of the parts of a file. Raises LimitError for too many groups."""
         whole = SearchResult()
         for each in results:
             whole.samples += each.samples
@@ -165,7 +165,7 @@ def run_search(
 
 
 def _counts(search: Search, paths: Sequence[str], jobs: Jobs) -> list[int]:
-    """Return into how many parts each file is divided."""
+    """Return the number of parts into which each file is divided."""
     counts = [1] * len(paths)
     large = [rank for rank, path in enumerate(paths) if _size(path) >= LARGE]
     found = run_on_files(search.parts, [paths[rank] for rank in large], jobs=jobs)
@@ -186,7 +186,8 @@ def results_of(
 ) -> Iterator[tuple[str, SearchResult]]:
     """Yield the paths and results of the files that could be read.
 
-    Adds a finding for each other file, and a finding with the given code for each rejected group.
+    Adds a finding for each file that could not be read, and a finding with the given code for each
+    rejected group.
     """
     for outcome in outcomes:
         if outcome.value is None:

@@ -33,14 +33,14 @@ class _Object(NamedTuple):
 
 @dataclass
 class Walk:
-    """A walk through the groups of a file; `groups`: how many it has visited."""
+    """A walk through the groups of a file. groups: the number of groups visited so far."""
 
     file: File
     matches: Matches
     groups: int = 0
 
     def found(self, part: FilePart | None = None) -> Iterator[tuple[str, Any]]:
-        """Yield the groups that match, in order, with their paths, but none inside another.
+        """Yield matching groups in order, with their paths; skip groups inside a matching group.
 
         part: the part of the file, by default all of it. Raises FormatError for groups that are
         nested too deep, as in a cycle of hard links, and for a file that is not the one that was
@@ -66,13 +66,14 @@ class Walk:
                 objects += _inside(each.path, group, reversed(names))
 
     def parts(self) -> int:
-        """Return into how many parts the file is divided."""
+        """Return the number of parts into which the file is divided."""
         return parts_of(len(self._tops()), PART)
 
     def _tops(self) -> list[_Object]:
-        """Return objects, in order, so that each group that matches is one, or is inside one.
+        """Return objects, in order, such that each matching group is one of them or inside one.
 
-        There are more than `PART` if the file has so many objects outside of groups that match.
+        They are more than `PART` if the file has more objects than that outside of matching
+        groups.
         """
         tops, is_open = [_Object("", "", None)], True
         while is_open and len(tops) <= PART:

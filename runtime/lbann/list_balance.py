@@ -12,9 +12,9 @@ def balanced_order(weights: Longs, ranks: int) -> Longs:
     """Return an order of files in which each rank reads about as much: int64 [files].
 
     weights: int64 [files], what each file costs. Rank r of LBANN reads the files r, r + ranks, ...
-    of the list, so that all ranks read equally many files, up to one. The heaviest files come
-    first: of each round of `ranks` files, the heaviest goes to the rank that has least so far.
-    Files of one weight keep their order. Raises ValueError for less than one rank.
+    of the list, so the numbers of files that two ranks read differ by one at most. The heaviest
+    files come first: of each round of `ranks` files, the heaviest goes to the rank that has least
+    so far. Files of one weight keep their order. Raises ValueError for less than one rank.
     """
     if ranks < 1:
         raise ValueError(f"ranks must be at least 1, not {ranks}")
@@ -49,7 +49,7 @@ def sample_counts(samples: SampleList) -> Longs:
 def file_sizes(samples: SampleList, base: str = "") -> Longs:
     """Return the size of each file in bytes: int64 [files]. Raises OSError for a missing file.
 
-    base: the folder of a relative base directory, by default the current one.
+    base: the folder in which a relative base directory starts, by default the current folder.
     """
     sizes = (os.stat(os.path.join(base, file.path)).st_size for file in samples.files)
     return np.fromiter(sizes, np.int64, len(samples.files))

@@ -33,7 +33,7 @@ def write(
     root: str = "",
     lossy: bool = False,
 ) -> bytes:
-    """Return the text of a list, as another `kind` if one is named; see `recast`.
+    """Return the text of a list, converted to `kind` if it is not None; see `recast`.
 
     root: the folder that must contain all files that exset reads for the conversion. expand: write
     each number of a range.
@@ -65,10 +65,10 @@ def recast(
 ) -> SampleList:
     """Return the list as another kind.
 
-    labels: the label file, for a kind that names one. base: the folder of a relative base
-    directory. access: how files may be read. Raises ValueError for an unknown kind; FormatError for
-    information that the kind cannot store (with `lossy` a finding), and if LBANN would get other
-    samples; OSError.
+    labels: the label file, for a kind that names one. base: the folder in which a relative base
+    directory starts. access: how files may be read. Raises ValueError for an unknown kind;
+    FormatError for information that the kind cannot store (with `lossy` a finding), and if LBANN
+    would get other samples; OSError.
     """
     kind = Kind(kind)
     add_loss = partial(_add_loss, findings=findings, lossy=lossy)
@@ -121,7 +121,10 @@ def _single(samples: SampleList, add_loss: Callable[[str], None]) -> SampleList:
 
 
 def _add_loss(what: str, findings: Findings, lossy: bool) -> None:
-    """Add a finding for information that the other kind cannot store; FormatError unless lossy."""
+    """Add a finding for information that the other kind cannot store.
+
+    Raises FormatError unless `lossy`.
+    """
     message, place = f"a list of this type cannot store {what}", Place("sample list")
     if not lossy:
         hint = "write the list without this information: <--lossy or lossy=True>"

@@ -44,7 +44,7 @@ def loads_of(weights: Longs, cuts: Sequence[int]) -> Longs:
 
 @dataclass(frozen=True)
 class _Some(os.PathLike[str]):
-    """Some samples of a file, one after another in a list."""
+    """Samples of one file that follow each other in a list."""
 
     path: str
     samples: tuple[str, ...]

@@ -21,7 +21,7 @@ def ids(samples: SampleList) -> Iterator[bytes]:
 
 
 def with_files(samples: SampleList, change: Callable[[str], str]) -> SampleList:
-    """Return a list with other names of files.
+    """Return a list in which `change` has replaced the name of each file.
 
     Raises ValueError if two different files get one name, and for an invalid name.
     """

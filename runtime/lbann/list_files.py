@@ -59,10 +59,10 @@ def check_names(samples: SampleList, probe: Probe, findings: Findings) -> None:
 
 
 def _check_labels(samples: SampleList, path: str, probe: Probe, findings: Findings) -> None:
-    """Check the label file, which has labels by the names of files.
+    """Check the label file, which has a label for each file name.
 
-    LBANN's image readers read it, and its HDF5 readers do not: so for a list with ids, a missing
-    label file is only a warning.
+    LBANN's image readers read the label file, and its HDF5 readers do not. So for a list with ids,
+    a missing label file is only a warning.
     """
     from exset.parsers.lbann.labels import parse
 

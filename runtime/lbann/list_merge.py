@@ -21,9 +21,10 @@ def merged(
 ) -> SampleList:
     """Return a list of the kind of the first list, with each file and sample once.
 
-    directory: the base directory, by default the longest that the lists share. A file in several
-    lists includes the samples from all. Raises FormatError for a mix of inclusion and exclusion
-    lists, and for directories without a common one; LimitError for more than `max_expand` samples.
+    directory: the base directory, by default the longest that the lists share. If several lists
+    have the same file, it gets the samples of all of them. Raises FormatError for a mix of
+    inclusion and exclusion lists, and for base directories without a common parent; LimitError for
+    more than `max_expand` samples.
     """
     first = lists[0]
     paths = [each.directory.decode("utf-8", "surrogateescape") for each in lists]

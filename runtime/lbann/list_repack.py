@@ -67,15 +67,15 @@ def repacked(
 ) -> tuple[SampleList, Longs]:
     """Write a new folder of HDF5 files with the samples of a list; return their list and sizes.
 
-    The files have the samples in the order of the list. A sample is copied with all that is in its
-    group, and keeps its path; if a file has this path already, the sample gets a number after it.
-    The folder is written completely or not at all.
+    The files have the samples in the order of the list. A sample is copied with everything in its
+    group, and keeps its path. If the new file already has this path, exset adds a number to the
+    path. The folder is written completely or not at all.
 
     by: divide the samples so that the new files have about the same number of samples, or of bytes
     of stored values; a file differs from the mean by one sample at most. The sizes are these
-    numbers, int64 [files]. base: the folder of a relative base directory. Raises OptionError for
-    less than one file and for more files than samples, FormatError for a list without ids of HDF5
-    groups, and for a sample that does not exist or has links. Raises OSError.
+    numbers, int64 [files]. base: the folder in which a relative base directory starts. Raises
+    OptionError for less than one file and for more files than samples, FormatError for a list
+    without ids of HDF5 groups, and for a sample that does not exist or has links. Raises OSError.
     """
     if samples.kind.is_single or samples.has_integer_ids:
         hint = "repack a list of one of the CONDUIT_HDF5 types"

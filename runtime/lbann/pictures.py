@@ -1,4 +1,4 @@
-"""Pictures of sample lists: classes, samples of files, and the fields of HDF5 samples."""
+"""Get the numbers for pictures of sample lists: of classes, of samples in files, of fields."""
 
 import os
 

@@ -16,9 +16,9 @@ SHOWN = 12
 
 
 def sample_list(model: SampleList, detailed: bool = False) -> Report:
-    """Report the numbers of a list, without reading the files that it names.
+    """Report the counts of a list, without reading the files that it names.
 
-    detailed: add numbers that take longer, such as the files with a repeated id.
+    detailed: add counts that take longer, such as the files with a repeated id.
     """
     files, samples, excluded = len(model.name), len(model), model.computed.excluded
     low, high = limits_of(model.included)
@@ -67,7 +67,7 @@ def _details(made: Report, model: SampleList) -> None:
 
 
 def schema(model: Schema, detailed: bool = False) -> Report:
-    """Report the numbers of a schema; `detailed` adds nothing."""
+    """Report the counts of a schema; `detailed` adds nothing."""
     nodes = dict(model.root.nodes())
     groups = sum(bool(node.children) for node in nodes.values()) - bool(model.root.children)
     described = [node.metadata for node in nodes.values() if node.metadata]

@@ -79,7 +79,7 @@ class Layout:
         return (*(each.name for each in self.columns), *(each.name for each in self.groups))
 
     def select(self, names: Container[str]) -> "Layout":
-        """Return the layout of some columns and groups, and of the columns in these groups."""
+        """Return the layout of the named columns and groups, and the columns in these groups."""
         groups = tuple(each for each in self.groups if each.name in names)
         kept = {each.name for each in groups}
         columns = (c for c in self.columns if c.name in names or c.transform.pack in kept)
@@ -147,7 +147,7 @@ def unlike(name: str, stored: DataType, found: DataType, place: Place, other: st
 
 
 def lay_out(file: File, path: str, plan: Plan, findings: Findings) -> Layout:
-    """Return the layout of the sample at a path; FormatError for missing or unsuitable fields."""
+    """Return the layout of the sample at a path. Raises FormatError for a missing or bad field."""
     sample = Sample(file, path)
     columns = [
         _column(sample, names, dataset, transform, plan.compat, findings)
@@ -202,7 +202,7 @@ def _column(
     compat: Compat,
     findings: Findings,
 ) -> Column:
-    """Return the column of a dataset; FormatError for a type that the transform cannot convert."""
+    """Return the column of a dataset. Raises FormatError if the transform cannot convert it."""
     field = transform.field
     name = field.name if path == field.path else "/".join(path)
     stored = sample.file.data_type(dataset, f"{sample.path}/{name}")

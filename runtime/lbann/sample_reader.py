@@ -65,11 +65,11 @@ class SampleReader(Dataset):
 
         samples: a sample list or its path, or pairs of file and id. data, experiment: the schemas,
         or their paths. fields: the fields or packed groups to read into a batch. base: the folder
-        of the files. keep_packed: return packed fields separately, too. findings: collects the
-        findings; by default, the attribute `findings` has them, and the first batch issues one
-        FormatWarning for all. Raises FormatError for schemas that do not fit together, OSError for
-        a list or schema that cannot be read, and TypeError without a schema; the first batch raises
-        ValueError for unknown fields.
+        in which the paths of the files start. keep_packed: return packed fields separately, too.
+        findings: collects the findings; by default, the attribute `findings` has them, and the
+        first batch issues one FormatWarning for all. Raises FormatError for schemas that do not
+        fit together, OSError for a list or schema that cannot be read, and TypeError without a
+        schema; the first batch raises ValueError for unknown fields.
         """
         self._warns = findings is None
         self.findings = Findings() if findings is None else findings
@@ -95,7 +95,7 @@ class SampleReader(Dataset):
 
     @property
     def layout(self) -> Layout:
-        """The layout of the first sample, and so of all. Raises ValueError without samples."""
+        """The layout of all samples, found in the first one. Raises ValueError without samples."""
         if self._layout is None:
             if not len(self):
                 raise ValueError("the list has no samples")
@@ -112,7 +112,7 @@ class SampleReader(Dataset):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the arrays of a batch: the chosen ones, or fields, then packed groups."""
+        """The names of the arrays of a batch: the chosen ones, or all fields and packed groups."""
         if not len(self):
             return ()
         layout = self.layout
@@ -125,7 +125,7 @@ class SampleReader(Dataset):
         """Return the values of some samples: shape `(samples, *dims)`, with channels first.
 
         Raises FormatError for a sample unlike the first one, LimitError for more than `max_batch`
-        bytes, OSError for files that cannot be opened, and IndexError and ValueError as
+        bytes, OSError for files that cannot be opened, and the IndexError and ValueError of
         `chosen_rows`.
         """
         rows = chosen_rows(indices, len(self))
@@ -166,7 +166,7 @@ class SampleReader(Dataset):
     def _read_file(
         self, file: File, samples: Sequence[tuple[str, int]], into: Mapping[str, Values]
     ) -> None:
-        """Read all columns of some samples of a file, each a pair of id and row."""
+        """Read all columns of the given samples, pairs of id and row, from one file."""
         opened = {path: Sample(file, path) for path, _ in samples}
         for column in self.layout.columns:
             blocks: dict[str, tuple[Values, list[int], str]] = {}
@@ -220,7 +220,7 @@ def _allocated(layout: Layout, count: int) -> tuple[dict[str, Values], dict[str,
 def _samples(
     samples: FilePath | Iterable[Pair], limits: Limits, findings: Findings
 ) -> SampleList | list[Pair]:
-    """Return a sample list, read from its file if it is a path, or pairs."""
+    """Return the sample list or the pairs; load the list if `samples` is a path."""
     if isinstance(samples, SampleList):
         return samples
     if not isinstance(samples, str | bytes | PathLike):

@@ -39,9 +39,9 @@ _Checked: TypeAlias = tuple[list[_Field], list[Finding]]
 
 @dataclass(frozen=True)
 class Samples(os.PathLike[str]):
-    """Samples of one file, or a part of them.
+    """The samples of one file, or a part of these samples.
 
-    first: the id of the first sample of the file. part: which part these are, as `2/8`.
+    first: the id of the first sample of the file. part: which part it is, such as `2/8`, or None.
     """
 
     path: str
@@ -108,7 +108,7 @@ def check_files(
 
 
 def _check_file(item: Samples, planned: Plan, access: Access, limits: Limits) -> _Checked:
-    """Return the fields of the first sample of a file, and the findings of some or all samples.
+    """Return the fields of a file's first sample, and the findings of the samples of `item`.
 
     If the first sample has an error, the next one of the part takes its place.
     """
@@ -132,7 +132,7 @@ def _check_file(item: Samples, planned: Plan, access: Access, limits: Limits) ->
 
 
 def _joined(item: Samples, parts: Sequence[_Checked]) -> _Checked:
-    """Join what was found in the parts of a file."""
+    """Join the results of the parts of a file."""
     fields = next((fields for fields, _ in parts if fields), [])
     return fields, [finding for _, found in parts for finding in found]
 

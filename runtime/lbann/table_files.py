@@ -38,7 +38,7 @@ def write(table: Table, /, *, findings: Findings | None = None, lossy: bool = Fa
 def companions(
     table: Table, /, *, name: str, findings: Findings, lossy: bool = False
 ) -> dict[str, bytes]:
-    """Return the other files for LBANN, by path: a sample list and both schemas.
+    """Return the other files that LBANN needs, by path: a sample list and both schemas.
 
     name: the path of the HDF5 file; the others have its name without suffix. A column that LBANN
     cannot read gets a finding, and is not in the schemas. If LBANN can read no column, there are no

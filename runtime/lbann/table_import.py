@@ -63,7 +63,7 @@ def _listed(
 
 
 def _base(metadata: Mapping[str, Any], paths: list[str]) -> tuple[str, str]:
-    """Return the base directory, and the prefix that all paths of the table have because of it."""
+    """Return the base directory, and the prefix that it gives all paths in the table."""
     base = metadata.get("base")
     if isinstance(base, str) and base:
         prefix = base if base.endswith("/") else f"{base}/"

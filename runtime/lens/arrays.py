@@ -110,7 +110,7 @@ class ExampleArrays:
         return self.stacked(self.example, int(self.example[-1]) + 1 if self.example.size else 0)
 
     def stacked(self, row: Longs, rows: int) -> "ExampleArrays":
-        """Return arrays [rows, most events, ...], padded with 0.
+        """Return arrays with several events in a row: [rows, most events, ...], padded with 0.
 
         `row`: the row of each event, int64 [events].
         """
@@ -119,7 +119,9 @@ class ExampleArrays:
     def by_tick(
         self, ticks: int, limits: Limits = DEFAULT, *, criterion: bool = False
     ) -> "ExampleArrays":
-        """Return arrays with one row a tick; `ticks`: the number of ticks in an interval of time.
+        """Return arrays with one row for each tick.
+
+        `ticks`: the number of ticks in an interval of time.
 
         An event has the ticks that Lens runs until its `max_time`, at least one. Targets in the
         grace time are not scored. `criterion`: whether the groups of the network have a criterion.
@@ -129,8 +131,8 @@ class ExampleArrays:
         the type CONTINUOUS runs one more tick, without a target, before the first event of each
         example.
 
-        Raises ValueError unless these arrays have one row an event, and for an event that never
-        ends; LimitError for too many ticks (Lens, train.c: standardNetRunExample).
+        Raises ValueError unless these arrays have one row for each event, and for an event that
+        never ends; LimitError for too many ticks (Lens, train.c: standardNetRunExample).
         """
         self.check_flat("by_tick")
         if ticks < 1:
@@ -167,17 +169,17 @@ class ExampleArrays:
         return times
 
     def take(self, rows: Longs | slice) -> "ExampleArrays":
-        """Return some of the rows: a slice, or indices, int64."""
+        """Return arrays with only the given rows: a slice, or indices, int64."""
         return self._map(lambda array: array[rows])
 
     def _map(self, change: Callable[[Any], Any]) -> "ExampleArrays":
-        """Return the result of a function of each array."""
+        """Return a copy of the object in which each array is replaced by `change(array)`."""
         others = Layout | Strings
         arrays = {name: each for name, each in vars(self).items() if not isinstance(each, others)}
         return replace(self, **{name: change(array) for name, array in arrays.items()})
 
     def check_flat(self, caller: str) -> None:
-        """Raise ValueError, with the name of the caller, unless there is one row an event."""
+        """Raise ValueError, with the name of the caller, unless each event has one row."""
         if self.present.ndim != 1 or bool(self.tick.any()):
             raise ValueError(f"{caller}: arrays must have one row an event, as from to_arrays")
 
@@ -256,7 +258,7 @@ def arrays_of(
 
 
 def check_size(values: int, side: Side, layout: Layout, events: int, limits: Limits) -> None:
-    """Raise LimitError if an inferred layout gives far more numbers than the `values`."""
+    """Raise LimitError if an inferred layout gives far more numbers than the set has: `values`."""
     cells = layout.units * events
     if cells > max(limits.max_expand, 64 * values):
         raise LimitError(
@@ -284,7 +286,7 @@ def padder(xp: ModuleType, row: Longs, event: Longs, rows: int) -> Callable[[Any
 
 
 def _known(values: Floats, rows: Flags) -> Flags:
-    """Return bool of the shape of `values`: True for values in the given rows that are not NaN."""
+    """Return a mask of the values in the given rows that are not NaN."""
     mask: Flags = values == values
     mask &= rows[..., None]
     return mask

@@ -44,7 +44,7 @@ def differences(one: ExampleSet, other: ExampleSet, tolerance: float, keep: int,
 
 
 def _real(diff: ColumnDiff, events: Pairs, field: str, one: ExampleSet, other: ExampleSet) -> None:
-    """Compare the effective values of a field, and the headers' if some pair inherits them."""
+    """Compare a field's effective values, and the headers' values if some events inherit them."""
     own = (
         one.events.real(field).present[events.one] | other.events.real(field).present[events.other]
     )

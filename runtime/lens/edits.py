@@ -19,12 +19,15 @@ def frequencies(examples: ExampleSet) -> Floats:
 
 
 def with_names(examples: ExampleSet, change: Callable[[str], str]) -> ExampleSet:
-    """Return a set with other names; examples without a name stay without one."""
+    """Return a set in which `change` has replaced each name; a missing name stays missing."""
     return examples.with_columns(name=examples.name.changed(change))
 
 
 def with_groups(examples: ExampleSet, change: Callable[[str], str]) -> ExampleSet:
-    """Return a set with other names of groups. Raises ValueError if two become one."""
+    """Return a set in which `change` has replaced each name of a group.
+
+    Raises ValueError if two groups get the same name.
+    """
     groups = examples.groups.changed(change)
     names = groups.tolist()
     for number, name in enumerate(names):

@@ -43,7 +43,7 @@ class Block:
 
 @dataclass(frozen=True)
 class EventLists:
-    """The range lists of m events, in any form.
+    """The range lists of m events.
 
     `inputs`, `targets`: the list of each event, or -1: int64 [m]. `lists`: the offsets of the lists
     in `ranges`: int64 [lists + 1]. `groups`: the names to which ranges refer.
@@ -83,7 +83,7 @@ class EventLists:
         )
 
     def joined(self, other: "EventLists", sides: Collection[Side]) -> "EventLists":
-        """Return these lists, and for some sides the lists of `other`, of the same events."""
+        """Return these lists, with the lists of `other` for the given sides of the same events."""
         group = other.ranges.group
         group = np.where(group < 0, group, group + np.int32(len(self.groups)))
         before = self.lists.size - 1

@@ -89,7 +89,7 @@ class ExampleSampler:
     - "ordered": the order of the file.
     - "permuted": each example once in an epoch, in random order.
     - "randomized": random examples with replacement; an epoch has the length of the set.
-    - "probabilistic": the same, with probabilities in proportion to frequencies.
+    - "probabilistic": as "randomized", but with probabilities in proportion to frequencies.
 
     For Lens's pseudo-frequencies, use "ordered" or "permuted", and `pseudo_frequencies`. The
     sampler chooses examples, because their events belong together. For a dataset of events, use

@@ -90,7 +90,10 @@ class Filling:
         return not bool((start[order][1:] >= stop[order][:-1]).all())
 
     def _fill_dense(self, xp: ModuleType, flat: Floats) -> None:
-        """Write dense runs that do not overlap; with few lengths, all runs of a length at once."""
+        """Write dense runs that do not overlap.
+
+        If they have few different lengths, write all runs of the same length at once.
+        """
         start, source, length = self.dense.start, self.dense.source, self.dense.stop
         length = length - start
         width = int(length.max())
@@ -158,7 +161,7 @@ def _background(xp: ModuleType, default: Floats, units: int) -> Floats:
 def _copy(
     xp: ModuleType, flat: Floats, start: Longs, values: Floats, source: Longs, width: int
 ) -> None:
-    """Copy runs of one length. Evenly spaced runs are copied through views."""
+    """Copy runs that have the same length. Evenly spaced runs are copied through views."""
     windows(xp, flat, width)[evenly(start)] = windows(xp, values, width)[evenly(source)]
 
 

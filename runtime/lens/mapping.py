@@ -44,10 +44,11 @@ def map_inputs(
 ) -> ExampleSet:
     """Return a set with the inputs that a function computes.
 
-    `function` is called once, with the inputs of all events as Lens presents them, float32 [events,
-    units], a copy; it returns an array of the same shape. `group`: only the units of this group.
-    `inputs`, `findings`, `limits`: as for `to_arrays`. An input that is NaN is not given: Lens lets
-    the unit compute its own value. The function gets NaN and may return it.
+    `function` is called once, with the inputs of all events as Lens presents them, float32
+    [events, units], a copy; it returns an array of the same shape. `group`: change only the units
+    of this group, and call `function` with these units alone. `inputs`, `findings`, `limits`: as
+    for `to_arrays`. An input that is NaN is not given: Lens lets the unit compute its own value.
+    The function gets NaN and may return it.
 
     An event whose inputs change gets dense ranges. All other events keep their ranges as they are:
     sparse, or shared. Events that share a list still share it if their new inputs are equal. If a
@@ -87,9 +88,8 @@ def add_noise(
 
     `deviation`: the standard deviation. `clip`: the lowest and the highest value of an input with
     noise. Other arguments and errors are the same as for `map_inputs`. Every unit of every event
-    gets its
-    own noise (NumPy's PCG64), even in events that share a list. NaN stays NaN, and an event without
-    inputs stays without inputs.
+    gets its own noise (NumPy's PCG64), even in events that share a list. NaN stays NaN, and an
+    event without inputs stays without inputs.
     """
     check_kind("add_noise", examples, ExampleSet, "an ExampleSet")
     scale = real("deviation", deviation)

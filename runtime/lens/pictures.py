@@ -53,7 +53,10 @@ def timeline(examples: ExampleSet, options: PictureOptions) -> Timeline:
 
 
 def grid(examples: ExampleSet, options: PictureOptions) -> Grid:
-    """Return patterns as small pictures; by default, a square. Raises ValueError."""
+    """Return patterns as small pictures, by default squares.
+
+    Raises ValueError if a pattern has another number of units than its picture.
+    """
     found = _patterns(examples, options, patterns.SIMILAR)
     return patterns.grid(found, options.grid or patterns.square(found))
 
@@ -90,7 +93,7 @@ def _missing(is_ticks: bool) -> str:
 
 
 def _patterns(examples: ExampleSet, options: PictureOptions, most: int) -> Patterns:
-    """Return the rows of one side, by default of the first that has units."""
+    """Return the rows of one side, by default of the first side that has units."""
     shown = _rows(examples, options, None, most)
     panels = {panel.name: panel for panel in _panels(shown)}
     side = options.side or next(iter(panels))

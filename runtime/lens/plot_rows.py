@@ -25,7 +25,8 @@ class PictureRows:
     """The rows of a picture, one row for each event or tick.
 
     names: the names of the examples with rows; `arrays.example` is an index of these. ticks: the
-    number of ticks in an interval, None for events. cut: which part is shown, as text; None: all.
+    number of ticks in an interval, None for events. cut: a text that says which part is shown;
+    None if all is shown.
     """
 
     arrays: ExampleArrays

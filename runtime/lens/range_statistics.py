@@ -33,7 +33,7 @@ class RangeStatistics:
         return self.zeros / self.values if self.values else None
 
     def plus(self, other: "RangeStatistics") -> "RangeStatistics":
-        """Return the numbers of these ranges and others together."""
+        """Return the statistics of these ranges and the other ranges together."""
         return RangeStatistics(
             ranges=self.ranges + other.ranges,
             values=self.values + other.values,

@@ -21,7 +21,7 @@ class SetTally(Tally):
     """
 
     def report(self) -> Report:
-        """Report the numbers of the set. Add nothing after this call."""
+        """Return a report of the counts. Add no chunk afterwards."""
         spreads, frequency = self.spreads()
         made, memory = Report(), self.memory
         details = spreads if self.detailed else {}

@@ -148,7 +148,7 @@ def _ranges(given: SaidSide) -> tuple[Ranges, Strings]:
 def _numbers(
     records: Mapping[str, TableColumn], name: str, field: str, r: int
 ) -> tuple[Ragged[np.generic], Flags]:
-    """Return a field of lists of numbers, and which ranges have it."""
+    """Return a field that has lists of numbers, and a mask of the ranges that have it."""
     column = records.get(field)
     if column is None or (isinstance(column, Strings | Numbers) and not column.present.any()):
         return Ragged.empty(r, np.int32), constant(False, r, np.bool_)
@@ -169,7 +169,7 @@ def _numbers(
 
 
 def _single(records: Mapping[str, TableColumn], name: str, field: str, r: int) -> Numbers:
-    """Return a field of single numbers."""
+    """Return a field that has a single number for each range."""
     column = records.get(field)
     if column is None or (isinstance(column, Strings) and not column.present.any()):
         return Numbers.of(np.zeros(r, np.int32), constant(False, r, np.bool_))
