@@ -84,7 +84,7 @@ def dense_columns(
 
 
 def _said(filling: Filling, ends: Longs, events: int) -> Flags:
-    """Return whether each event has a range for each group: bool [events, groups].
+    """Return a mask of the groups for which each event has a range: bool [events, groups].
 
     `ends`: the column after the last one of each group.
     """
@@ -112,9 +112,9 @@ def _note(examples: ExampleSet, side: Side, layout: Layout, defaults: bool, note
 
 
 def _is_dense(examples: ExampleSet, side: Side, layout: Layout) -> Flags:
-    """Return which events have a list that the level "meant" keeps without a loss: bool [events].
+    """Return a mask of events whose list the level "meant" keeps without a loss: bool [events].
 
-    It has exactly one dense range for each group with units, in order, and is not shared.
+    Such a list has exactly one dense range for each group with units, in order, and is not shared.
     """
     groups = [(name, size) for name, size in groups_of(layout) if size]
     lists, ranges = examples.lists, examples.ranges

@@ -37,9 +37,9 @@ class EventTable:
         return np.repeat(np.arange(lengths.size), lengths)
 
     def of_examples(self, name: str) -> TableColumn | None:
-        """Return a column of examples, a row for each example.
+        """Return a column that belongs to examples, with a row for each example.
 
-        Raises FormatError where the events of an example differ.
+        Raises FormatError if the events of an example have different values.
         """
         column = self.columns.fields.get(name)
         if column is None or self.offsets.size - 1 == self.columns.rows:
@@ -54,7 +54,10 @@ class EventTable:
 
 
 def event_table(columns: NamedColumns, is_by_example: bool) -> EventTable:
-    """Return the columns with a row for each event, in order. Raises FormatError."""
+    """Return the columns with a row for each event, in order.
+
+    Raises FormatError for rows that contradict each other.
+    """
     columns = _unpacked(columns)
     lengths = {
         each.name: counts
@@ -65,9 +68,9 @@ def event_table(columns: NamedColumns, is_by_example: bool) -> EventTable:
 
 
 def _unpacked(columns: NamedColumns) -> NamedColumns:
-    """Unpack a table whose only row has whole arrays, if `example` is an array; else return it.
+    """Unpack a table with a single row in which `example` is an array; return any other table.
 
-    NPZ files may have such arrays, with an element for each event, or for each example.
+    NPZ files may have such arrays, with an element for each event or for each example.
     """
     example = columns.fields.get("example")
     is_array = isinstance(example, Numbers) and len(example.shape) == 1
@@ -96,7 +99,7 @@ def _elements(column: TableColumn) -> TableColumn:
 
 
 def _event_columns(columns: NamedColumns) -> list[SideColumn]:
-    """Return all columns of events."""
+    """Return all columns that have a value for each event."""
     fields = [
         SideColumn(name, None, column)
         for name, column in columns.fields.items()
@@ -106,7 +109,7 @@ def _event_columns(columns: NamedColumns) -> list[SideColumn]:
 
 
 def _event_counts(given: SideColumn, is_by_example: bool) -> Longs | None:
-    """Return how many events each row of a column has, or None if a row is one event."""
+    """Return the number of events in each row of a column, or None if each row is one event."""
     column = given.column
     if isinstance(column, Numbers) and len(column.shape) == 2:
         return constant(column.shape[0], len(column), np.int64)
@@ -120,7 +123,10 @@ def _event_counts(given: SideColumn, is_by_example: bool) -> Longs | None:
 
 
 def _flattened(columns: NamedColumns, lengths: dict[str, Longs]) -> EventTable:
-    """Return the events of rows that are examples; `lengths`: of the lists over events."""
+    """Return the events of a table in which each row is a whole example.
+
+    `lengths`: the length of each list, for each column of lists over events.
+    """
     name, counts = next(iter(lengths.items()))
     for other, each in lengths.items():
         if (wrong := each != counts).any():
@@ -146,7 +152,7 @@ def _flattened(columns: NamedColumns, lengths: dict[str, Longs]) -> EventTable:
 
 
 def _grouped(columns: NamedColumns) -> EventTable:
-    """Return rows that are events, in the order of their examples, and of their events."""
+    """Sort a table in which each row is an event: by example, then by the event's number."""
     m = columns.rows
     example, event = columns.fields.get("example"), columns.fields.get("event")
     numbers = None if event is None else _event_numbers(event)
@@ -176,7 +182,7 @@ def _grouped(columns: NamedColumns) -> EventTable:
 
 
 def _event_numbers(column: TableColumn) -> Longs:
-    """Return the numbers of events."""
+    """Return the number of each event in its example."""
     if not column.present.all():
         table_error("event: a number is absent", "event", int(column.present.argmin()))
     return _integers("event", column, "integers").astype(np.int64)
@@ -215,7 +221,7 @@ def _codes(column: TableColumn) -> Longs:
 
 
 def _differs(one: TableColumn, other: TableColumn) -> Flags:
-    """Return the rows in which two columns of one type differ: bool [rows]."""
+    """Return a mask of the rows in which two columns of the same type differ: bool [rows]."""
     if isinstance(one, Numbers) and isinstance(other, Numbers):
         same = (bits(one.values) == bits(other.values)).reshape(len(one), -1).all(axis=1)
         found: Flags = (one.present != other.present) | ~same

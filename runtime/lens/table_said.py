@@ -45,7 +45,7 @@ def nested_columns(examples: ExampleSet, layout: TableLayout) -> dict[str, Table
 
 
 def _first_uses(examples: ExampleSet) -> dict[str, Flags]:
-    """Return for each side the events that are the first to use their list: bool."""
+    """Return, for each side, a mask of the events that are the first to use their list."""
     events, m = examples.events, examples.num_events
     used = np.concatenate([events.inputs, events.targets])
     _, at = np.unique(used, return_index=True)
@@ -93,7 +93,7 @@ def _records(examples: ExampleSet, numbers: Longs, present: Flags, in_bytes: boo
 
 
 def _is_every(ranges: Ranges) -> Flags:
-    """Return which ranges are `*`: bool [ranges]."""
+    """Return a mask of the ranges that are `*`: bool [ranges]."""
     single = ranges.units.lengths == 1
     is_every: Flags = np.zeros(len(ranges), np.bool_)
     is_every[single] = ranges.units.values[ranges.units.offsets[:-1][single]] == ALL

@@ -96,12 +96,12 @@ class Canvas:
 
 
 def room(pixels: int) -> float:
-    """Return how many inches the axes of a picture may have, next to labels and titles."""
+    """Return how many inches labels and titles leave for the axes of a picture."""
     return max((pixels - 360) / DPI, 2.0)
 
 
 def apart(labels: Iterable[tuple[float, str]], least: float) -> list[tuple[float, str]]:
-    """Return labels in order of their places, without those too near to the one before."""
+    """Sort labels by their places, and drop each label that is too near to the one before it."""
     kept: list[tuple[float, str]] = []
     for at, text in labels:
         if not kept or at - kept[-1][0] >= least:

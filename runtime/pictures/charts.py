@@ -30,7 +30,7 @@ _LEGEND = 20
 
 
 def bars(shown: Bars, title: str, pixels: int) -> Drawn:
-    """Draw a horizontal bar for each count; many bars are narrower, and some have no name."""
+    """Draw a horizontal bar for each count; if there are many, some have no name."""
     count = len(shown.names)
     height = min(max(0.18 * count, 0.5), room(pixels))
     canvas = Canvas(5.0, height)

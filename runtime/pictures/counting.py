@@ -24,7 +24,7 @@ def class_balance(labels: Iterable[bytes | str | float], of: str, axis: str) -> 
 
 
 def bars(counts: Iterable[tuple[str, int]], of: str, axis: str) -> Bars:
-    """Return the picture of some counts, by name. Only the first ones are drawn."""
+    """Return the picture of counts, each with a name. Only the first counts are drawn."""
     rows = list(counts)
     shown = rows[:SHOWN]
     note = ""

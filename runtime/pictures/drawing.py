@@ -59,7 +59,7 @@ def write(picture: Picture, path: FilePath, title: str = "", pixels: int = PIXEL
     """Write a picture atomically; the suffix decides the format: `.png`, `.svg` or `.pdf`.
 
     The user's matplotlib styles are ignored, so that equal data give equal files. Raises
-    FormatError for another suffix, OSError, ImportError.
+    FormatError for another suffix, OSError, and ImportError without matplotlib.
     """
     form = suffix(path)[1:]
     files.write(path, encoded(picture, form, title, pixels))
@@ -72,7 +72,10 @@ def encoded(
     pixels: int = PIXELS,
     settings: Mapping[str, object] | None = None,
 ) -> bytes:
-    """Return a picture in the format `form`; `settings`: of matplotlib. Raises ImportError."""
+    """Return the bytes of a picture in the format `form`.
+
+    settings: rcParams of matplotlib. Raises ImportError without matplotlib.
+    """
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
     out = io.BytesIO()
     with _plain_style(settings or {}):
@@ -82,7 +85,10 @@ def encoded(
 
 
 def suffix(path: FilePath) -> str:
-    """Return the suffix of a picture, in lower case. Raises FormatError for another suffix."""
+    """Return the suffix of a picture's path, in lower case.
+
+    Raises FormatError for a suffix that exset does not write.
+    """
     name = os.fsdecode(path)
     found = os.path.splitext(name)[1].lower()
     if found not in SUFFIXES:

@@ -16,7 +16,7 @@ _CAPTION = 0.16
 
 
 def grid(shown: Grid, title: str, pixels: int) -> Drawn:
-    """Draw each pattern as a small picture; all have the same colours for the same numbers."""
+    """Draw each pattern as a small picture; equal numbers have the same colour in all pictures."""
     count, height, width = shown.tiles.shape
     cell = min(0.1, 1.6 / max(height, width))
     size = max(height * cell, 0.3), max(width * cell, 0.45)

@@ -18,7 +18,10 @@ WIDE = 7.0
 
 
 def scale_of(values: Reals, valid: Flags) -> tuple[str, float, float]:
-    """Return the colours for numbers, the lowest and the highest; 0 is always between them."""
+    """Return the name of the colours, and the lowest and highest number of their scale.
+
+    The scale always contains 0.
+    """
     finite = values[valid & np.isfinite(values)]
     low, high = min(finite.min(initial=0), 0), max(finite.max(initial=0), 0)
     if low < 0 < high:
@@ -55,7 +58,10 @@ def heat(axes: Axes, values: Reals, valid: Flags, *, sideways: bool = False) -> 
 
 
 def strongest(values: Reals, together: int) -> Reals:
-    """Return the value furthest from 0 of each `together` columns, so that no peak gets lost."""
+    """Join every `together` columns into one, which has their value furthest from 0.
+
+    So no peak gets lost.
+    """
     rows, units = values.shape
     padded = np.full((rows, -(-units // together) * together), np.nan)
     padded[:, :units] = values
@@ -121,7 +127,10 @@ def _name(axes: Axes, at: float, group: str, space: float, side: Literal["x", "y
 def key(
     canvas: Canvas, images: Mapping[str, AxesImage], missing: str, left: float, top: float = 0.0
 ) -> None:
-    """Draw colour bars; one bar if all images have the same scale. missing: what NONE means."""
+    """Draw colour bars; only one if all images have the same scale.
+
+    missing: the meaning of a cell in the colour NONE.
+    """
     scales = {(image.norm.vmin, image.norm.vmax) for image in images.values()}
     if len(scales) == 1:
         images = dict(list(images.items())[:1])

@@ -57,7 +57,7 @@ def heat_map(shown: HeatMap, title: str, pixels: int) -> Drawn:
 
 
 def _rows(axes: Axes, shown: HeatMap, high: float, wide: float, is_first: bool) -> None:
-    """Draw lines between units and between large cells; the first side has the labels."""
+    """Draw lines between units and between large cells; if `is_first`, also the row labels."""
     across, along = axes.get_xlim(), axes.get_ylim()
     # Lines of a grid would need ticks, which are slow to draw.
     if high > _CELL / 2 - 0.001:

@@ -33,7 +33,7 @@ def shortened(text: str, most: int = NAME) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Picture(ABC):
-    """What a picture shows. `note`: which part of the data, empty if it shows all."""
+    """What a picture shows. `note`: which part of the data it shows; empty if it shows all."""
 
     note: str = ""
 
@@ -56,7 +56,10 @@ class Picture(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A side of a heat map. values: [rows, units]; valid: which are known; groups: their sizes."""
+    """A side of a heat map.
+
+    values: [rows, units]. valid: a mask of the known values. groups: {name: number of units}.
+    """
 
     name: str
     values: Reals
@@ -127,7 +130,10 @@ class Timeline(HeatMap):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grid(Picture):
-    """Patterns as small pictures. tiles: [patterns, height, width]; valid: which are known."""
+    """Patterns as small pictures.
+
+    tiles: [patterns, height, width]. valid: a mask of the known numbers in `tiles`.
+    """
 
     tiles: Reals
     valid: Flags
@@ -199,7 +205,7 @@ class Dendrogram(Picture):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scatter(Picture):
-    """Patterns in a plane. points: [patterns, 2]; shares: of the variance, for each axis."""
+    """Patterns in a plane. points: [patterns, 2]. shares: each axis's share of the variance."""
 
     points: Reals
     shares: tuple[float, float]
@@ -243,7 +249,10 @@ class Bars(Picture):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Composition(Picture):
-    """The class of each item of batches. classes: int64 [batches, items]; names: of all classes."""
+    """The class of each item of batches.
+
+    classes: int64 [batches, items], indices in `names`, the names of all classes.
+    """
 
     classes: Longs
     names: Sequence[str]

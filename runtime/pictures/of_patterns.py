@@ -12,13 +12,13 @@ M = TypeVar("M")
 
 
 class PatternPictures(Generic[M]):
-    """Draws the patterns of a model; `patterns_of` returns at most a number of them."""
+    """Makes pictures of a model's patterns, of which `patterns_of` returns the first ones."""
 
     def __init__(self, patterns_of: Callable[[M, PictureOptions, int], Patterns]) -> None:
         self._patterns_of = patterns_of
 
     def similarity(self, model: M, options: PictureOptions) -> Similarity:
-        """Return the cosines of the patterns, two by two. Raises ValueError if there are none."""
+        """Return the cosine of each pair of patterns. Raises ValueError if there are none."""
         return patterns.similarity(self._patterns_of(model, options, SIMILAR))
 
     def dendrogram(self, model: M, options: PictureOptions) -> Dendrogram:
@@ -26,5 +26,8 @@ class PatternPictures(Generic[M]):
         return patterns.dendrogram(self._patterns_of(model, options, SIMILAR))
 
     def components(self, model: M, options: PictureOptions) -> Scatter:
-        """Return the patterns in the plane of their principal components. Raises ValueError."""
+        """Return the patterns in the plane of their first two principal components.
+
+        Raises ValueError if there are none.
+        """
         return patterns.components(self._patterns_of(model, options, POINTS))

@@ -1,4 +1,4 @@
-"""What a user chooses for a picture."""
+"""The options of a picture."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ from exset.io.access import DEFAULT_ACCESS, Access
 
 @dataclass(frozen=True, kw_only=True)
 class PictureOptions:
-    """The choices for a picture; each kind of picture uses some of them.
+    """The options of a picture; each kind of picture uses some of them.
 
     name: the model in messages. which: int64, the units of the model to draw. inputs, targets: the
     layout of a network, as in `to_arrays`. side: "inputs" or "targets". ticks: the number of ticks
     in an interval of time. grid: (height, width) of a pattern. column: the column with classes or
-    images. base: the folder of relative paths. access: which files may be opened.
+    images. base: the folder in which relative paths start. access: which files may be opened.
     """
 
     name: str = "<model>"

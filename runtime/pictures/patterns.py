@@ -19,9 +19,10 @@ POINTS = 1_000
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Rows of numbers with names. values: float64 [rows, units]; valid: which of them are known.
+    """Rows of numbers with names.
 
-    of: what they are, such as inputs. total: how many there are, if these are only the first.
+    values: float64 [rows, units]. valid: a mask of the known values. of: the kind of the patterns,
+    such as inputs. total: the number of all patterns, if these rows are only the first ones.
     """
 
     values: Reals
@@ -31,7 +32,7 @@ class Patterns:
     total: int
 
     def first(self, most: int) -> "Patterns":
-        """Return at most `most` of the rows. Raises ValueError if there is nothing to compare."""
+        """Return the first `most` rows, or all. Raises ValueError if there are no values."""
         if not self.values.size:
             raise ValueError("there is nothing to draw: no units")
         part = slice(most)
@@ -39,20 +40,20 @@ class Patterns:
 
     @property
     def note(self) -> str:
-        """Which rows these are; empty for all."""
+        """A text that says which rows these are; empty if they are all."""
         if len(self.names) == self.total:
             return ""
         return f"the first {len(self.names):,} of {counted(self.total, 'pattern')}"
 
     @property
     def numbers(self) -> Reals:
-        """The values with 0 for all that are not known, and the largest number for infinity."""
+        """The values, with 0 for an unknown value, and the largest number for infinity."""
         largest = float(np.finfo(np.float32).max)
         return np.where(self.valid, np.nan_to_num(self.values, posinf=largest, neginf=-largest), 0)
 
 
 def square(patterns: Patterns) -> tuple[int, int]:
-    """Return the sides of a square of all units. Raises ValueError if there is no such square."""
+    """Return the sides of the square that all units fill. Raises ValueError if they fill none."""
     units = patterns.values.shape[1]
     side = isqrt(units)
     if side * side != units or not units:
@@ -62,7 +63,10 @@ def square(patterns: Patterns) -> tuple[int, int]:
 
 
 def grid(patterns: Patterns, shape: tuple[int, int]) -> Grid:
-    """Return patterns as tiles of (height, width) units. Raises ValueError for another size."""
+    """Return patterns as tiles of (height, width) units.
+
+    Raises ValueError if a pattern has another number of units.
+    """
     chosen = patterns.first(SIMILAR)
     height, width = shape
     units = chosen.values.shape[1]
@@ -107,7 +111,7 @@ def components(patterns: Patterns) -> Scatter:
 def cosines(values: Reals) -> Reals:
     """Return the cosine of each pair of rows: float64 [rows, rows].
 
-    A row of zeros has the cosine 1 with rows of zeros, and 0 with others.
+    A row of zeros has the cosine 1 with rows of zeros, and 0 with all other rows.
     """
     scale = np.abs(values).max(axis=1, initial=0, keepdims=True)
     unit = values / np.where(scale > 0, scale, 1)

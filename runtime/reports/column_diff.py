@@ -51,7 +51,7 @@ class Pairs:
         return Pairs(one, other, self.words, tuple(each[mask] for each in numbers))
 
     def on(self, one: Longs, other: Longs) -> "Pairs":
-        """Replace each row by a row of another table; one, other: these rows. Paths stay."""
+        """Replace each row by a row of another table; one, other: the new rows. The paths stay."""
         return replace(self, one=one[self.one], other=other[self.other])
 
     def place(self, row: int) -> tuple[int, ...]:
@@ -109,9 +109,10 @@ class ColumnDiff:
         self.mark(pairs, mask, f".{field}" if field else "", (one, other), text_of)
 
     def rows(self, pairs: Pairs, word: str, one: Longs, other: Longs, noun: str) -> Pairs:
-        """Pair the rows of sub-tables; if two rows have different counts of them, add a difference.
+        """Pair the parts of paired rows if their numbers are equal; otherwise add a difference.
 
-        one, other: the offsets of the sub-tables' rows for each row.
+        one, other: the offsets of each row's parts. word: the name of the parts in paths. noun:
+        the word for one part in messages.
         """
         same = self._same_counts(pairs, word, np.diff(one), np.diff(other), noun)
         lengths = np.diff(one)[same.one]

@@ -13,9 +13,9 @@ from exset.runtime.reports.report import memory_of
 class ColumnMemory:
     """The memory that a model would take if its chunks were joined, as `memory_of` computes it.
 
-    offsets: further names of columns that have one element more than rows, as those called
-    `offsets`. columns: the columns by path. chunks: how many were added. first: the memory of the
-    first chunk.
+    offsets: names of columns that, like those called `offsets`, have one element more than rows.
+    columns: the columns by path. chunks: how many were added. first: the memory of the first
+    chunk.
     """
 
     offsets: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ _FEW: Final = 1 << 13
 class Distinct:
     """The number of different values, by their hashes of 64 bits: 8 bytes of memory for each.
 
-    Two values may have the same hash; among ten million different values, the probability is 3e-6.
+    Two values may have the same hash: among ten million different values, with probability 3e-6.
     """
 
     def __init__(self) -> None:

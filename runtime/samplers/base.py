@@ -33,7 +33,7 @@ class BatchSampler:
     """The batches of one replica as lists of int, for `DataLoader(batch_sampler=...)`."""
 
     def __init__(self, sampler: "NxMSampler", **others: object) -> None:
-        """Take a sampler; an iteration yields the batches of the current epoch at its start.
+        """Take a sampler; an iteration yields the batches of the epoch in which it starts.
 
         Raises TypeError for the arguments with which Lightning replaces the sampler.
         """
@@ -226,7 +226,7 @@ class NxMSampler(ABC):
         return number(number(self.seed, 0), self.epoch)
 
     def _share(self, batches: int) -> int:
-        """Return the number of batches of each replica."""
+        """Return the number of batches of each replica, if there are `batches` in all."""
         whole, rest = divmod(batches, self.num_replicas)
         return whole + (rest > 0 and not self.drop_last)
 

@@ -53,7 +53,8 @@ class PlannedNxMSampler(NxMSampler):
     their device, with the same result. The sampler needs memory for the grouped labels, and
     O(classes).
 
-    `weights`: a factor for how often to draw a class; below 1, an epoch has some of its items.
+    `weights`: for each class, a factor for how often to draw its items; with a factor below 1, an
+    epoch has only some of its items.
     """
 
     def __init__(
@@ -70,7 +71,10 @@ class PlannedNxMSampler(NxMSampler):
         *,
         weights: Weights | None = None,
     ) -> None:
-        """Group the labels and plan. Raises the errors of `NxMSampler`; ValueError for weights."""
+        """Group the labels, and plan the batches.
+
+        Raises the errors of `NxMSampler`, and ValueError for invalid weights.
+        """
         self._weights = weights
         self._epoch: tuple[tuple[int, int], Epoch] | None = None
         self._first = self._next = 0

@@ -11,7 +11,7 @@ from exset.grammars.columns.arrays import Longs
 class Room(NamedTuple):
     """The working arrays of the kernels, with a number for each class.
 
-    `heads` differs: it has a number for each count of batches, from 0. So does `waiting`: it has
+    Two arrays differ: `heads` has a number for each count of batches, from 0, and `waiting` has
     one for each slot of a batch.
     """
 

@@ -1,4 +1,4 @@
-"""Archives of Kaldi, binary or text, as tables: a row a vector, or a row of a matrix."""
+"""Archives of Kaldi, binary or text, as tables: a row for each vector, or row of a matrix."""
 
 import re
 from math import prod
@@ -34,10 +34,11 @@ def read(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Table:
-    """Return a table: `name`, the key, and `features`: a vector, or a row of a matrix.
+    """Return a table with the columns `name`, the key, and `features`, the numbers.
 
-    A matrix is an `example`, and its rows are the events. Rows of one length are arrays, others are
-    lists, of float32, float64 or int32. Raises FormatError.
+    A row of the table is a vector, or a row of a matrix. A matrix is an `example`, and its rows
+    are the events. The numbers are float32, float64 or int32: arrays if all rows have the same
+    length, else lists. Raises FormatError for an invalid archive.
     """
     findings = Findings() if findings is None else findings
     if _BINARY.match(source.data) or b"\0" in source.data[:4096]:
@@ -81,10 +82,10 @@ def write(
     lossy: bool = False,
     side: str = "inputs",
 ) -> bytes:
-    """Return a binary archive of the `features`, or of the inputs or targets, of a table.
+    """Return a binary archive of a table's `features`, or of its inputs or targets.
 
-    The rows of an `example` become a matrix; without this column a row is a vector. side: "inputs"
-    or "targets". Raises FormatError.
+    The rows of an `example` become a matrix; without this column, each row becomes a vector. side:
+    "inputs" or "targets". Raises FormatError for values that an archive cannot hold.
     """
     losses = Losses(lossy, Findings() if findings is None else findings)
     patterns = Patterns.of(table, losses, "Kaldi")

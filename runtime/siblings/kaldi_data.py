@@ -1,4 +1,4 @@
-"""Data directories of Kaldi as tables: a row an utterance."""
+"""Data directories of Kaldi as tables with a row for each utterance."""
 
 from collections.abc import Iterable
 from types import MappingProxyType
@@ -37,9 +37,9 @@ def read(
 ) -> Table:
     """Return a row for each utterance: `name`, and a column for each file of the folder.
 
-    `speaker`, `text`, `audio` (the path, or the command, of the sound; exset runs no command),
-    `recording`, `begin` and `end` of a segment in seconds, `duration`, `frames`, `gender` and
-    `features`. Raises FormatError.
+    The columns are `speaker`, `text`, `audio` (the path, or the command, of the sound; exset runs
+    no command), `recording`, `begin` and `end` of a segment in seconds, `duration`, `frames`,
+    `gender` and `features`. Raises FormatError.
     """
     findings = Findings() if findings is None else findings
     files: dict[str, dict[bytes, bytes]] = {}
@@ -89,7 +89,7 @@ def _numbers(values: "list[Any]") -> Numbers:
 
 
 def _number(raw: bytes) -> float | int | None:
-    """Return a number of seconds or of frames; None if it is none."""
+    """Return a number of seconds or of frames; None if `raw` is not a number."""
     if raw.isdigit() and len(raw) < 16:
         return int(raw)
     try:
@@ -100,7 +100,7 @@ def _number(raw: bytes) -> float | int | None:
 
 
 def _segment(raw: bytes) -> tuple[bytes, float, float] | None:
-    """Return a recording, the begin and the end of a segment; None if they are wrong."""
+    """Return a recording, and the begin and the end of a segment; None if `raw` is invalid."""
     fields = raw.split()
     numbers = [_number(field) for field in fields[1:]]
     if len(fields) != 3 or numbers[0] is None or numbers[1] is None:
@@ -161,7 +161,7 @@ def write(
 ) -> None:
     """Write a folder of the rows of a table, sorted by `name`; see `read` for the columns.
 
-    Without a `speaker`, an utterance is its own. Raises FormatError.
+    An utterance without a `speaker` gets its own name as the speaker. Raises FormatError.
     """
     table = Table.concat([*models])
     losses = Losses(lossy, findings)

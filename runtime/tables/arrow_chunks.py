@@ -27,7 +27,8 @@ _BATCH: Final = 1 << 24
 class ArrowTables:
     """A table that comes in chunks, as Arrow data.
 
-    `stored`: the table without rows, in the form that the file stores. `rows`: the rows of a batch.
+    `stored`: the table without rows, in the form that the file stores. `rows`: the number of rows
+    of a batch.
     """
 
     tables: Iterable[Table]
@@ -40,7 +41,7 @@ class ArrowTables:
 
     @classmethod
     def of(cls, tables: Iterable[Table]) -> "ArrowTables":
-        """Survey tables; raises FormatError if Arrow data cannot hold them."""
+        """Survey the chunks of a table. Raises FormatError if Arrow data cannot hold it."""
         classes: list[dict[str, list[str]]] = []
 
         def watched() -> Iterator[Table]:
@@ -62,12 +63,12 @@ class ArrowTables:
         return cls(tables, stored, rows, absent, Wide(nullable, large), classes[0], media)
 
     def schema(self) -> "pyarrow.Schema":
-        """Return the schema of the file. Raises FormatError."""
+        """Return the schema of the file. Raises FormatError if Arrow cannot hold the table."""
         with _checked():
             return self._data(self.stored).schema
 
     def batches(self) -> "Iterator[pyarrow.Table]":
-        """Yield the batches. Raises FormatError."""
+        """Yield the batches. Raises FormatError if Arrow cannot hold the table."""
         for table in in_batches(self.tables, self.rows):
             with _checked():
                 data = self._data(to_store(table, self._absent))
@@ -97,7 +98,7 @@ class BatchWriter(Protocol):
     """A writer of pyarrow."""
 
     def write_table(self, table: "pyarrow.Table", rows: int, /) -> None:
-        """Write a batch of `rows` rows."""
+        """Write a table as one batch of `rows` rows."""
 
     def close(self) -> None:
         """Write the end of the file."""
@@ -108,9 +109,10 @@ def write_batches(
     out: BinaryIO,
     open_writer: "Callable[[Sink, ArrowTables, pyarrow.Schema], BatchWriter]",
 ) -> None:
-    """Write tables with a writer of pyarrow.
+    """Write a table that comes in chunks with a writer of pyarrow.
 
-    tables: chunks of one table; they are read twice. Raises FormatError, and OSError of the system.
+    tables: the chunks, which are read twice. Raises FormatError if Arrow data cannot hold the
+    table, and OSError.
     """
     data = ArrowTables.of(tables)
     schema, sink = data.schema(), Sink(out)
@@ -128,7 +130,7 @@ def write_batches(
 
 
 class Sink(RawIOBase):
-    """A file for pyarrow to write, which it cannot close; after an error, it ignores all writes."""
+    """A file that pyarrow writes, but cannot close; after an error, it ignores all writes."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out

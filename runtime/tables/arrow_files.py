@@ -25,7 +25,10 @@ _SMALL: Final = 1 << 26  # bytes that the data of any file may have
 
 
 def library(name: str, module: str = "pyarrow") -> ModuleType:
-    """Return a module of pyarrow. Raises FormatError, which names the extra."""
+    """Return a module of pyarrow.
+
+    Raises FormatError without pyarrow; the error names the extra to install.
+    """
     try:
         return import_module(module)
     except ImportError:
@@ -38,7 +41,7 @@ def library(name: str, module: str = "pyarrow") -> ModuleType:
 
 
 def most_bytes(size: int, limits: Limits) -> int:
-    """Return the most bytes that the data of a file of `size` bytes may have, decompressed."""
+    """Return the most bytes that the decompressed data of a file of `size` bytes may have."""
     return min(limits.max_bytes, max(_SMALL, limits.max_ratio * size))
 
 

@@ -19,7 +19,7 @@ def whole(
     findings: Findings | None,
     **options: OptionValue,
 ) -> bytes:
-    """Return the file of one table; `write`: a `ChunkWriter`."""
+    """Return the bytes of the file that `write`, a `ChunkWriter`, makes of one table."""
     out = BytesIO()
     write([table], out, findings=findings, **options)
     return out.getvalue()

@@ -28,7 +28,10 @@ class TableDataset(Dataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Take a table. `fields`: the arrays of a batch, by default all. Raises ValueError."""
+        """Take a table. `fields`: the names of the arrays of a batch, by default all.
+
+        Raises ValueError for repeated and for unknown fields.
+        """
         self.table = table
         masks = [
             f"{name}.present" for name, column in table.columns.items() if not column.present.all()

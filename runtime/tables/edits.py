@@ -27,5 +27,8 @@ def values_of(table: Table, name: str) -> "NDArray[np.number] | Iterable[bytes]"
 
 
 def with_columns(table: Table, change: Callable[[str], str]) -> Table:
-    """Return a table with other names of columns. Raises ValueError if two become one."""
+    """Return a table in which `change` has replaced the name of each column.
+
+    Raises ValueError if two columns get the same name.
+    """
     return table.renamed({name: change(name) for name in table.names})

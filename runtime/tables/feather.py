@@ -108,7 +108,7 @@ def write_stream(table: Table, /, *, findings: Findings | None = None) -> bytes:
 def write_chunks(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings | None = None
 ) -> None:
-    """Write tables as a Feather file. Raises FormatError and OSError."""
+    """Write a table that comes in chunks as one Feather file. Raises FormatError and OSError."""
     new_file = library("table").ipc.new_file
     write_batches(tables, out, lambda sink, data, schema: new_file(sink, schema))
 
@@ -116,7 +116,7 @@ def write_chunks(
 def write_stream_chunks(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings | None = None
 ) -> None:
-    """Write tables as an Arrow stream. Raises FormatError and OSError."""
+    """Write a table that comes in chunks as one Arrow stream. Raises FormatError and OSError."""
     new_stream = library("table").ipc.new_stream
     write_batches(tables, out, lambda sink, data, schema: new_stream(sink, schema))
 

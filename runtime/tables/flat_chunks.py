@@ -21,8 +21,7 @@ class FlatTables:
     """The arrays of a table that comes in chunks.
 
     `arrays`: the arrays of the table without rows. `shapes`: the shapes of the whole arrays.
-    `stored`:
-    the metadata and the forms of the columns.
+    `stored`: the metadata and the forms of the columns.
     """
 
     tables: Iterable[Table]
@@ -36,9 +35,10 @@ class FlatTables:
     def of(
         cls, tables: Iterable[Table], watch: Callable[[Table], None] | None = None
     ) -> "FlatTables":
-        """Survey tables. Raises FormatError if two columns need arrays with the same name.
+        """Survey the chunks of a table.
 
-        watch: called with each table.
+        watch: called with each chunk. Raises FormatError if two columns need arrays with the same
+        name.
         """
         survey = Survey.of(tables if watch is None else _watched(tables, watch))
         try:

@@ -23,11 +23,12 @@ def streamed(
     whole: Callable[[], Table],
     least: int = 1,
 ) -> Iterator[Table]:
-    """Yield the rows of a table in chunks; arrays that do not fit `stored` give the table `whole`.
+    """Yield a table in chunks of rows, or as a whole if the arrays do not fit `stored`.
 
-    stored: the metadata and the forms of the columns. size: the bytes of all arrays. notes: those
-    of the file. least: the number of rows that are read at once, or a multiple of it. All chunks
-    are first read once if they may not fit: those of text and of lists.
+    stored: the metadata and the forms of the columns. size: the bytes of all arrays. whole:
+    returns the whole table. notes: the notes that are kept about the file. least: each chunk,
+    except the last, has a multiple of this number of rows. If there are columns other than
+    numbers, all chunks are first read once to see whether they fit.
     """
     if _NOTES not in notes:
         notes[_NOTES] = _fit(arrays, stored, size, least)

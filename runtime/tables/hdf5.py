@@ -42,7 +42,7 @@ def write(table: Table, /, *, findings: Findings | None = None, compress: bool =
 def write_chunks(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, compress: bool = False
 ) -> None:
-    """Write tables as an HDF5 file; errors as in `write`."""
+    """Write a table that comes in chunks as one HDF5 file. Raises the errors of `write`."""
     with in_any_order(out) as file:
         _write(tables, file, findings=findings, compress=compress)
 
@@ -50,7 +50,7 @@ def write_chunks(
 def _write(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings | None, compress: bool
 ) -> None:
-    """Write tables as an HDF5 file; `out` can be read and sought in."""
+    """Write a table that comes in chunks as one HDF5 file; `out` can be read and sought in."""
     with_nul: set[str] = set()
 
     def survey(table: Table) -> None:
@@ -122,7 +122,7 @@ def _created(
 
 
 class _Scales:
-    """The dimension scales of a file: `row`, and for each other length `dim_LENGTH`."""
+    """The dimension scales of a file: `row` for rows, and `dim_LENGTH` for any other length."""
 
     def __init__(self, file: Any, rows: int, taken: set[str]) -> None:
         """Take the file, the number of rows, and the names that scales must not have."""

@@ -55,7 +55,7 @@ def read(
 
 
 def read_open(file: File, size: int, limits: Limits, findings: Findings, layout: str) -> Table:
-    """Return the table in an open file of `size` bytes; arguments and errors of `read`."""
+    """Return the table in an open file of `size` bytes; arguments and errors are as for `read`."""
     stored, claims = read_metadata(file), Claims(limits)
     claims.add_file(size)
     if has_groups(file, stored, layout):
@@ -64,7 +64,10 @@ def read_open(file: File, size: int, limits: Limits, findings: Findings, layout:
 
 
 def has_groups(file: File, stored: dict[str, Any], layout: str) -> bool:
-    """Return whether a file has a group for each row. stored: its metadata. layout: as `read`."""
+    """Return whether a file has a group for each row.
+
+    stored: the metadata of the file. layout: as for `read`.
+    """
     own = stored.get(STORED)
     if not layout and isinstance(own, dict):
         return DEPTH in own

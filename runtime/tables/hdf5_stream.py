@@ -39,7 +39,7 @@ def stream(
     engine: Engine = "auto",
     layout: str = "",
 ) -> Iterator[Table]:
-    """Yield the rows of an HDF5 file in tables; arguments, errors and findings of `read`.
+    """Yield the rows of an HDF5 file in tables; arguments, errors and findings are as for `read`.
 
     A file whose datasets are not columns of one length, or whose groups have other types in other
     chunks, is read whole.
@@ -101,7 +101,7 @@ def _groups(
 
 @dataclass
 class _Datasets:
-    """The datasets of a file by the names of arrays; `used`: those that were read."""
+    """The datasets of a file by the names of arrays; `used`: the names of those read so far."""
 
     file: File
     stored: dict[str, Any] = field(default_factory=dict)

@@ -47,9 +47,8 @@ def read(
     Files may be at any depth below the folder of their class; hidden ones are left out. contents:
     read the files: the column `file` has their bytes, `file.path` the paths. With a metadata file
     the columns are `path` and the columns of this file. Raises FormatError for a folder without
-    classes
-    and for a metadata file that cannot be read; LimitError for files of more than `max_batch`
-    bytes.
+    classes and for a metadata file that cannot be read; LimitError for files of more than
+    `max_batch` bytes.
     """
     found = Findings() if findings is None else findings
     name = next((each for each in NAMES if each in folder.names), None)
@@ -83,7 +82,7 @@ def _classes(folder: Folder, findings: Findings) -> Table:
 
 
 def _described(folder: Folder, name: str, limits: Limits, findings: Findings) -> Table:
-    """Return the table of a metadata file, with a finding for each file that is not there."""
+    """Return the table of a metadata file; add a finding for each file that does not exist."""
     source = folder.read(name)
     table = parsed(source, limits, findings)
     paths = table.columns[FILE_NAME]

@@ -33,8 +33,9 @@ def write(
     if this begins with its class; otherwise it keeps only its name. A number is added to the name
     of a second file with the same name. If the table has more columns than paths and labels, files
     keep their paths, and metadata.jsonl has all columns. If the table has the bytes of the files,
-    such as `file` with `file.path`, these bytes are written. base: the folder of relative paths, by
-    default the folder that the table was made of. root: the folder that must contain all files.
+    such as `file` with `file.path`, these bytes are written. base: the folder in which relative
+    paths start, by default the folder from which the table was made. root: the folder that must
+    contain all files.
 
     Raises FormatError for a table without files, for files that cannot be read, and for columns
     that such a folder cannot hold; with `lossy` these columns are dropped. Raises OSError.

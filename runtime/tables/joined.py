@@ -13,8 +13,9 @@ from exset.grammars.tables.table import Table
 def joined(tables: Sequence[Table], name: str) -> Table:
     """Return the rows of one or more tables; a column that a table lacks is absent there.
 
-    If a column has different types, it gets a type that holds them all, such as lists for arrays of
-    different lengths. Raises FormatError if there is none. name: the name of the source.
+    If a column has different types, it gets a type that holds them all, such as lists for arrays
+    of different lengths. Raises FormatError if no type holds them all. name: the name of the
+    source.
     """
     if len(tables) == 1:
         return tables[0]

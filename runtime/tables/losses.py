@@ -41,8 +41,8 @@ def report_dropped(errors: Iterable[FormatError], findings: Findings) -> None:
 class Held(Iterable[Table]):
     """The chunks of a table; if `lossy`, without the columns that a format cannot hold.
 
-    After an iteration, `first` is the table without rows, `rows` the number of rows, and `seen` has
-    what the rows of each column show to a reader.
+    After an iteration, `first` is the table without rows, `rows` the number of rows, and `seen`
+    has, for each column, the properties that a reader sees in its rows.
     """
 
     tables: Iterable[Table]
@@ -68,7 +68,7 @@ class Held(Iterable[Table]):
 
     @contextmanager
     def in_order(self) -> Iterator[None]:
-        """Of the errors of several columns, raise the first column's, as for a whole table."""
+        """If several columns have errors, raise the first column's, as for a whole table."""
         try:
             yield
         except FormatError as error:

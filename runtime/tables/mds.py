@@ -51,7 +51,7 @@ def stream(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[Table]:
-    """Yield the tables of shards; arguments and errors of `read`."""
+    """Yield the table of each shard; arguments and errors are as for `read`."""
     found = Findings() if findings is None else findings
     yield from streamed_folder(
         lambda some: map(_without_said, _tables(folder, limits, some, engine)),

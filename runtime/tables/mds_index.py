@@ -87,7 +87,8 @@ class Shard:
     def content(self, folder: Folder, limits: Limits, findings: Findings) -> tuple[str, bytes]:
         """Return the name and the content of the shard, decompressed.
 
-        Raises FormatError for a wrong hash and for a compression that exset does not have, OSError.
+        Raises FormatError for a wrong hash and for a compression that exset cannot undo, and
+        OSError.
         """
         if self.zipped is None or self.raw.basename in folder.names:
             return self.raw.basename, _read(folder, self.raw, limits, findings)

@@ -33,8 +33,7 @@ _COMPRESSED: Final = {"zstd": "zstd", "gz": "gzip"}
 
 @dataclass(frozen=True)
 class _Columns:
-    """The columns of a folder: the columns of the table, and columns that say which rows are
-    present.
+    """The columns of a folder: those of the table, and columns that say which rows are present.
 
     `first`: the table without rows. `absent`: the columns with absent rows. `encodings`: the
     encodings of all columns, sorted by name.

@@ -111,7 +111,7 @@ def _arrays(source: Source, limits: Limits) -> dict[str, NDArray[Any]]:
 
 @contextmanager
 def damage(name: str) -> Iterator[None]:
-    """Raise what `zipfile` raises for a damaged archive as FormatError. name: that of the file."""
+    """Raise `zipfile`'s errors for a damaged archive as FormatError. name: the archive's name."""
     try:
         yield
     except FormatError:
@@ -155,7 +155,7 @@ class Header(NamedTuple):
 def header_of(file: str, name: str, head: bytes) -> Header:
     """Return the header in the first HEAD bytes of an NPY file. Raises FormatError.
 
-    file: the name of the file or archive. name: that of the member.
+    file: the name of the file or archive. name: the name of the member.
     """
     if not _is_plain(head[:HEAD]):
         raise _error(file, f"{safe(name)}: the header is cut short or damaged")

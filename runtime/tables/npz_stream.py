@@ -43,7 +43,7 @@ def stream(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[Table]:
-    """Yield the rows of an NPZ file in tables; errors and findings of `read`.
+    """Yield the rows of an NPZ file in tables; errors and findings are as for `read`.
 
     A file whose arrays are not columns of one length is read whole.
     """
@@ -73,7 +73,7 @@ def stream_array(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[Table]:
-    """Yield the rows of an NPY file in tables; errors of `read_array`."""
+    """Yield the rows of an NPY file in tables. Raises the errors of `read_array`."""
 
     def whole() -> Table:
         source = blocks.whole_again(limits)
@@ -96,7 +96,7 @@ def stream_array(
 
 
 def _members(archive: zipfile.ZipFile, most: int, name: str, stack: ExitStack) -> "_Arrays | None":
-    """Return the arrays in an archive; None if there are other members, or too many bytes."""
+    """Return the arrays in an archive; None if a member is not an array, or bytes are too many."""
     found: dict[str, _Array] = {}
     members = archive.infolist()
     if sum(each.file_size for each in members) > most:
@@ -144,7 +144,10 @@ class _Array:
         return prod(self.header.shape[1:]) * self.header.dtype.itemsize
 
     def rows(self, begin: int, end: int) -> flat.Array:
-        """Return some rows; it is slow to go back more than one row. Raises ValueError."""
+        """Return rows `begin` to `end` - 1; it is slow to go back more than one row.
+
+        Raises ValueError if the file ends before them.
+        """
         before = b""
         if self._file is not None and 0 < begin == self._next - 1 and end >= self._next:
             before = self._last
@@ -205,5 +208,5 @@ class _Arrays:
         return self.arrays[name].rows(begin, end)
 
     def strings(self, name: str, begin: int, end: int) -> Strings | None:
-        """Return None: there is no text."""
+        """Return None: the arrays have no text."""
         return None

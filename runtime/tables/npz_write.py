@@ -35,7 +35,7 @@ def write(table: Table, /, *, findings: Findings | None = None) -> bytes:
 
 
 def write_chunks(tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings | None) -> None:
-    """Write tables as an NPZ file. Raises FormatError and OSError."""
+    """Write a table that comes in chunks as one NPZ file. Raises FormatError and OSError."""
     data = FlatTables.of(tables)
     if wrong := next((name for name in data.arrays if "\0" in name or has_surrogates(name)), None):
         message = (
@@ -60,7 +60,7 @@ def write_chunks(tables: Iterable[Table], out: BinaryIO, /, *, findings: Finding
 
 
 def write_array(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return the only column of a table as an NPY file, which has no name for it.
+    """Return the only column of a table as an NPY file, which does not store its name.
 
     Raises FormatError if there is no column of numbers without absent rows. Also raises it for
     further columns, for metadata, and for a name other than `array`; with `lossy` these are
@@ -73,7 +73,10 @@ def write_array(table: Table, /, *, findings: Findings | None = None, lossy: boo
 def write_array_chunks(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, lossy: bool = False
 ) -> None:
-    """Write the one column of tables as an NPY file; errors as in `write_array`."""
+    """Write a table of one column, which comes in chunks, as one NPY file.
+
+    Raises the errors of `write_array`.
+    """
     losses = Losses(lossy, findings)
     survey = Survey.of(tables)
     kept: tuple[str, Numbers] | None = None
@@ -113,7 +116,7 @@ def _bytes_of(array: Array) -> memoryview:
 
 
 class _Spool:
-    """Collects the bytes of several arrays whose parts come in turns, in one temporary file."""
+    """Collects in one temporary file the parts of several arrays, which come in turns."""
 
     def __init__(self, file: IO[bytes]) -> None:
         """Take an empty file."""

@@ -52,7 +52,7 @@ def stream(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[Table]:
-    """Yield the rows of a Parquet file in tables; errors and findings as in `read`."""
+    """Yield the rows of a Parquet file in tables; errors and findings are as for `read`."""
     reader, tables = reader_of(blocks, _Parquet, limits)
     yield from tables
     reader.add_findings(findings)
@@ -116,7 +116,7 @@ def write(table: Table, /, *, findings: Findings | None = None) -> bytes:
 def write_chunks(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings | None = None
 ) -> None:
-    """Write tables as a Parquet file. Raises FormatError and OSError."""
+    """Write a table that comes in chunks as one Parquet file. Raises FormatError and OSError."""
     write_batches(tables, out, _writer)
 
 

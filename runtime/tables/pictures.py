@@ -32,7 +32,7 @@ _NAMES = ("name", "id", "key", "__key__", "path")
 
 
 def units(table: Table, options: PictureOptions) -> HeatMap:
-    """Return the numbers of a table as a heat map, one row for each row."""
+    """Return the numbers of a table as a heat map, with one row for each row of the table."""
     found = _patterns(table, options, patterns.SIMILAR)
     sizes = {name: prod(column.shape) for name, column in _numbers(table, options).items()}
     return HeatMap(
@@ -80,9 +80,9 @@ def _class_column(table: Table) -> str:
 
 
 def _numbers(table: Table, options: PictureOptions) -> Mapping[str, Numbers]:
-    """Return the columns with several numbers in a row, or else those with one, by name.
+    """Return the columns that have several numbers in each row, or else those that have one.
 
-    Raises ValueError if there are none.
+    Raises ValueError if there are no such columns.
     """
     if options.column is not None and options.column not in table.columns:
         there = ", ".join(map(safe, table.names)) or "none"
@@ -120,7 +120,7 @@ def _patterns(table: Table, options: PictureOptions, most: int) -> Patterns:
 
 
 def _row_names(table: Table, options: PictureOptions) -> list[str]:
-    """Return the name of each row: of the column that has names, or the index."""
+    """Return the name of each row: its value in the column that has names, or its index."""
     named = next((table.columns[name] for name in _NAMES if name in table.columns), None)
     if isinstance(named, Text):
         return [shortened(name or "") for name in named]

@@ -25,10 +25,11 @@ The parts are those that the reader counts, such as records. None: the file cann
 def sources(
     blocks: Blocks, limits: Limits, cut: Cut, watch: Watch | None
 ) -> Iterator[tuple[Source, int, bool]]:
-    """Yield chunks of a file, which can be read again, as sources with their `start`.
+    """Yield the chunks of a file as sources that know their `start` in the file.
 
-    Also yield the number of parts before the chunk, and whether the chunk is the last one. The last
-    chunk has all bytes that cannot be divided. watch: called with each block of bytes.
+    Also yield the number of parts before the chunk, and whether the chunk is the last one. The
+    last chunk has all bytes that cannot be divided. `blocks` must be readable again from the
+    beginning. watch: called with each block of bytes.
     """
     waiting: list[bytes] = []
     size = start = count = 0

@@ -34,7 +34,7 @@ class Seen:
         return cls(has_rows)
 
     def __or__(self, other: "Seen") -> "Seen":
-        """Return what a reader can learn from the rows of both."""
+        """Return what a reader can learn from the rows of both columns or chunks."""
         lengths = self.lengths | other.lengths
         items = self.items and other.items and self.items | other.items
         return Seen(

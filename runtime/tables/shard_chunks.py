@@ -24,7 +24,10 @@ IsPlain = Callable[[str, TableColumn, Seen], bool]
 def write_webdataset(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, lossy: bool = False
 ) -> bytes | None:
-    """Write an archive; return its sidecar, if any. Raises the errors of `webdataset_write`."""
+    """Write a table that comes in chunks as one archive; return its sidecar, if any.
+
+    Raises the errors of `webdataset_write.write`.
+    """
     held = Held(tables, encoded, lossy, findings)
 
     def chunks() -> Iterator[bytes | memoryview]:
@@ -41,7 +44,10 @@ def write_webdataset(
 def write_tfrecord(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, lossy: bool = False
 ) -> bytes | None:
-    """Write a TFRecord file; return its sidecar, if any. Raises the errors of `tfrecord_write`."""
+    """Write a table that comes in chunks as one TFRecord file; return its sidecar, if any.
+
+    Raises the errors of `tfrecord_write.write`.
+    """
     held = Held(tables, entry, lossy, findings)
     chunks = (chunk for table in small(held) for chunk in tfrecord_write.chunks(table))
     return _written(held, chunks, out, tfrecord_write.is_plain)

@@ -45,9 +45,9 @@ Names = Callable[[Sequence[str]], list[str]]
 class _Known:
     """What all parts show. is_regular: whether their columns can get the same types.
 
-    types, is_same: the types of the first part, and whether all parts have them.
-    kinds: the type of each column; None as long as all its rows are absent. value: that of the
-    sidecar, if the parts fit it.
+    types, is_same: the types of the first part, and whether all parts have them. kinds: the type
+    of each column; None as long as all its rows are absent. value: the value of the sidecar, if
+    the parts fit it.
     """
 
     found: Findings
@@ -76,8 +76,8 @@ def streamed_folder(
 
     All shards are read twice, as all decide the types of the columns. If a column has another type
     in another shard, or the sidecar does not fit, there is one chunk, which `whole` reads. source:
-    one without content, with the sidecar of the folder. notes: those of the folder. has_all: every
-    shard has all columns. Raises the errors of `parts`.
+    a source without content that has the sidecar of the folder. notes: the notes that are kept
+    about the folder. has_all: whether every shard has all columns. Raises the errors of `parts`.
     """
 
     def read(findings: Findings, watch: Watch | None) -> Iterator[Part]:
@@ -144,7 +144,7 @@ def _surveyed(
 
 
 def _add(known: _Known, part: Part, common: Callable[[str, str], str | None]) -> None:
-    """Add what a part shows."""
+    """Add the properties that a part shows."""
     known.parts, known.rows = known.parts + 1, known.rows + part.table.rows
     types = dict(part.table.types)
     known.types = types if known.types is None else known.types

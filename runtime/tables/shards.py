@@ -50,7 +50,7 @@ def stream_webdataset(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[Table]:
-    """Yield the tables of archives; arguments and errors of `read_webdataset`."""
+    """Yield the table of each archive; arguments and errors are as for `read_webdataset`."""
     return _stream(folder, TARS, _archives(limits, engine), limits, findings)
 
 
@@ -63,7 +63,7 @@ def read_tfrecord(
     damaged: bool = False,
     raw: bool = False,
 ) -> Table:
-    """Return the table of a folder of TFRecord files; arguments and errors: see `tfrecord.read`."""
+    """Return the table of a folder of TFRecord files; arguments and errors of `tfrecord.read`."""
     return _read(folder, RECORDS, _records(limits, engine, damaged, raw), limits, findings)
 
 
@@ -76,7 +76,7 @@ def stream_tfrecord(
     damaged: bool = False,
     raw: bool = False,
 ) -> Iterator[Table]:
-    """Yield the tables of TFRecord files; arguments and errors of `tfrecord.read`."""
+    """Yield the table of each TFRecord file; arguments and errors are as for `tfrecord.read`."""
     return _stream(folder, RECORDS, _records(limits, engine, damaged, raw), limits, findings)
 
 
@@ -128,7 +128,7 @@ def _stream(
 def _tables(
     folder: Folder, suffixes: tuple[str, ...], read: ReadShard, limits: Limits, findings: Findings
 ) -> Iterator[Table]:
-    """Yield the table of each shard. Raises FormatError if there are none."""
+    """Yield the table of each shard. Raises FormatError if there are no shards."""
     index = _index(folder, limits)
     names = list(index) if index else [name for name in folder.names if _is_shard(name, suffixes)]
     rows = 0

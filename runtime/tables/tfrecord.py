@@ -67,7 +67,7 @@ def stream(
     damaged: bool = False,
     raw: bool = False,
 ) -> Iterator[Table]:
-    """Yield the table of a TFRecord file in chunks; arguments and errors of `read`.
+    """Yield the table of a TFRecord file in chunks; arguments and errors are as for `read`.
 
     A file whose features have other types in other chunks is read whole.
     """
@@ -215,7 +215,7 @@ def _column(
 def _examples(
     source: Source, data: Bytes, starts: Longs, lengths: Longs, findings: Findings, first: int
 ) -> Longs:
-    """Return the records that are examples, with a finding for each other one."""
+    """Return the records that are examples; add a finding for each record that is not."""
     kept = []
     for record in range(starts.size):
         try:

@@ -69,7 +69,7 @@ def stream(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[Table]:
-    """Yield the table of an archive in chunks; arguments and errors of `read`.
+    """Yield the table of an archive in chunks; arguments and errors are as for `read`.
 
     An archive whose columns have other types in other chunks is read whole.
     """
@@ -127,9 +127,9 @@ class _Notes:
 class _Samples:
     """The samples of an archive: the key of each, and the sample and extension of each member.
 
-    extensions: the number of each. starts, lengths: of the contents of the members in the source.
-    rows, codes: the sample, and the number of the extension, of each member. skipped: the number of
-    members that are in no sample.
+    extensions: {extension: its number}. starts, lengths: where the contents of each member are in
+    the source. rows, codes: for each member, its sample and the number of its extension. skipped:
+    the number of members that are in no sample.
     """
 
     source: Source
@@ -143,7 +143,10 @@ class _Samples:
 
     @classmethod
     def of(cls, source: Source, members: Members) -> "_Samples":
-        """Return the samples of members. Raises FormatError for two with one name in a sample."""
+        """Return the samples of members.
+
+        Raises FormatError for two members with the same name in a sample.
+        """
         keys: list[bytes] = []
         extensions: dict[str, int] = {}
         kept: list[int] = []

@@ -47,8 +47,8 @@ class Batches:
     it then raises RuntimeError.
 
     Raises ValueError for invalid sizes, and for a sampler of examples if samples are events, or
-    vice versa; for devices, errors as `to_arrays`. Raises TypeError for anything but a dataset and
-    a sampler.
+    vice versa; for devices, the errors of `to_arrays`. Raises TypeError if the arguments are not a
+    dataset and a sampler.
     """
 
     def __init__(

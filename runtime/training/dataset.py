@@ -51,15 +51,16 @@ class Dataset(ABC):
         in `ragged` has two arrays: NAME.values, the concatenated samples, and NAME.offsets, int64
         [samples + 1]. Text is an array of objects, on the host.
 
-        Raises IndexError for an index that is out of range, ValueError for anything but indices,
-        and FormatError, LimitError and OSError for samples that cannot be read.
+        Raises IndexError for an index that is out of range, ValueError for values that are not
+        indices, and FormatError, LimitError and OSError for samples that cannot be read.
         """
 
     def __getitem__(self, index: ArrayLike | slice) -> dict[str, Any]:
         """Return a sample; for a slice, a mask or a list of indices, their batch.
 
         A sample has one row of each array of a batch: a number, text, or an array. A field in
-        `ragged` is one array, NAME. Raises TypeError for another type of index, and as `batch`.
+        `ragged` is one array, NAME. Raises TypeError for another type of index, and the errors of
+        `batch`.
         """
         if isinstance(index, slice):
             return self.batch(np.arange(*index.indices(len(self))))
