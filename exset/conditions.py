@@ -32,10 +32,10 @@ _TESTS: Final[Mapping[str, Callable[[Any, Any], Any]]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Condition:
-    """A field of units, a test, and the value to compare with.
+    """A condition on a field of units: the field, the test, and the value to compare with.
 
-    The value for a field of numbers is a number; for a field of text, a pattern with `*`, `?` and
-    `[...]`, and the test is `=` or `!=`.
+    For a field of numbers, the value is a number. For a field of text, it is a pattern with `*`,
+    `?` and `[...]`, and the test is `=` or `!=`.
     """
 
     field: str
@@ -44,7 +44,7 @@ class Condition:
 
     @classmethod
     def of(cls, text: str) -> "Condition":
-        """Parse a condition. Raises ValueError."""
+        """Parse a condition. Raises ValueError if the text is not a condition."""
         if (match := _FORM.fullmatch(text)) is None:
             raise ValueError(
                 f"{text!r} is not a condition: write one such as name=v_* or events>=3"
@@ -78,7 +78,7 @@ class Condition:
 
 
 def is_one_of(model: Model, field: str, exact: Iterable[object]) -> "Flags":
-    """Return a mask of the units whose value in a field is one of some exact values.
+    """Return a mask of the units whose field has one of the values `exact`.
 
     Raises ValueError for an unknown field.
     """
@@ -95,16 +95,16 @@ def is_one_of(model: Model, field: str, exact: Iterable[object]) -> "Flags":
 
 
 def matcher(pattern: str) -> Callable[[bytes], bool]:
-    """Return a function that says whether a name matches a pattern with `*`, `?` and `[...]`."""
+    """Return a function that tests whether a name matches a pattern with `*`, `?`, `[...]`."""
     test = re.compile(translate(pattern))
     return lambda name: test.match(name.decode("utf-8", "surrogateescape")) is not None
 
 
 def substitution(old: str, new: str) -> Callable[[str], str | None]:
-    """Return a function that renames a name that matches `old`, and returns None for others.
+    """Return a function that returns the new name for a name that matches `old`, else None.
 
     A `*` in `old` matches any text, and a `*` in `new` inserts the text of the same `*` of `old`.
-    Raises ValueError if `new` has more of them than `old`.
+    Raises ValueError if `new` has more `*` than `old`.
     """
     if new.count("*") > old.count("*"):
         raise ValueError(f"{new!r} has more * than {old!r}")

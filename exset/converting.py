@@ -49,14 +49,14 @@ def convert(
     """Read one file and write another; return the number of units written, such as examples.
 
     Formats, options and errors are the same as for `load` and `save`. Between families exset
-    converts the file through a table; `level` is an option of `save`. `options` may then also
-    contain options of `to_table` and `from_table`, with two differences: a list of names may be a
-    text with commas,
-    and `root` replaces `access`. A manifest and a block are converted to each other directly;
-    `base` and `root` are for the files of the manifest. With `dry_run` nothing is written, and
-    `findings` gets all that the target cannot store. `reading` has options of the reader with names
-    that the writer also has, such as `dialect`. `engine` is for reading. Where both formats allow
-    it, the file is converted in chunks: it may be larger than memory, or a pipe.
+    converts the file to a table first; `level` is as in `save`. `options` may then also contain
+    options of `to_table` and `from_table`, with two differences: a list of names may be a text
+    with commas, and `root` replaces `access`. A manifest and a block are converted to each other
+    directly; `base` and `root` are for the files of the manifest. With `dry_run` nothing is
+    written, and `findings` gets all that the target cannot store. `reading`: options of the
+    reader, needed if the writer has an option of the same name, such as `dialect`. `engine` is for
+    reading. Where both formats allow it, the file is converted in chunks: it may be larger than
+    memory, or a pipe.
     """
     found = errors.collect_findings(strict, findings)
     done = conversion(
@@ -92,7 +92,7 @@ def conversion(
     options: Mapping[str, object],
     roots: tuple[str, ...] = (),
 ) -> Conversion:
-    """Convert a file; the arguments are the same as for `convert` and `Steps.of`.
+    """Convert a file; the arguments are those of `convert` and of `Steps.of`.
 
     `roots`: the folders that must contain the files of a folder; if there are any, the file counts
     as untrusted.
@@ -170,7 +170,7 @@ def _in_chunks(
     findings: Findings,
     writing: Mapping[str, OptionValue],
 ) -> Conversion:
-    """Write a file in chunks, completely or not at all; the models can be iterated over again."""
+    """Write a file in chunks, completely or not at all; `models` may be iterated over twice."""
     if target_format.is_folder:
         with folders.writing(target, dry_run=dry_run) as folder:
             count = target_format.write_folder(models, folder, findings=findings, **writing)
@@ -197,12 +197,12 @@ def _in_chunks(
 
 
 class _Counter(BytesIO):
-    """A file that counts the bytes that are written to it, and drops them."""
+    """A file that counts the bytes that are written to it, and stores none."""
 
     count = 0
 
     def write(self, data: Any, /) -> int:
-        """Count bytes."""
+        """Count the bytes of `data`, and return their number."""
         size = memoryview(data).nbytes
         self.count += size
         return size

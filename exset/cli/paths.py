@@ -21,7 +21,7 @@ PATH = click.Path(readable=False)
 def all_paths(
     ctx: click.Context, param: click.Parameter, arguments: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the paths that arguments name; a click callback."""
+    """Return the paths that arguments name; used as a callback of click."""
     if ctx.resilient_parsing:
         return arguments
     paths = tuple(expanded(arguments, _roots(ctx)))
@@ -31,7 +31,7 @@ def all_paths(
 
 
 def one_path(ctx: click.Context, param: click.Parameter, argument: str) -> str:
-    """Return the only path that an argument names; a click callback."""
+    """Return the only path that an argument names; used as a callback of click."""
     if ctx.resilient_parsing:
         return argument
     paths = list(expanded((argument,), _roots(ctx)))
@@ -59,12 +59,12 @@ some_inputs = files_argument("inputs", "INPUT... [OUTPUT]")
 
 
 def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield the paths that arguments name, also the paths in an `@list` and matches of patterns.
+    """Yield the paths that arguments name: paths, `@FILE` for the paths in a file, and patterns.
 
-    A list has one path on each line, without patterns. Patterns with `*`, `?`, `[` or `**` are
-    expanded for shells that do not expand them, or if quoted. A pattern without a match is yielded
-    unchanged, and cannot be opened. Raises BadParameter for a path in a list that is outside of
-    `roots`, and OSError for a folder without permission.
+    The file has one path on each line, without patterns. Patterns with `*`, `?`, `[` or `**` are
+    expanded if the shell did not expand them, for example because they were quoted. A pattern
+    without a match is yielded unchanged, and cannot be opened. Raises BadParameter for a path in a
+    file that is outside of `roots`, and OSError for a folder that exset may not read.
     """
     for argument in arguments:
         if argument.startswith("@"):
@@ -82,7 +82,7 @@ def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[
 
 
 def _lines(path: str) -> Iterator[bytes]:
-    """Yield the lines of a file that are not blank, without holding all of it in memory."""
+    """Yield the lines of a file that are not blank; only some of the file is in memory."""
     with files.blocks(path, limits=DEFAULT) as blocks:
         last = b""
         for block in blocks:
@@ -101,12 +101,12 @@ def allowed_folders(roots: tuple[str, ...], untrusted: bool) -> tuple[str, ...]:
 
 
 def _roots(ctx: click.Context) -> tuple[str, ...]:
-    """Return the folders that must contain the paths of a list; empty if any folder may."""
+    """Return the folders that must contain the paths in an `@FILE`; empty if any folder may."""
     return allowed_folders(ctx.params.get("roots", ()), ctx.params.get("untrusted", False))
 
 
 def _matches(pattern: str) -> list[str]:
-    """Return the files, or bundled samples, that match a pattern, sorted."""
+    """Return the files that match a pattern, or the bundled samples, in sorted order."""
     if pattern.startswith(samples.PREFIX):
         from fnmatch import filter as matching
 

@@ -102,10 +102,10 @@ def plot(
       exset plot pictures.tsv -o sheet.png --picture images
       exset plot speakers.csv -o plan.png --picture batches -n 8 -m 4
 
-    The default is a heat map (units) of an example set or table, the classes of a manifest, the
-    images of a cache or a loader configuration, and the files of a sample list. Group sizes default
-    to the highest unit used. A picture may show only the first units. Plots need matplotlib: pip
-    install 'exset[plot]'.
+    By default, exset draws a heat map (units) of an example set or table, the classes of a
+    manifest, the images of a cache or a loader configuration, and the files of a sample list.
+    Group sizes default to the highest unit used. A picture may show only the first units. Plots
+    need matplotlib: pip install 'exset[plot]'.
     """
     from exset.plotting import BATCHES, BatchOptions, of_batches, of_model, title_of
     from exset.runtime.pictures import drawing

@@ -98,7 +98,7 @@ def provision(
 
 
 def _bench(loader: Callable[[bool], "DataLoader"], batches: int) -> Report:
-    """Report the speed of a loader."""
+    """Report how many records per second a loader provides, and the time of each step."""
     from exset.runtime.aeon.provision.timing import measured
 
     timing = measured(loader, batches)
@@ -120,7 +120,7 @@ def _provide(
     contact: str | None,
     findings: Findings,
 ) -> Report:
-    """Write batches and pictures of them, and report the arrays."""
+    """Write batches and pictures of their records; report the arrays of a batch."""
     from exset.runtime.aeon.provision.sheet import Sheet, as_png
     from exset.runtime.pictures.tiles import sheet
 
@@ -145,7 +145,7 @@ def _provide(
 
 
 def _npz(arrays: "Batch") -> bytes:
-    """Return arrays as an .npz file."""
+    """Return the bytes of an .npz file with these arrays."""
     import numpy as np
 
     file = io.BytesIO()

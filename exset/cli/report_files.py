@@ -24,9 +24,9 @@ report_option = option(
 
 
 def forms_of(reports: Sequence[str]) -> dict[str, str]:
-    """Return the file of each report, empty for standard output.
+    """Parse `FORM` or `FORM=FILE` texts; return the file of each form, "" for standard output.
 
-    Raises ValueError for an unknown report, and for several reports on standard output.
+    Raises ValueError for an unknown form, and for several reports on standard output.
     """
     found = {}
     for report in reports:
@@ -40,7 +40,7 @@ def forms_of(reports: Sequence[str]) -> dict[str, str]:
 
 
 def write_report(run: "Run", form: str, path: str) -> None:
-    """Write a report to a file, or to standard output without a path. Raises OSError."""
+    """Write a report to the file `path`, or to standard output if it is empty. Raises OSError."""
     text = written(run, form)
     if path:
         files.write(path, text.encode("utf-8"))

@@ -25,11 +25,12 @@ _META = "exset.cli.json"
 
 @dataclass
 class Report:
-    """The result of a command: text for people or, with `--json`, one object.
+    """The result of a command, which becomes text for people or, with `--json`, one JSON object.
 
-    `values`: the members of the object. `lines`, `data`: text, and a file of the format `fmt`, for
-    standard output. `status`: lines for standard error, after the findings, except with `--quiet`.
-    `shown`: the number of findings of each code to write. `failed` sets the exit code.
+    `values`: the members of the object. `lines`: text for standard output. `data`: the bytes of a
+    file of the format `fmt`, for standard output. `status`: lines for standard error, after the
+    findings, except with `--quiet`. `shown`: how many findings of each code to write. `failed`:
+    whether the exit code is that of a failure.
     """
 
     values: Mapping[str, object] = field(default_factory=dict)
@@ -59,9 +60,9 @@ class Report:
 
 
 def finding_lines(findings: Findings, keep: int, notes: bool = True) -> Iterator[str]:
-    """Yield findings as text: the first `keep` of each code, then the number of the others.
+    """Yield findings as text: the first `keep` of each code, then how many more each code has.
 
-    The last line says that there are more errors, if exset stopped at them.
+    If exset stopped after too many errors, the last line says that there are more.
     """
     seen: Counter[str] = Counter()
     for finding in findings:
@@ -86,7 +87,7 @@ def show_findings(findings: Findings, verbosity: int, shown: int = SHOWN) -> Non
 
 
 def tally_text(findings: Findings) -> str:
-    """Return the counts by severity as text, `1 error, 2 warnings`; empty without findings."""
+    """Return how many findings each severity has, as `1 error, 2 warnings`; "" if none."""
     return ", ".join(
         counted(count, severity) for severity, count in tally(findings).items() if count
     )
@@ -100,9 +101,10 @@ def verdict(
     quiet: bool,
     explanations: Iterable[str] = (),
 ) -> Iterator[str]:
-    """Yield the output of a check: the findings, `explanations`, and `name: ok` or `not valid`.
+    """Yield the lines of a check: findings, `explanations`, and the verdict `NAME: ok, SUMMARY`.
 
-    Then yield `summary`. With `quiet`, and without findings, yield neither verdict nor summary.
+    If the check `failed`, the verdict is "not valid". With `quiet`, there is no verdict if there
+    are no findings.
     """
     yield from finding_lines(findings, findings.keep)
     yield from explanations
@@ -112,7 +114,7 @@ def verdict(
 
 
 def _line(finding: Finding) -> str:
-    """Return a finding as text; the words `warning` and `note` follow the place."""
+    """Return a finding as text; the word `warning` or `note` follows its place."""
     text = str(finding.for_command_line())
     place = "" if finding.place is None else f"{finding.place}: "
     if finding.severity is Severity.ERROR or not text.startswith(place):
@@ -123,9 +125,9 @@ def _line(finding: Finding) -> str:
 def json_option(*keys: str, **parameters: str) -> Decorator:
     """Add `--json`, which writes one object on each line; `json_rows` returns the writer.
 
-    `keys` are the members of an object after `schema`, `ok`, `error` and the keys of `parameters`,
-    which maps members to the command's parameters whose values they have. If the command fails, the
-    object has the same members, with null for unknown values.
+    An object has the members `schema`, `ok` and `error`, then those of `parameters`, then `keys`.
+    `parameters` maps each member to the command's parameter that gives its value. If the command
+    fails, the object has the same members, with null for unknown values.
     """
 
     def remember(ctx: click.Context, param: click.Parameter, is_set: bool) -> None:
@@ -163,7 +165,7 @@ class JsonRows:
         ok: bool = True,
         error: object = None,
     ) -> None:
-        """Write an object."""
+        """Write an object: `values`, the members of `findings`, and null for other members."""
         given = {key: self.ctx.params.get(name) for key, name in self.parameters.items()}
         found = {} if findings is None else findings_row(findings)
         head = {"schema": SCHEMA, "ok": ok, "error": error}
@@ -171,7 +173,7 @@ class JsonRows:
 
 
 def json_rows() -> JsonRows | None:
-    """Return the writer of JSON objects; None without `--json`."""
+    """Return the writer of JSON objects; None if the user did not set `--json`."""
     rows: JsonRows | None = click.get_current_context().meta.get(_META)
     return rows
 
@@ -192,7 +194,7 @@ def write_row(row: Mapping[str, object]) -> None:
 
 
 def findings_row(findings: Findings) -> dict[str, object]:
-    """Return the last members of the object of each command that reads files."""
+    """Return the JSON members `counts` and `findings`, which end the objects of many commands."""
     return {
         "counts": tally(findings),
         "findings": [each.for_command_line().to_dict() for each in findings],
@@ -200,7 +202,7 @@ def findings_row(findings: Findings) -> dict[str, object]:
 
 
 def tally(findings: Findings) -> dict[Severity, int]:
-    """Return the number of findings of each severity, including those counted but not kept."""
+    """Return how many findings each severity has, including findings counted but not kept."""
     counts = dict.fromkeys(Severity, 0)
     for code, severity in {finding.code: finding.severity for finding in findings}.items():
         counts[severity] += findings.count(code)

@@ -1,4 +1,4 @@
-"""`exset sampler plan`: report the numbers of an epoch of N x M batches, without training."""
+"""`exset sampler plan`: report how many batches and samples an epoch has, without training."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ PLAN_KEYS = (
 
 @click.group(cls=Group)
 def sampler() -> None:
-    """Plan batches of N classes and M samples of each."""
+    """Plan batches of N classes with M samples of each class."""
 
 
 @sampler.command()
@@ -62,13 +62,14 @@ def plan(
     common: CommonOptions,
     **options: Any,
 ) -> Report:
-    """Draw the batches of an epoch, and report their numbers.
+    """Draw the batches of an epoch, and report how many there are and what they cover.
 
     \b
       exset sampler plan labels.csv -n 64 -m 4 --world-size 4 --column speaker
 
     LABELS contains the label of each item: a CSV file, a manifest, a NumPy array (.npy) or an HDF5
-    file. The column is a name, or a number from 0; put a name of digits in quotation marks: '"1"'.
+    file. The column is a name, or a number counted from 0; put a name of digits in quotation
+    marks: '"1"'.
     """
     from exset.labels import read_labels
     from exset.runtime.samplers.registry import build_sampler
@@ -83,7 +84,7 @@ def plan(
 
 
 def _rows(numbers: dict[str, object], classes: int, samples: int) -> list[tuple[str, str]]:
-    """Return the numbers of a plan as (label, text)."""
+    """Return the numbers of a plan as pairs (label, text)."""
     counts = {name: value for name, value in numbers.items() if isinstance(value, int)}
     text = {name: f"{value:,}" for name, value in counts.items()}
     extra = {"repeated_batches": "repeated", "dropped_batches": "dropped"}

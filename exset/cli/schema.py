@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def schema_options(*keys: str) -> Decorator:
-    """Add the arguments DATA and EXPERIMENT, and their options; `keys`: members of the JSON."""
+    """Add the arguments DATA and EXPERIMENT, and their options; `keys` are for `json_option`."""
     return options(
         file_argument("data", "DATA"),
         file_argument("experiment", "EXPERIMENT"),
@@ -155,8 +155,8 @@ def build(
       exset schema build data/ -o data.yaml
       exset schema build data/ -o data.yaml --experiment exp.yaml --pack all=in
 
-    If some files cannot be read, the exit code is 1, and exset writes a schema of the others. It
-    replaces existing schemas only with --partial.
+    If some files cannot be read, the exit code is 1, and exset writes a schema of the other files.
+    Then it replaces existing schemas only with --partial.
     """
     from exset.runtime.lbann import schema_build
     from exset.runtime.lbann.hdf5_files import files_in
@@ -190,7 +190,7 @@ def build(
 
 
 def _load(path: str, common: CommonOptions) -> "Schema":
-    """Read a schema, without the options for readers of lists."""
+    """Read a schema; options for readers of sample lists do not apply to it."""
     from exset.grammars.lbann.schema import Schema
 
     return api.load(path, model=Schema, format="schema", **common.reading)

@@ -81,7 +81,7 @@ def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
 
 
 def _as_text(file: LoadedFile, writing: dict[str, Any], verbosity: int) -> Report:
-    """Return a report whose data are the file as text."""
+    """Return a report that writes the file as text to standard output."""
     findings, name = file.findings, file.name
     with with_source_name(name):
         fmt = formats.text_of(file.format)

@@ -51,8 +51,9 @@ def split(
       exset split all.ex 'verbs.ex=name:v_*' others.ex=rest
       exset split all.sample_list --trainers 4     t0_all.sample_list, ...
 
-    A SIZE is a percentage, a fraction such as .25, a number of examples or samples, name:PATTERN,
-    or rest. The name of a sample is FILE/ID. The name of a record is its first field.
+    A SIZE is a percentage, a fraction such as .25, a number of examples or samples, name:PATTERN
+    (those whose name matches), or rest. The name of a sample is FILE/ID. The name of a record is
+    its first field.
 
     A GROUP is "file" (sample lists), "label" (the last column of a manifest), or the number of a
     column, from 0.
@@ -90,7 +91,7 @@ def split(
 def _targets(
     file: str, parts: tuple[str, ...], trainers: int | None, output: str | None
 ) -> dict[str, float | str | None]:
-    """Return the files to write, each with its size; raises UsageError."""
+    """Return the size of each file to write, by path. Raises UsageError for wrong arguments."""
     if (trainers is None) == (not parts):
         usage_error("name the files as OUTPUT=SIZE, or use --trainers N")
     if trainers is not None:

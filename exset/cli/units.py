@@ -1,4 +1,4 @@
-"""Values of options: the chosen units of a model, and the layout of a network."""
+"""Parse values of options: which units of a model to use, and the layout of a network."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _SLICE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?", re.ASCII)
 
 
 def check_count(model: Model, path: str, limits: Limits) -> None:
-    """Raise LimitError for too many units, as a short range of ids may give very many of them."""
+    """Raise LimitError if a model has too many units; a short range of ids may give very many."""
     if len(model) > limits.max_expand:
         count = formats.family_of(model).counted(len(model))
         message = f"the file has {count}, more than the limit of {limits.max_expand:,}"
@@ -27,7 +27,11 @@ def check_count(model: Model, path: str, limits: Limits) -> None:
 
 
 def chosen_units(model: Model, chosen: tuple[str, ...]) -> "Longs | None":
-    """Return the indices of the chosen units, each once; None for all. Raises UsageError."""
+    """Return the indices of the chosen units without repetition; None means all units.
+
+    `chosen`: indices, slices and patterns of names. Raises UsageError for one that selects no
+    unit.
+    """
     import numpy as np
 
     if not chosen:
@@ -61,7 +65,10 @@ def _matching(names: list[bytes], matches: Callable[[bytes], bool]) -> list[int]
 
 
 def layout_of(side: str, values: tuple[str, ...]) -> "dict[str, int] | int | None":
-    """Return the sizes of groups, or a number of units; None without values. Raises UsageError."""
+    """Parse group sizes or a number of units, given for the option `side`; None if not given.
+
+    Raises UsageError for other values.
+    """
     if not values:
         return None
     from exset.runtime.lens.network_layout import layout_of_text

@@ -1,4 +1,4 @@
-"""Compile kernels, or all that can be compiled; `exset.core.background` starts this module."""
+"""Compile groups of kernels, or everything; `exset.core.background` starts this module."""
 
 import argparse
 import contextlib
@@ -23,7 +23,7 @@ _OBJECTS = 200_000
 
 
 def main() -> None:
-    """Run the command; it fails if a kernel cannot be compiled."""
+    """Compile the groups that the arguments name; fail if a kernel cannot be compiled."""
     parser = argparse.ArgumentParser(prog="python -m exset.compiler", description=__doc__)
     parser.add_argument("groups", nargs="*", help="the modules of a group of kernels")
     parser.add_argument("--background", action="store_true", help="at low priority")
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _compile(modules: tuple[str, ...], again: bool = True) -> bool:
-    """Compile a group of kernels unless it is ready; return whether that was possible.
+    """Compile a group of kernels unless it is already compiled; return whether it is now.
 
     again: also compile a group whose compilation failed before.
     """

@@ -9,11 +9,12 @@ from setuptools.command.build_py import build_py
 
 
 class BuildCompiled(build_py):  # type: ignore[misc]
-    """Copy the package, and compile from the copy into its folder `compiled`.
+    """Copy the package to the build folder, and compile the copy into its subfolder `compiled`.
 
-    The name of each compiled file contains its platform and a digest of its sources; exset uses the
-    file only if both fit. A later build keeps the files that still fit. A build without Numba, and
-    an editable install, compile nothing: exset then compiles when it needs the code.
+    The name of each compiled file contains its platform and a digest of its sources; exset uses
+    the file only if both are right. A later build keeps files that are still right. A build
+    without Numba, and an editable install, compile nothing: exset then compiles when it needs the
+    code.
     """
 
     def run(self) -> None:

@@ -21,12 +21,12 @@ T = TypeVar("T")
 
 
 def grammars() -> list[Grammar]:
-    """Return the grammars."""
+    """Return the declared grammars."""
     return _declared(Grammar)
 
 
 def kernels() -> list[Kernels]:
-    """Return the groups of kernels."""
+    """Return the declared groups of kernels."""
     return _declared(Kernels)
 
 
@@ -43,9 +43,9 @@ def _declared(kind: type[T]) -> list[T]:
 
 @cache
 def _objects() -> tuple[object, ...]:
-    """Return all objects of the modules with declarations, each once.
+    """Import the modules that have declarations, and return the objects in them, each once.
 
-    Other modules are not imported, as they may need optional or slow libraries.
+    Imports no other modules, as they may need optional or slow libraries.
     """
     found: dict[int, object] = {}
     for package in _PACKAGES:

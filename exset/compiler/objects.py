@@ -1,9 +1,9 @@
 """Compile a group of kernels to object files, which run without Numba and Python.
 
-For each kernel that Python calls, an object has a function `int32 name(int64 *slots)`. It takes
-its arguments from consecutive slots of 64 bits, and leaves its results in the slots after them. An
-array is its address and its shape; a tuple is its parts. The function returns 0, unless the kernel
-raised an exception.
+For each kernel that Python calls, an object file has a function `int32 name(int64 *slots)`. It
+takes its arguments from consecutive slots of 64 bits, and leaves its results in the slots after
+them. An array takes slots for its address and its shape; a tuple takes those of its members. The
+function returns 0, unless the kernel raised an exception.
 """
 
 import json
@@ -38,9 +38,9 @@ _OPTIONS: dict[str, Any] = {
 
 
 def compile_group(group: Kernels) -> bytes:
-    """Return a line of JSON that describes the functions, then object files for some processors.
+    """Return a JSON line that describes the functions, then object files for several processors.
 
-    Raises any exception, as Numba does, if a kernel cannot be compiled.
+    If a kernel cannot be compiled, raises Numba's exception, which may be of any class.
     """
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
@@ -88,7 +88,7 @@ Signature = tuple[types.Type, ...]
 
 
 class _Compiled(NamedTuple):
-    """A kernel that Python calls, for arguments of some types."""
+    """A kernel that Python calls, compiled for one choice of argument types."""
 
     name: str
     symbol: str
@@ -123,9 +123,9 @@ def _dispatcher(function: FunctionType, mark: str) -> object:
 
 
 def _described(kernel: Any, takes: list[Leaf]) -> list[object]:
-    """Describe the arguments for the loader; for an array, also whether the kernel writes to it.
+    """Describe a kernel's arguments for the loader; for an array, also whether it is written to.
 
-    LLVM has marked the pointers through which a function writes nothing.
+    LLVM has marked each pointer through which the kernel does not write.
     """
     described: list[object] = []
     arguments = list(kernel.arguments)[2:]
@@ -147,9 +147,9 @@ def _results(result: types.Type) -> str:
 
 
 def _wrapper(compiled: _Compiled) -> str:
-    """Return the function that calls a kernel, in the assembly language of LLVM.
+    """Return a function that calls a kernel, as text in the assembly language of LLVM.
 
-    Numba gives a kernel two more arguments, which come first: the addresses of its result and of an
+    Numba adds two arguments before the kernel's own: the addresses of its result and of an
     exception. It passes an array as two addresses of owners, the number and the size of its
     elements, its address, its shape, and its strides.
     """

@@ -1,4 +1,4 @@
-"""The types of a kernel's arguments: its annotations, as Numba's types."""
+"""Get the types of a kernel's arguments: its annotations, as Numba's types."""
 
 from collections.abc import Callable, Iterator
 from types import NoneType, UnionType
@@ -20,12 +20,12 @@ _TYPES = {
 
 
 def variants(function: Callable[..., object]) -> Iterator[tuple[types.Type, ...]]:
-    """Yield the types of the arguments, for each choice from the unions in the annotations.
+    """Yield the argument types of each variant of a kernel: one for each member of its unions.
 
-    Arrays are contiguous; without a declared shape they have one dimension. The first choice takes
-    the first type of every union, the next choice the second types. `X | None` gives only None,
-    because kernels get an X only when they run as plain Python. All unions of a function have the
-    same number of types. Raises TypeError for other annotations.
+    Arrays are contiguous; without a declared shape they have one dimension. The first variant
+    takes the first type of every union, the next variant the second types. `X | None` gives only
+    None, because kernels get an X only when they run as plain Python. All unions of a function
+    have the same number of types. Raises TypeError for other annotations.
     """
     hints = get_type_hints(function)
     hints.pop("return", None)
@@ -38,12 +38,12 @@ def variants(function: Callable[..., object]) -> Iterator[tuple[types.Type, ...]
 
 
 def members(type_: Any) -> tuple[types.Type, ...]:
-    """Return the types in a tuple."""
+    """Return the types of the members of a tuple type."""
     return tuple(type_.types)
 
 
 def leaves(type_: types.Type) -> Iterator[Leaf]:
-    """Yield the numbers and arrays that make up an argument; TypeError for other types."""
+    """Yield the types of the numbers and arrays in an argument. Raises TypeError for others."""
     if isinstance(type_, types.BaseTuple):
         for each in members(type_):
             yield from leaves(each)
@@ -56,7 +56,7 @@ def leaves(type_: types.Type) -> Iterator[Leaf]:
 
 
 def code(type_: types.Type) -> str:
-    """Return the `struct` code of a number in a slot of 64 bits. Raises TypeError."""
+    """Return the `struct` code of a number in a slot of 64 bits; TypeError if it is no number."""
     if isinstance(type_, types.IntEnumMember):
         type_ = type_.dtype
     codes = {types.int64: "q", types.uint64: "Q", types.float64: "d", types.boolean: "?"}

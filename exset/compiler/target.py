@@ -1,8 +1,8 @@
-"""What Numba compiles for: modules of LLVM that nobody runs in this process.
+"""Let Numba compile to modules of LLVM, which do not run in this process.
 
-By default Numba optimises each function alone, links it with all functions that it calls, and makes
-machine code of the result. Here it only writes the code of each function: `exset.compiler.objects`
-links and optimises the functions of a group once.
+By default Numba optimises each function alone, links it with all functions that it calls, and
+makes machine code from the result. Here it only writes the LLVM code of each function:
+`exset.compiler.objects` links and optimises the functions of a group together.
 """
 
 from collections.abc import Iterator
@@ -35,10 +35,10 @@ _PASSES = (
 
 
 class Library(AOTCodeLibrary):
-    """The code of one function, without the functions that it calls."""
+    """The LLVM code of one function, without the functions that it calls."""
 
     def add_llvm_module(self, module: Any) -> None:
-        """Add code as it is."""
+        """Add a module of LLVM without optimising it."""
         self._final_module.link_in(module)
 
     def finalize(self) -> None:
@@ -47,11 +47,11 @@ class Library(AOTCodeLibrary):
 
     @property
     def module(self) -> Any:
-        """The code."""
+        """The module of LLVM."""
         return self._final_module
 
     def needed(self) -> Iterator["Library"]:
-        """Yield this library and all others that it needs, each once."""
+        """Yield this library and all libraries that it needs, each once."""
         found: dict[Library, None] = {self: None}
         left = [self]
         while left:
@@ -72,11 +72,11 @@ class _Context(CPUContext):
 
     @cache  # noqa: B019 - there is one context
     def refresh(self) -> None:
-        """Load Numba's implementations once, not before each kernel."""
+        """Load Numba's implementations of built-in functions once, not before each kernel."""
         super().refresh()  # type: ignore[no-untyped-call]
 
     def get_executable(self, library: object, descriptor: object, environment: object) -> object:
-        """Return a new built-in function, which Numba needs for each kernel; nobody calls it."""
+        """Return a new built-in function; Numba needs one for each kernel, but never calls it."""
         return [].append
 
     def post_lowering(self, module: object, library: object) -> None:
@@ -84,10 +84,10 @@ class _Context(CPUContext):
 
 
 class Compiler(CompilerBase):
-    """Numba's passes without those for closures, exceptions, literals and array expressions."""
+    """Numba's compiler without passes for closures, exceptions, literals, array expressions."""
 
     def define_pipelines(self) -> list[PassManager]:
-        """Return the passes, the only pipeline."""
+        """Return one pipeline, which has the passes `_PASSES`."""
         passes: Any = PassManager("exset")  # type: ignore[no-untyped-call]
         for each in _PASSES:
             passes.add_pass(each, each.__name__)
@@ -96,16 +96,16 @@ class Compiler(CompilerBase):
 
 
 class Dispatcher(CPUDispatcher):
-    """A kernel that is compiled once for all numbers of a type, constants included."""
+    """A kernel that is compiled once for all numbers of a type, also for constants."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return the function for the types of the arguments of a call."""
+        """Return the compiled function for a call with arguments of these types."""
         return super().get_call_template(tuple(map(types.unliteral, args)), kws)
 
 
 @cache
 def use() -> None:
-    """Let Numba make no machine code from now on, and no memory manager for arrays."""
+    """Change Numba in this process: from now on it makes no machine code and no memory manager."""
     rtsys.initialize = lambda _: None
     context = _Context(cpu_target.typing_context, "cpu")  # type: ignore[no-untyped-call]
     vars(cpu_target)["_toplevel_target_context"] = context

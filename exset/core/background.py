@@ -1,8 +1,8 @@
-"""Start the process that compiles kernels; `EXSET_COMPILE` says whether, and whether to wait.
+"""Start the process that compiles kernels, as the environment variable `EXSET_COMPILE` says.
 
 `background`, the default: compile at low priority, and do not wait. The compiling process may run
-longer than this process, as later processes use its results, too. `now`: wait for the end. `off`:
-compile nothing.
+longer than this process, as later processes use its results, too. `now`: wait until it ends.
+`off`: compile nothing.
 """
 
 import contextlib
@@ -24,10 +24,10 @@ _starting = Lock()
 
 
 def compile_kernels(groups: Sequence[str]) -> bool:
-    """Start a process that compiles kernels, `groups` first; return whether it has ended.
+    """Start a process that compiles kernels, `groups` first; return whether it has already ended.
 
-    groups: the modules of each group, separated by commas. At most one process compiles for a
-    cache: while there is one, this starts no other.
+    groups: for each group its modules, separated by commas. Only one process at a time compiles
+    for a cache folder: while one is running, this function starts none.
     """
     mode = os.environ.get(ENVIRONMENT, "background")
     if mode == "off" or disk_cache.problem() or find_spec("numba") is None:
@@ -43,16 +43,17 @@ def compile_kernels(groups: Sequence[str]) -> bool:
 
 
 def run(groups: Sequence[str] = ()) -> str:
-    """Compile groups of kernels, by default all that can be compiled; return the errors.
+    """Compile groups of kernels, by default all, with grammars and layouts; return the errors.
 
-    This first waits for another process that compiles. It does not compile again what is ready.
+    If another process is compiling, this first waits for its end. Kernels that are compiled
+    already are not compiled again.
     """
     process = _start(*groups, errors=subprocess.PIPE)
     return process.communicate()[1].decode(errors="replace")
 
 
 def try_lock() -> int | None:
-    """Take the lock of the process that compiles; return an open file, or None if it is taken.
+    """Take the lock that one compiling process has; return an open file, or None if it is taken.
 
     The operating system frees the lock when the process ends, however it ends. Raises OSError if
     the cache cannot be written to.

@@ -1,4 +1,4 @@
-"""Run batches of files on an executor; submit few at a time, and survive processes that die."""
+"""Run batches of files on an executor: submit a few at a time, and continue if a process dies."""
 
 import os
 from collections import deque
@@ -17,7 +17,7 @@ _DEAD = ("KilledWorker", "ExecutorlibSocketError")
 
 @dataclass
 class Batches(Generic[Item, Value]):
-    """Files that an executor works on, in batches; `ahead`: how many are submitted at a time."""
+    """Files that an executor works on in batches, up to `ahead` of them at a time."""
 
     work: Callable[[Item], Value]
     items: Sequence[Item]
@@ -26,10 +26,10 @@ class Batches(Generic[Item, Value]):
     ahead: int
 
     def outcomes(self) -> Generator[Outcome[Item, Value], None, None]:
-        """Yield the outcome of each file, in order. `-` runs in this process.
+        """Yield the outcome of each file, in order. Standard input, `-`, is read in this process.
 
-        If the process of a batch dies, its files run again in processes of their own: only files
-        whose process dies again have an error.
+        If the process of a batch dies, its files run again, apart from other batches: only a file
+        whose process dies again has an error.
         """
         waiting: deque[tuple[list[Item], Future[Batch[Value]]]] = deque()
         at = 0
@@ -56,7 +56,7 @@ class Batches(Generic[Item, Value]):
         return batch
 
     def _submitted(self, batch: list[Item]) -> Future[Batch[Value]]:
-        """Submit a batch, or run `-` here; return a future with the result or the error."""
+        """Submit a batch, or run `-` in this process; return a future of the result or error."""
         done: Future[Batch[Value]] = Future()
         try:
             if os.fsdecode(batch[0]) != "-":

@@ -1,4 +1,4 @@
-"""Shorten tracebacks: an error of a public function shows the line that called the function."""
+"""Shorten tracebacks: an error of a public function shows only the line that called it."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,14 +11,14 @@ R = TypeVar("R")
 
 
 class OptionError(TypeError, ValueError):
-    """An option that a format does not have, or a value that the option does not have."""
+    """An option that a format does not have, or a value that an option does not allow."""
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
     """Let the errors of a public function show the line that calls it, not the lines inside.
 
-    This is for errors of files, of the system and of options: they say what is wrong themselves.
-    Other errors keep their traceback, and all keep their cause.
+    This is for errors of files, of the system and of options: their messages say what is wrong.
+    Other errors keep their traceback, and all errors keep their cause.
     """
 
     @wraps(function)
@@ -33,5 +33,5 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def trimmed(error: Exception) -> Exception:
-    """Return an error without the traceback so far."""
+    """Return an error after removing its traceback so far."""
     return error.with_traceback(None)

@@ -1,7 +1,8 @@
-"""Compiled grammars, layouts and kernels on disk: in exset's package and in the user's cache.
+"""Compiled grammars, layouts and kernels on disk, in exset's package and in the user's cache.
 
-A missing, broken or unwritable cache only costs time. Files are not trusted: each begins with a
-checksum, and a folder that other users can write to is not used.
+If the cache is missing, damaged or cannot be written, exset only takes longer. Files are not
+trusted: each begins with a checksum, and exset does not use a folder that other users can write
+to.
 """
 
 import contextlib
@@ -57,13 +58,13 @@ def problem() -> str | None:
 
 
 def load(name: str) -> bytes | None:
-    """Return the data stored under a name, or None if there is none or it is damaged."""
+    """Return the data stored under a name; None if there are none, or if they are damaged."""
     found = find(name)
     return None if found is None else found[1]
 
 
 def find(name: str) -> tuple[str, bytes] | None:
-    """Return where data is stored under a name, "package" or "cache", and the data; or None."""
+    """Return the place of stored data, "package" or "cache", and the data; None if not found."""
     data = _read(PACKAGE, name)
     if data is not None:
         return "package", data
@@ -82,7 +83,7 @@ def _read(place: str, name: str) -> bytes | None:
 
 
 def store(name: str, data: bytes) -> bool:
-    """Store data under a name atomically, and return whether that was possible."""
+    """Store data under a name atomically; return False if it cannot be stored."""
     if problem():
         return False
     target = os.path.join(folder(), name)
@@ -104,7 +105,7 @@ def store(name: str, data: bytes) -> bool:
 
 
 def create(name: str) -> None:
-    """Create a folder in the cache, with its parents, for this user alone. Raises OSError."""
+    """Create a folder in the cache, and its parents, for this user alone. Raises OSError."""
     path = os.path.join(folder(), name)
     if os.path.isdir(path):
         return
@@ -121,10 +122,10 @@ def _checksum(name: str, data: bytes) -> bytes:
 
 
 def digest(text: str, *modules: str) -> str:
-    """Return a hash of a text and of the sources of modules: 16 hexadecimal digits.
+    """Return a hash of a text and of the source code of modules: 16 hexadecimal digits.
 
-    `modules` are full names; they are not imported. For a library, name the module that contains
-    its version.
+    `modules`: full names of modules, which are not imported. To represent a library, name the
+    module that contains its version.
     """
     parts = [text.encode()]
     for module in modules:
@@ -137,7 +138,7 @@ def digest(text: str, *modules: str) -> str:
 
 
 def _spec(module: str) -> ModuleSpec | None:
-    """Return the spec of a module, without importing its package, unlike `find_spec`."""
+    """Return the import spec of a module; unlike `find_spec`, do not import its package."""
     package = module.rpartition(".")[0]
     if not package or package in sys.modules:
         return find_spec(module)

@@ -44,7 +44,7 @@ class FormatError(ValueError):
         code: str | None = None,
         place: Place | None = None,
     ) -> None:
-        """Describe the error; its place is `place`, or a span of a text, or a whole source."""
+        """Describe the error; its place is `place`, or a span of `source`, or all of it."""
         super().__init__(message)
         if source is not None:
             place = Place(source.name) if span is None else Place.in_text(source, span)
@@ -61,9 +61,9 @@ class FormatError(ValueError):
 
     @property
     def findings(self) -> "Findings":
-        """All errors that exset found in the file: `finding` first, then up to 19 later ones.
+        """All errors that exset found in the file: `finding` first, then up to 19 later errors.
 
-        `stopped` of this collection says whether exset found more.
+        The attribute `stopped` of this collection says whether the file has more errors.
         """
         found = Findings()
         found.add(self.finding)
@@ -72,9 +72,10 @@ class FormatError(ValueError):
         return found
 
     def add(self, finding: Finding) -> bool:
-        """Add a later error of the file, and return True; if it has 20 (MOST_ERRORS), return False.
+        """Add a later error of the same file, and return True.
 
-        Then the error says that there are more.
+        If there are 20 errors (MOST_ERRORS) already, add nothing, note that there are more, and
+        return False.
         """
         self.later = Findings() if self.later is None else self.later
         if self.later.count() < MOST_ERRORS - 1:
@@ -84,7 +85,7 @@ class FormatError(ValueError):
         return not self.later.stopped
 
     def changed(self, change: "Callable[[Finding], Finding]") -> Self:
-        """Return the error with each of its findings changed by a function."""
+        """Return the same error, but with each finding replaced by the result of `change`."""
         later = None
         if self.later is not None:
             later = Findings()
@@ -93,7 +94,7 @@ class FormatError(ValueError):
 
     @property
     def message(self) -> str:
-        """The message, without place and hint."""
+        """What is wrong, without place and hint."""
         return self.finding.message
 
     @property
@@ -108,7 +109,7 @@ class FormatError(ValueError):
 
     @property
     def code(self) -> str:
-        """The stable code."""
+        """The code of the error, such as `syntax`, which stays the same in later versions."""
         return self.finding.code
 
     def __str__(self) -> str:
@@ -133,8 +134,8 @@ class FormatWarning(UserWarning):
 class Findings:
     """A collection of findings: all are counted, and the first `keep` of each code are kept.
 
-    With `strict`, warnings and errors are raised as FormatError instead. `stopped`: a file has more
-    than `MOST_ERRORS` errors; further errors were not added.
+    With `strict`, warnings and errors are raised as FormatError instead. `stopped`: whether a file
+    has more than `MOST_ERRORS` errors, so that later errors were not added.
     """
 
     def __init__(self, strict: bool = False, keep: int = 100) -> None:
@@ -148,7 +149,7 @@ class Findings:
     def add(self, finding: Finding, times: int = 1) -> None:
         """Add a finding; if strict, raise FormatError for a warning or an error.
 
-        `times`: how many findings of the same code this one represents.
+        `times`: how many findings of the same code it represents.
         """
         if self.strict and finding.severity is not Severity.NOTE:
             raise FormatError.of(finding)
@@ -158,7 +159,7 @@ class Findings:
         self._severities.add(finding.severity)
 
     def add_each(self, items: Sequence[T], make: Callable[[T], Finding]) -> None:
-        """Add a finding for each item, all of one code; build only the findings that are kept."""
+        """Add a finding for each item, all of one code; `make` builds only those that are kept."""
         for rank, item in enumerate(items[: self.keep]):
             self.add(make(item), len(items) - rank if rank == self.keep - 1 else 1)
 
@@ -168,9 +169,9 @@ class Findings:
         self.add_counted([*findings], findings._counts)
 
     def add_counted(self, kept: Sequence[Finding], counts: Mapping[str, int]) -> None:
-        """Add findings; the last one of each code represents those that were only counted.
+        """Add the findings that another collection kept, and count those that it only counted.
 
-        `counts`: the number of findings of each code.
+        `counts`: how many findings of each code the other collection counted.
         """
         last = {finding.code: rank for rank, finding in enumerate(kept)}
         of_code = Counter(finding.code for finding in kept)
@@ -179,11 +180,11 @@ class Findings:
             self.add(finding, 1 + more)
 
     def unkept(self) -> Counter[str]:
-        """Return the number of findings of each code that were counted, but not kept."""
+        """Return how many findings of each code were counted, but not kept."""
         return self._counts - Counter(finding.code for finding in self._kept)
 
     def sort(self) -> None:
-        """Put the findings of each file in order of their places; those without one come first."""
+        """Sort the findings of each file by place; findings without a line come first."""
         files: dict[str | None, int] = {}
 
         def order(finding: Finding) -> tuple[int, int, int]:
@@ -196,12 +197,12 @@ class Findings:
         self._kept.sort(key=order)
 
     def count(self, code: str | None = None) -> int:
-        """Return how many findings were added, of one code or of all."""
+        """Return how many findings of one code, or of all codes, were added."""
         return self._counts.total() if code is None else self._counts[code]
 
     @property
     def worst(self) -> Severity | None:
-        """The worst severity added, or None."""
+        """The worst severity of the findings; None without findings."""
         return next((each for each in Severity if each in self._severities), None)
 
     def __iter__(self) -> Iterator[Finding]:
@@ -223,20 +224,20 @@ class ChangedFindings(Findings):
     """Changes each finding with a function, then adds it to another collection."""
 
     def __init__(self, findings: Findings, change: Callable[[Finding], Finding]) -> None:
-        """Prepare to pass findings on to `findings`, each changed by the function `change`.
+        """Prepare to pass each finding on to `findings`, changed by the function `change`.
 
-        Counts and severities are the ones of `findings`.
+        Counts and severities are those of `findings`.
         """
         vars(self).update(vars(findings))
         self._findings = findings
         self._change = change
 
     def add(self, finding: Finding, times: int = 1) -> None:
-        """Add a finding, as `Findings.add`."""
+        """Add a finding like `Findings.add`, but changed."""
         self._findings.add(self._change(finding), times)
 
     def add_all(self, findings: Findings) -> None:
-        """Add the findings of another collection, as `Findings.add_all`."""
+        """Add the findings of another collection like `Findings.add_all`, but changed."""
         super().add_all(findings)
         self._findings.stopped = self.stopped
 
@@ -253,10 +254,10 @@ def _with_source(name: str, models: Collection[str], finding: Finding) -> Findin
 def with_source_name(
     name: str, *models: str, findings: Findings | None = None
 ) -> Iterator[Findings]:
-    """Add the name of the source to errors and findings that name no source.
+    """Give a name to the source of errors and findings that do not name their source.
 
-    The context gives a collection that adds its findings to `findings`. A finding whose source has
-    one of the names `models`, such as "example set", gets the name, too.
+    The context gives a collection that adds its findings to `findings`. A finding whose source is
+    only named after a model (one of `models`, such as "example set") gets the name, too.
     """
     named = partial(_with_source, name, models)
     try:
@@ -277,7 +278,7 @@ def collect_findings(strict: bool, findings: Findings | None) -> Findings:
 
 
 def warn(findings: Findings) -> None:
-    """Issue one FormatWarning for all warnings and errors; it names the line that called exset."""
+    """Issue one FormatWarning for all warnings and errors; it shows the line that called exset."""
     kept = [finding for finding in findings if finding.severity is not Severity.NOTE]
     if not kept:
         return

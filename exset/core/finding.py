@@ -35,20 +35,21 @@ class Place:
 
     @classmethod
     def in_text(cls, source: Source, span: Span) -> "Place":
-        """Return the place of a span of a text; ValueError if it begins outside the text."""
+        """Return the place of a span of a text. Raises ValueError if it begins outside of it."""
         line, column = source.position(span.start)
         text, first = source.around(span.start, _REACH)
         return cls(source.name, span, line, column, text, text_column=first)
 
     @classmethod
     def in_bytes(cls, source: Source, offset: int, field: str | None = None) -> "Place":
-        """Return the place of a byte of a binary file; `field`: the path of its field."""
+        """Return the place of a byte in a binary file; `field`: the path of the byte's field."""
         return cls(source.name, Span(offset, offset), field=field)
 
     def moved(self, start: int, path: str, first: int) -> "Place":
         """Convert a place in a chunk of an input to the place in the whole input.
 
-        The chunk begins at byte `start` of the input, and with element `first` of the array `path`.
+        The chunk begins at byte `start` of the input. The first element of the array `path` in the
+        chunk is its element `first` in the input.
         """
         span, field = self.span, self.field
         if span is not None:
@@ -59,19 +60,19 @@ class Place:
         return replace(self, span=span, field=field)
 
     def index(self, path: str) -> int | None:
-        """Return which element of the array `path` contains the field; None if no element does."""
+        """Return the index of the element of the array `path` that contains the field, or None."""
         match = re.match(rf"{re.escape(path)}\[(\d+)\]", self.field or "")
         return None if match is None else int(match[1])
 
     def pointer(self) -> list[str]:
-        """Return the line of the place and carets under its span, for a terminal; [] if none."""
+        """Return two lines for a terminal: the text, and carets under the place; [] if no text."""
         if self.text is None or self.column is None:
             return []
         size = 1 if self.span is None else self.span.end - self.span.start
         return pointer(self.text, self.column - self.text_column, size, self.text_column > 1)
 
     def to_dict(self) -> dict[str, str | int | None]:
-        """Return the place for JSON, with text escaped; `start`, `end`: 0-based byte offsets."""
+        """Return the place for JSON, with escapes in text; `start`, `end`: byte offsets from 0."""
         return {
             "source": safe(self.source),
             "start": None if self.span is None else self.span.start,
@@ -94,8 +95,8 @@ class Place:
 class Finding:
     """One error, warning or note about a file: a stable code, a message, a place and a hint.
 
-    A hint may name an option and an argument, as `<--lossy or lossy=True>`: Python shows the
-    argument, the command line shows the option.
+    A hint may contain an option and an argument, as `<--lossy or lossy=True>`: the command line
+    shows the option, Python shows the argument.
     """
 
     code: str
@@ -109,11 +110,11 @@ class Finding:
             object.__setattr__(self, "hint", Advice.of(self.hint))
 
     def for_command_line(self) -> "Finding":
-        """Return the finding with a hint that names options, not arguments."""
+        """Return the finding with a hint that names command-line options, not Python arguments."""
         return self if self.hint is None else replace(self, hint=for_command_line(self.hint))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the finding for JSON, with text escaped; the keys are always the same."""
+        """Return the finding for JSON, with escapes in its text; the keys are always the same."""
         return {
             "code": self.code,
             "severity": self.severity.value,

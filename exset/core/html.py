@@ -1,4 +1,4 @@
-"""Show models as HTML tables in notebooks: their first rows, and how many more there are.
+"""Show models as HTML tables in notebooks: the first rows, and how many rows follow.
 
 Text is cut and escaped. The tables contain no styles.
 """
@@ -26,7 +26,7 @@ def table(
 ) -> str:
     """Return an HTML table. Reads only the rows that it shows.
 
-    `total`: the number of all rows. `most`: the most rows that are shown.
+    `total`: how many rows there are. `most`: how many rows to show at most.
     """
     body = [_row("td", row) for row in islice(rows, most)]
     more = total - len(body)
@@ -37,7 +37,7 @@ def table(
 
 
 class _Finding(Protocol):
-    """The members of a finding that a row of a table shows."""
+    """An object with the members of a finding that a row of the table shows."""
 
     @property
     def code(self) -> str: ...

@@ -1,8 +1,9 @@
-"""Run work that may crash or hang, such as that of a C library, in one other process.
+"""Run work that may crash or hang, such as calls of a C library, in one other process.
 
-The process works on one file after another, and stays for later work. If it dies, or does not
-finish in time, the file gets this error as its outcome, and a new process continues with the next
-file. `EXSET_ISOLATE=off` keeps all work in this process, for systems that allow no others.
+The process works on one file after another, and is kept for later work. If it dies, or does not
+finish in time, the outcome of the file is an error, and a new process continues with the next
+file. `EXSET_ISOLATE=off` keeps all work in this process, for systems that allow no other
+processes.
 """
 
 import errno
@@ -41,7 +42,7 @@ class LateError(TimeoutError):
 
 
 def is_allowed() -> bool:
-    """Return whether work may go to another process."""
+    """Return whether work may run in another process."""
     return os.environ.get(ENVIRONMENT) != "off"
 
 
@@ -51,8 +52,9 @@ def run_isolated(
     """Run work on every file in another process, and yield the outcomes in order.
 
     Work, files and values are pickled. is_limited: whether there is a time limit for each file.
-    FormatError and OSError become outcomes, so does a lack of memory; a process that died is a
-    ChildProcessError, and one that did not finish in time a LateError. Raises all other errors.
+    FormatError, OSError and a lack of memory become outcomes. So does a process that dies, as a
+    ChildProcessError, and a process that does not finish in time, as a LateError. Raises all other
+    errors.
     """
     with _taken() as process:
         process.work = work
@@ -65,7 +67,7 @@ def run_isolated(
 
 @contextmanager
 def _taken() -> Iterator["_Process"]:
-    """Take an idle process, or start one; keep it for later work unless it has ended."""
+    """Take an idle process, or start a new one; then keep it for later work if it still lives."""
     mine = [each for each in _idle if each.owner == os.getpid()]
     process = mine[0] if mine else _Process()
     _idle[:] = mine[1:]
@@ -84,14 +86,14 @@ def _folder() -> str:
 
 
 def _limit(path: str | os.PathLike[str]) -> float:
-    """Return the time limit of a file in seconds."""
+    """Return the time limit for the work on a file, in seconds."""
     with suppress(OSError, ValueError):
         return SECONDS + os.stat(path).st_size / 2**20
     return SECONDS
 
 
 class _Process:
-    """A process that does work; a new process replaces it when it dies. `owner`: its parent."""
+    """A process that does work; if it dies, a new one replaces it. `owner`: its parent's id."""
 
     def __init__(self) -> None:
         self.owner = os.getpid()
@@ -111,7 +113,7 @@ class _Process:
     def outcomes(
         self, items: Sequence[Item], is_limited: bool
     ) -> Generator[Outcome[Item, Any], None, None]:
-        """Work on some files; if a file ends the process, its outcome is the last one."""
+        """Yield the outcomes of files in order; stop after a file that ended the process."""
         if not self._process.is_alive():
             self._start()
         self.is_ready = False
@@ -125,7 +127,7 @@ class _Process:
     def _outcomes(
         self, items: Sequence[Item], limits: Sequence[float | None]
     ) -> Generator[Outcome[Item, Any], None, bool]:
-        """Return whether the process still lives."""
+        """Yield outcomes; return whether the process still lives."""
         with suppress(OSError):
             self._connection.send((_folder(), self.work, items, limits))
         for item, seconds in zip(items, limits, strict=True):
@@ -178,7 +180,7 @@ def _result(
 
 @contextmanager
 def _ended_after(seconds: float | None) -> Iterator[None]:
-    """Let the system end this process if it hangs and its parent has died."""
+    """Let the system end this process if the work takes too long, in case its parent has died."""
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
         return

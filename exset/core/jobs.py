@@ -1,8 +1,8 @@
 """Run a function on many files: in this process, in several, or on any executor.
 
-A file that fails gives an error as its outcome, and the others continue. The order of the outcomes
-is that of the files, whatever runs them. Processes are spawned on every platform, so a script that
-uses them needs `if __name__ == "__main__":`.
+If the work on a file fails, its outcome is an error, and work on other files continues. The
+outcomes have the order of the files, with one process or many. Processes are spawned on every
+platform, so a script that uses them needs `if __name__ == "__main__":`.
 """
 
 import os
@@ -32,14 +32,14 @@ _AT_A_TIME = 64
 
 
 class Watch(Protocol):
-    """A function that sees the outcome of each unit of work, such as a progress bar."""
+    """A function through which the outcomes of the units of work pass, such as a progress bar."""
 
     def __call__(
         self, outcomes: Iterator[Outcome[Item, Value]], count: int, /, *, is_share: bool
     ) -> Iterator[Outcome[Item, Value]]:
         """Yield the outcomes unchanged; count: how many there are.
 
-        is_share: whether the work is a share, of which the caller of `run` gets no outcomes.
+        is_share: whether the work is a share; the caller of `run` gets no outcomes of a share.
         """
 
 
@@ -48,13 +48,13 @@ class Execution:
     """How to run work on many files.
 
     jobs: the number of processes; 1: only this process; 0: one on each core. executor: runs the
-    work in place of exset's processes, and stays open. `jobs` is then the number of its workers, by
-    default the number that the executor itself reports. plan: write the plan to this file, and do
-    no work. isolated: with one process, run work that may crash or hang in another
-    one, with a time limit; see `exset.core.isolation`. record: where to keep the outcomes, and
-    which share of the work to do. gathered: journals that have all outcomes; exset reads them, and
-    does no work. work: the id that their work must have, see `Header.work`. watch: sees the
-    outcomes, also those of a share.
+    work in place of exset's processes, and is not closed. `jobs` is then the number of its
+    workers, by default the number that the executor itself reports. plan: write the plan to this
+    file, and do no work. isolated: the work may crash or hang, so with one process, run it in
+    another process, with a time limit; see `exset.core.isolation`. record: where to keep the
+    outcomes, and which share of the work to do. gathered: journals that have all outcomes; exset
+    reads them, and does no work. work: the id of the work, which journals must also have, see
+    `Header.work`. watch: gets all outcomes, also those of a share.
     """
 
     jobs: int = 1
@@ -71,12 +71,12 @@ class Execution:
             raise ValueError(f"jobs must be a number from 0, not {self.jobs}")
 
     def __reduce__(self) -> "tuple[type[Execution], tuple[()]]":
-        """Let a worker, which gets this with its work, do the work itself."""
+        """Pickle only the defaults, so that a worker that gets this uses only its own process."""
         return Execution, ()
 
     @property
     def workers(self) -> int:
-        """The number of processes, or of the workers of the executor."""
+        """The number of processes, or of workers of the executor."""
         if self.executor is not None and self.jobs < 2:
             own = getattr(self.executor, "_max_workers", None)
             return own if isinstance(own, int) and own > 0 else cores()
@@ -89,11 +89,11 @@ class Execution:
 
     @property
     def is_partial(self) -> bool:
-        """Whether a call does not do all of the work: it plans, does a share, or gathers."""
+        """Whether `run` may not do all work: it plans, keeps a record, or reads journals."""
         return bool(self.plan or self.record or self.gathered)
 
     def known_parts(self, paths: Sequence[str | os.PathLike[str]]) -> list[int] | None:
-        """Return into how many parts each file was divided, as journals say; None without them."""
+        """Return into how many parts each file was divided, from journals; None without them."""
         if self.gathered is None:
             return None
         return [self.gathered.parts.get(os.fsdecode(path), 1) for path in paths]
@@ -101,7 +101,7 @@ class Execution:
     def watched(
         self, outcomes: Iterator[Outcome[Item, Value]], count: int, *, is_share: bool = False
     ) -> Iterator[Outcome[Item, Value]]:
-        """Let `watch`, if there is one, see the outcomes; yield them unchanged."""
+        """Let the outcomes pass through `watch`, if there is one; yield them unchanged."""
         return outcomes if self.watch is None else self.watch(outcomes, count, is_share=is_share)
 
 
@@ -114,7 +114,7 @@ Jobs: TypeAlias = int | Execution
 
 
 def execution(jobs: Jobs) -> Execution:
-    """Return how to run work; ValueError for a negative number of processes."""
+    """Return the `Execution` for an argument `jobs`. Raises ValueError for a negative number."""
     return jobs if isinstance(jobs, Execution) else Execution(jobs)
 
 
@@ -133,19 +133,19 @@ def run(
     """Run `work` on every file, and yield the outcomes in the order of the files.
 
     `items`: paths, or objects with a path (`os.PathLike`). Files go to processes in batches of
-    about a second of work, and at most four batches for each process are submitted at a time. Other
-    processes start only if the files that are left take longer than their start, measured on
-    the first small files. This process always reads `-`, standard input.
+    about a second of work. Other processes start only if this saves time: exset measures the work
+    on the first small files. This process always reads `-`, standard input.
 
     `executor`: short for `jobs=Execution(executor=...)`. `isolated`: never run the work in this
-    process, as it may end the process that runs it. `measured`: whether a small file is little
-    work; if not, all processes start at once. `limited`: whether isolated work of one process has a
-    time limit for each file. `returns`: the type of the values in a journal;
-    without it, the work has no journal. `identity`: what the work depends on besides the command.
+    process, as the work may end the process. `measured`: whether small files need little work; if
+    not, all processes start at once. `limited`: whether isolated work of one process has a time
+    limit for each file. `returns`: the type of the values in a journal; without it, the work has
+    no journal. `identity`: a text that names all that the work depends on besides the command.
 
-    FormatError and OSError become outcomes; so do a lack of memory and a process that died, as
-    OSError. Raises all other exceptions, ValueError for a negative number of jobs, PlanWritten and
-    ShareDone if the execution ends after the plan or the share, and JournalError.
+    FormatError and OSError become outcomes. A lack of memory and a process that died become
+    outcomes, too, as OSError. Raises all other exceptions, ValueError for a negative number of
+    jobs, PlanWritten and ShareDone if the execution ends after the plan or the share, and
+    JournalError.
     """
     how = execution(jobs) if executor is None else Execution(0, executor)
     if how.plan:
@@ -213,9 +213,10 @@ def _run(
 
 @dataclass
 class _First(Generic[Item, Value]):
-    """Runs work in one process until it pays to start others; `done`: the number of files so far.
+    """Runs work in one process until starting more saves time; `done`: the number of files so far.
 
-    isolated: the process is not this one. is_limited: it then has a time limit for each file.
+    isolated: whether to use another process, not this one. is_limited: whether each file then has
+    a time limit.
     """
 
     work: Callable[[Item], Value]
@@ -226,7 +227,7 @@ class _First(Generic[Item, Value]):
     done: int = 0
 
     def outcomes(self) -> Generator[Outcome[Item, Value], None, None]:
-        """Yield the outcomes of the first files, or of all."""
+        """Yield the outcomes of the first files, or of all files if they take little time."""
         while count := self._next():
             begun = perf_counter()
             for outcome in self._run(self.items[self.done : self.done + count]):
@@ -236,7 +237,7 @@ class _First(Generic[Item, Value]):
                 begun = perf_counter()
 
     def _next(self) -> int:
-        """Return the number of files to work on before the next decision; 0: start others."""
+        """Return how many files to work on before the next decision; 0: start more processes."""
         left = len(self.items) - self.done
         if self.pace.workers < 2 or left < 2:
             return min(left, _AT_A_TIME)
@@ -248,7 +249,7 @@ class _First(Generic[Item, Value]):
         )
 
     def _run(self, items: Sequence[Item]) -> Iterator[Outcome[Item, Value]]:
-        """Run some files; `-` always in this process."""
+        """Do the work on `items`; standard input, `-`, is always read in this process."""
         for is_input, some in groupby(items, lambda item: os.fsdecode(item) == "-"):
             if self.isolated and not is_input:
                 from exset.core.isolation import run_isolated

@@ -1,6 +1,6 @@
-"""A journal: the outcome of each unit of work, as JSON Lines, with checksums of what was written.
+"""A journal: the outcome of each unit of work, and checksums of the written files, as JSON Lines.
 
-The first line has the command; each other line has a unit and its outcome, and is written when the
+The first line has the command. Each later line has a unit and its outcome, and is written when the
 unit is done. A line that is incomplete, because the process was killed, is ignored.
 """
 
@@ -26,9 +26,9 @@ _DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 class Header:
     """The first line of a journal.
 
-    work: an id of the work, so that outcomes of other work are not read as outcomes of this work.
-    command and arguments: the command line. share: I and N for the share I of N; both are 1 for the
-    whole work.
+    work: an id of the work, so that a journal of different work is not used. command and
+    arguments: the command line. share: I and N for the share I of N; both are 1 for the whole
+    work.
     """
 
     work: str
@@ -38,7 +38,7 @@ class Header:
 
     @classmethod
     def read(cls, path: str) -> "Header":
-        """Return the first line of a journal; FormatError for another file, and OSError."""
+        """Read the first line of a journal. Raises OSError; FormatError for another file."""
         with open_named(path, "rb") as file:
             return cls.parse(path, file.readline(_BLOCK))
 
@@ -56,27 +56,27 @@ class Header:
         raise FormatError(message, place=Place(path), hint=hint, code="journal")
 
     def with_work(self, more: str) -> "Header":
-        """Return a header whose work also depends on `more`."""
+        """Return the header with another id of the work, which also depends on `more`."""
         return replace(self, work=work_id(self.work, more))
 
     def line(self) -> bytes:
-        """Return the line."""
+        """Return the header as a line of JSON."""
         row = {"journal": 1, "work": self.work, "share": self.share}
         words = {"command": self.command, "arguments": self.arguments}
         return json.dumps({**row, **words}).encode() + b"\n"
 
 
 def work_id(*parts: str) -> str:
-    """Return a short text that is the same for the same parts."""
+    """Return a hash of texts: equal texts give the same id."""
     import hashlib
 
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 class Journals:
-    """The outcomes in some journals, by unit; the last one of a unit counts.
+    """The outcomes in several journals, by unit; if a unit has several, the last one counts.
 
-    parts: into how many parts a file was divided, by its path, only for files with several.
+    parts: into how many parts each divided file was divided, by its path.
     """
 
     def __init__(self, paths: tuple[str, ...]) -> None:
@@ -109,10 +109,10 @@ class Journals:
                     at += len(line)
 
     def row(self, unit: Unit) -> dict[str, Any] | None:
-        """Return the last line about a unit, or None.
+        """Return the last line about a unit, as a dictionary; None if no line is about it.
 
-        The line must have the input, the part and the output of the unit; its size and its time may
-        differ.
+        The line must have the input, the part and the output of the unit; the size and fingerprint
+        may differ.
         """
         digest = _digest(unit)
         at = int(self._digests.searchsorted(digest, "right")) - 1
@@ -131,7 +131,7 @@ class Journals:
         return self.row(unit) is not None
 
     def outcome(self, item: Item, unit: Unit, kind: object) -> Outcome[Item, Any]:
-        """Return the outcome of a unit; for a line that cannot be read, return an error outcome."""
+        """Return the outcome of a unit; if its line cannot be read, the outcome is an error."""
         row = self.row(unit)
 
         def damaged() -> None:
@@ -153,9 +153,9 @@ class Journal:
     """A journal that is being written; with `resume`, exset continues an existing journal."""
 
     def __init__(self, path: str, header: Header, *, resume: bool) -> None:
-        """Open a journal.
+        """Open a journal for writing.
 
-        Raises FormatError for the journal of other work, and for an old journal without `resume`.
+        Raises FormatError for a journal of other work; without `resume`, for any existing journal.
         """
         self._old: Journals | None = None
         if os.path.exists(path) and os.path.getsize(path):
@@ -178,9 +178,9 @@ class Journal:
             raise
 
     def has(self, unit: Unit) -> bool:
-        """Return whether a unit is done, and nothing has changed since.
+        """Return whether a unit is done, and its input and its outputs have not changed since.
 
-        Errors of the system count as not done.
+        A unit that ended with an error of the system is not done.
         """
         row = None if self._old is None else self._old.row(unit)
         with suppress(*_DAMAGE):
@@ -190,14 +190,14 @@ class Journal:
         return False
 
     def outcome(self, item: Item, unit: Unit, kind: object) -> Outcome[Item, Any] | None:
-        """Return the outcome of a unit of which `has` is true; None if its line is damaged."""
+        """Return the outcome of a unit for which `has` is True; None if its line is damaged."""
         row = None if self._old is None else self._old.row(unit)
         with suppress(*_DAMAGE):
             return None if row is None else outcome_from_json(item, kind, row["outcome"])
         return None
 
     def add(self, unit: Unit, outcome: Outcome[Item, Any], outputs: Mapping[str, str]) -> None:
-        """Write the outcome of a unit, and the checksums of the files that it wrote, by path."""
+        """Write the outcome of a unit; `outputs`: the checksums of the files it wrote, by path."""
         row = {**vars(unit), "outputs": outputs, "outcome": outcome_to_json(outcome)}
         self._write(json.dumps(row).encode() + b"\n")
 
@@ -213,7 +213,7 @@ class Journal:
 
 
 def checksum(path: str) -> str | None:
-    """Return the SHA-256 of a file, or of the files of a folder with their names; None if absent.
+    """Return the SHA-256 of a file, or of a folder's names and files; None if it is missing.
 
     Raises OSError for a file that cannot be read.
     """

@@ -1,9 +1,9 @@
-"""Kernels: plain functions on arrays that also exist compiled, for large inputs.
+"""Kernels: Python functions on arrays that exset also compiles, for large inputs.
 
 A marked function stays a plain Python function. `exset.compiler` compiles the marked functions of
-some modules together, from their annotations, to one object: when exset is built, or later in a
-background process. A process that reads or writes files never compiles: without an object, it runs
-plain Python, and uses the object as soon as there is one.
+a group of modules together, by their annotations, to one object file: when exset is built, or
+later in a background process. A process that reads or writes files never compiles: without an
+object file, it runs plain Python, and uses the object file as soon as it exists.
 """
 
 import importlib
@@ -51,8 +51,8 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Mark a kernel that is compiled into each kernel that calls it.
 
-    This is for short kernels that are called very often: passing a tuple of many arrays takes
-    longer than their work.
+    This is for short kernels that are called very often: passing their arguments would take longer
+    than their work.
     """
     setattr(function, _MARK, INLINE)
     return function
@@ -63,19 +63,20 @@ def entry_kernel(function: Callable[P, R]) -> Callable[P, R]:
 
     Its annotations are the types that it is compiled for: `int`, `bool`, `float`, scalars and
     contiguous arrays of NumPy, and tuples of these. An array of more than one dimension needs a
-    declared shape. With unions it is compiled once for the first type of each, and so on.
+    declared shape. A kernel with unions is compiled once for the first type of each union, once
+    for the second types, and so on.
     """
     setattr(function, _MARK, ENTRY)
     return function
 
 
 def mark_of(function: object) -> str | None:
-    """Return how a function is marked."""
+    """Return the mark of a kernel; None for a function that is no kernel."""
     return getattr(function, _MARK, None)
 
 
 def platform_name() -> str:
-    """Return the name of the platform of an object."""
+    """Return the name of this platform, as the names of object files have it."""
     machine = os.uname().machine if hasattr(os, "uname") else os.environ["PROCESSOR_ARCHITECTURE"]
     return f"{sys.platform}-{machine}-{sys.maxsize.bit_length() + 1}".lower()
 
@@ -85,9 +86,9 @@ GROUPS: list["Kernels"] = []
 
 
 class Kernels:
-    """The marked functions of some modules, which may call each other.
+    """A group of kernels: the marked functions of one or more modules, which may call each other.
 
-    `modules` are full names; nothing is imported.
+    `modules`: full names of modules, which are not imported.
     """
 
     def __init__(
@@ -97,12 +98,11 @@ class Kernels:
         use_from: int | None = None,
         compile_from: int = 1 << 20,
     ) -> None:
-        """Name the modules, and the sizes from which it pays to load or to compile the kernels.
+        """Name the modules, and the sizes of work from which compiled kernels save time.
 
-        Sizes are in units of the work: bytes of text, or numbers. `use_from` is for kernels
-        already
-        loaded, by default the same as `load_from`. From `compile_from` on a background process
-        compiles kernels that are not ready.
+        Sizes are in bytes of text, or in numbers. Kernels are loaded from the size `load_from` on,
+        and used from `use_from` on if they are loaded already, by default the same size. From the
+        size `compile_from` on, a background process compiles kernels that are not compiled.
         """
         self.modules = modules
         self.load_from = load_from
@@ -115,9 +115,9 @@ class Kernels:
 
     @cached_property
     def name(self) -> str:
-        """The name of the object on disk: of its last module, its platform, and a digest.
+        """The name of the object file: the last module, the platform, and a hash.
 
-        The digest is of the sources of all the modules, and of the compiler.
+        The hash is of the source code of all the modules and of the compiler.
         """
         last = self.modules[-1].removeprefix("exset.")
         sources = digest("", *self.modules, *_COMPILER)
@@ -136,8 +136,8 @@ class Kernels:
     def use_compiled(self, size: int, engine: Engine = "auto") -> bool:
         """Return whether to use the compiled functions for work of this size.
 
-        With `auto` they are used where it pays, with `table` always, with `reference` never; but
-        never where they are not ready yet.
+        They are never used before they are compiled. Else they are used with `auto` if this saves
+        time, with `table` always, with `reference` never.
         """
         least = self.use_from if self._functions else self.load_from
         if engine == "reference" or (engine == "auto" and size < least):
@@ -151,13 +151,13 @@ class Kernels:
         return self.compiled(function) if compiled else function
 
     def compiled(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Return the compiled copy of an entry kernel. Raises KeyError if it is not ready."""
+        """Return the compiled copy of an entry kernel. Raises KeyError if there is none yet."""
         if not self._functions:
             self._load(0)
         return cast(Callable[P, R], self._functions[function.__name__])
 
     def _load(self, size: int) -> None:
-        """Load the object once; if there is none, let it be compiled if the work is large."""
+        """Load the object file once; if it is missing and the work is large, have it compiled."""
         with self._lock:
             if not self._functions and not self._is_useless:
                 self._load_now(size)
@@ -179,7 +179,7 @@ class Kernels:
             self._is_useless = True
 
     def marked(self) -> Iterator[FunctionType]:
-        """Yield the marked functions; this imports the modules."""
+        """Import the modules, and yield their marked functions."""
         for module in map(importlib.import_module, self.modules):
             for value in vars(module).values():
                 is_own = getattr(value, "__module__", None) == module.__name__
@@ -189,7 +189,7 @@ class Kernels:
     def copies(self, compiler: Callable[[FunctionType, str], object]) -> dict[str, object]:
         """Return the results of `compiler` for copies of the marked functions, by name.
 
-        The copies call each other's compiled versions. Raises ValueError for two functions of one
+        The copies call each other's results. Raises ValueError if two functions have the same
         name.
         """
         made: dict[FunctionType, object] = {}

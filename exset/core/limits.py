@@ -41,11 +41,11 @@ class Limits:
                 raise ValueError(f"{item.name} must be a whole number from 0, not {value!r}")
 
     def most_bytes(self, stored: int) -> int:
-        """Return the most bytes of an array that has `stored` bytes in its file."""
+        """Return how many bytes an array may have at most if its file stores `stored` bytes."""
         return max(self.max_array, MOST_COMPRESSED * stored)
 
     def with_(self, **values: int | str) -> "Limits":
-        """Return a copy with some limits changed; values are numbers or decimal strings.
+        """Return a copy with other values for these limits: numbers or decimal strings.
 
         Raises ValueError for an unknown limit, and for a value that is not a whole number from 0.
         """
@@ -66,5 +66,5 @@ DEFAULT = Limits()
 
 
 def limit_hint(name: str) -> str:
-    """Return the hint for a file that exceeds a limit."""
+    """Return the hint for a file that exceeds the limit `name`."""
     return f"if you trust the file, raise the limit: <--limit {name}=N or limits=Limits({name}=N)>"

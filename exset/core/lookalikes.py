@@ -1,4 +1,4 @@
-"""Give advice on data of other formats, and on characters that look like ASCII but are not."""
+"""Recognise data of other formats, and characters that look like ASCII; say what to do."""
 
 import unicodedata
 from types import MappingProxyType
@@ -33,7 +33,7 @@ _CP1252: Final = b"\x82\x84\x85\x91\x92\x93\x94\x96\x97\xa0"
 
 
 def foreign(data: bytes) -> str | None:
-    """Return advice on a file of a format that exset does not read, by its first bytes, or None."""
+    """Recognise a format unknown to exset by a file's first bytes; return advice, or None."""
     for begin, advice in _BEGINNINGS.items():
         if data.startswith(begin):
             return advice
@@ -44,7 +44,7 @@ def foreign(data: bytes) -> str | None:
 
 
 def converted(data: bytes) -> str | None:
-    """Return advice on binary data in which a carriage return precedes every line feed, or None."""
+    """Return advice if every line feed in binary data follows a carriage return, else None."""
     feeds = data.count(b"\n")
     if feeds < 2 or data.count(b"\r\n") < feeds:
         return None
@@ -52,7 +52,7 @@ def converted(data: bytes) -> str | None:
 
 
 def look_alike(found: bytes) -> str | None:
-    """Return advice on a character that a word processor writes instead of ASCII, or None."""
+    """Return advice if a text begins with a character that imitates an ASCII one, else None."""
     if found and found[0] in _CP1252:
         return "this is a Windows character, such as a curved quotation mark: write a plain one"
     char = found.decode("utf-8", "ignore")[:1]

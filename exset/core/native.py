@@ -1,4 +1,4 @@
-"""Link the object file of a group of kernels, and call its functions; without Numba."""
+"""Load the object file of a group of kernels, and call its functions, without Numba."""
 
 import ctypes
 import json
@@ -20,7 +20,8 @@ def link(data: bytes) -> dict[str, Function]:
     """Return the functions in the result of `exset.compiler.objects.compile_group`, by name.
 
     The functions raise TypeError for a wrong number or wrong types of arguments, as machine code
-    would otherwise write to wrong addresses. Raises OSError if the object needs a missing function.
+    would otherwise write to wrong addresses. Raises OSError if the code needs a function that is
+    missing.
     """
     head, _, code = data.partition(b"\n")
     described = json.loads(head)
@@ -49,7 +50,7 @@ def link(data: bytes) -> dict[str, Function]:
 
 
 def _first(variants: list[Function]) -> Function:
-    """Return a function that calls the first variant that takes its arguments."""
+    """Return a function that calls the first variant that accepts the arguments."""
     if len(variants) == 1:
         return variants[0]
 
@@ -65,10 +66,10 @@ def _first(variants: list[Function]) -> Function:
 
 
 def _checked(run: Callable[[object], int], takes: list[Any], gives: str) -> Function:
-    """Return a function that puts its arguments into slots, and takes the results from them.
+    """Return a function that checks its arguments, calls `run` on slots, and returns the results.
 
     takes: for each number, its `struct` code; for each array, its dtype, its number of dimensions,
-    and whether the kernel writes to it. gives: the codes of the results.
+    and whether the kernel writes to it. gives: the `struct` codes of the results.
     """
     kinds = [
         (np.dtype(each[0]), each[1], each[2]) if isinstance(each, list) else each for each in takes

@@ -15,20 +15,20 @@ Value = TypeVar("Value")
 
 
 def part_of(item: str | os.PathLike[str]) -> str | None:
-    """Return the part of a file that a unit of work is for, as `2/8`; None for a whole file."""
+    """Return which part of a file a unit of work is, such as `2/8`; None for a whole file."""
     part: str | None = None if isinstance(item, str) else getattr(item, "part", None)
     return part
 
 
 def output_of(item: str | os.PathLike[str]) -> str | None:
-    """Return the file that a unit of work writes, its attribute `target`; None if it has none."""
+    """Return the file that a unit of work writes: its attribute `target`, or None."""
     target: str | None = None if isinstance(item, str) else getattr(item, "target", None)
     return target
 
 
 @dataclass(frozen=True)
 class Outcome(Generic[Item, Value]):
-    """The outcome of one file: a value or an error."""
+    """The outcome of work on one file: a value or an error."""
 
     item: Item
     value: Value | None = None
@@ -42,7 +42,7 @@ class Outcome(Generic[Item, Value]):
 
 
 def outcome_of(item: Item, result: Callable[[], Value]) -> Outcome[Item, Value]:
-    """Call a function; FormatError, OSError and a lack of memory become the outcome of the file."""
+    """Return a function's value as an outcome; or its FormatError, OSError or lack of memory."""
     try:
         try:
             return Outcome(item, result())
@@ -65,14 +65,14 @@ def died(item: Item) -> Outcome[Item, Value]:
 
 @dataclass(frozen=True)
 class Batch(Generic[Value]):
-    """What a process sends back: a value or an error for each of some files, and the seconds."""
+    """What a process sends back: a value or an error for each file of a batch, and its time."""
 
     results: list[tuple[Value | None, FormatError | OSError | None]]
     seconds: float
 
 
 def run_batch(work: Callable[[Item], Value], items: list[Item]) -> Batch[Value]:
-    """Run work on some files, one after another, in this process."""
+    """Do the work on a batch of files, one after another, in this process."""
     begun = perf_counter()
     done = [outcome_of(item, partial(work, item)) for item in items]
     return Batch([(each.value, each.error) for each in done], perf_counter() - begun)

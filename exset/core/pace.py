@@ -1,4 +1,4 @@
-"""Decide by measured cost how many files a process gets, and whether more processes start."""
+"""Measure the time of files; decide how many files a process gets, and whether more start."""
 
 import os
 import stat
@@ -24,7 +24,7 @@ _SLOWEST_START = 1.0
 
 @dataclass
 class Pace:
-    """The measured cost of a file, from those that are done.
+    """The time that a file takes, measured on the files that are done.
 
     `count`: the number of all files. `workers`: the number of processes that may work.
     """
@@ -39,7 +39,7 @@ class Pace:
     """The seconds that a process needs to start: at most what this one has needed so far."""
 
     def add(self, files: int, seconds: float) -> None:
-        """Count files that are done, and the seconds of one process that they took."""
+        """Count files that are done, and the seconds that one process worked on them."""
         self.done += files
         # The first file loads modules: what it took says little of the others.
         new = seconds / files
@@ -53,13 +53,13 @@ class Pace:
         return max(1, min(share, int(_SECONDS / max(self.cost, 1e-6)), _LARGEST))
 
     def short(self) -> int:
-        """Return the number of files that take little time: after them, decide again."""
+        """Return how many files take only a short time; after them, decide again."""
         if self.cost is None or self.done < _FEW:
             return 1
         return max(1, int(_SHORT / max(self.cost, 1e-6)))
 
     def saves_time(self) -> bool:
-        """Return whether the files that are left take so long that other processes save time."""
+        """Return whether the files that are left take so long that more processes save time."""
         if self.workers < 2 or self.cost is None or self.done < _FEW:
             return False
         left = self.cost * (self.count - self.done)
@@ -67,9 +67,9 @@ class Pace:
 
 
 def is_small(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file, or the part of one, is so small that it is little work.
+    """Return whether a path is that of a small file, which needs little work.
 
-    A missing file is small, a folder is not.
+    A part of a large file, standard input and a missing file count as small; a folder does not.
     """
     if (name := os.fsdecode(path)) == "-" or part_of(path) is not None:
         return True

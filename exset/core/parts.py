@@ -1,6 +1,6 @@
 """Divide the work on large files into parts, and join the results of the parts of each file.
 
-How a file is divided follows from the file alone, so that every run has the same units of work.
+Only the file decides how it is divided, so that every run has the same units of work.
 """
 
 import os
@@ -19,7 +19,7 @@ from exset.core.outcome import Item, Outcome, Value, outcome_of
 
 @dataclass(frozen=True)
 class FilePart(os.PathLike[str]):
-    """The part `rank`, from 0, of the `count` parts of a file."""
+    """One of the `count` parts of a file; `rank` counts from 0."""
 
     path: str
     rank: int
@@ -32,24 +32,25 @@ class FilePart(os.PathLike[str]):
 
     @property
     def part(self) -> str:
-        """The part in plans and journals: `2/8`, counted from 1."""
+        """The part as plans and journals name it: `2/8`, counted from 1."""
         return f"{self.rank + 1}/{self.count}"
 
     def __fspath__(self) -> str:
         return self.path
 
     def of(self, size: int) -> slice:
-        """Return the share of this part of a sequence; the sizes of parts differ by 1 at most."""
+        """Return the slice of `size` items for this part; parts differ by at most one item."""
         return slice(size * self.rank // self.count, size * (self.rank + 1) // self.count)
 
 
 @dataclass(frozen=True)
 class PartState:
-    """The state of a part of a file that was checked, besides its findings.
+    """The state of a part of a file after it was read, besides its findings.
 
-    is_certain: whether the file need not be read as a whole. start: the offset of the part. lines:
-    how many line ends it has. expanded: what it counts towards the limit `max_expand`. names: names
-    that count for the whole file. width: how many elements each of its records has.
+    is_certain: if False, the file must be read as a whole. start: the byte offset of the part.
+    lines: how many line ends it has. expanded: how much it counts towards the limit `max_expand`.
+    names: names that matter for the whole file. width: how many elements each record of the part
+    has.
     """
 
     is_certain: bool
@@ -61,7 +62,7 @@ class PartState:
 
 
 class Parts(Sequence[Item]):
-    """The units of work of some files, of which large ones have several; made on access."""
+    """The units of work of files; a large file has several units. Each unit is made on access."""
 
     def __init__(
         self,
@@ -70,10 +71,11 @@ class Parts(Sequence[Item]):
         part: Callable[[Item, int, int], Item],
         ranks: range | None = None,
     ) -> None:
-        """Take the files, and the number of parts of each.
+        """Take the files, and the number of parts of each file.
 
-        part: returns the part with a rank, from 0, of a number of parts of a file; exset does not
-        call it for a file with one part. ranks: the units to take, by default all.
+        part: returns a part of a file, for the file, the rank of the part from 0, and the number
+        of parts; exset does not call it for a file with one part. ranks: the indices of the units
+        to take, by default all.
         """
         self.items = items
         self.counts = counts
@@ -100,7 +102,7 @@ class Parts(Sequence[Item]):
 def divided(
     items: Sequence[Item], counts: Sequence[int], part: Callable[[Item, int, int], Item]
 ) -> Sequence[Item]:
-    """Return the units of work of some files; the arguments are the same as for `Parts`."""
+    """Return the units of work of files; the arguments are the same as for `Parts`."""
     return items if all(count == 1 for count in counts) else Parts(items, counts, part)
 
 
@@ -110,10 +112,11 @@ def whole(
     units: Sequence[object],
     join: Callable[[Item, Sequence[Value]], Value],
 ) -> Generator[Outcome[Item, Value], None, None]:
-    """Yield the outcome of each file, from the outcomes of `units`, as `divided` returned them.
+    """Yield the outcome of each file, made from the outcomes of its units.
 
-    join: joins the values of the parts of a file, in order; it may raise the errors of the work. If
-    parts of a file have errors, the first of them is the error of the file.
+    units: the result of `divided` for the files. join: joins the values of the parts of a file, in
+    order; it may raise the same errors as the work. If parts of a file have errors, the first of
+    these errors is the error of the file.
     """
     with closing(outcomes):
         if not isinstance(units, Parts):
@@ -131,7 +134,7 @@ def whole(
 
 
 def parts_of(count: int, size: int) -> int:
-    """Return into how many parts of up to `size` samples a file of `count` samples is divided."""
+    """Return into how many parts a file of `count` samples is divided; a part has up to `size`."""
     return max(1, -(-count // size))
 
 

@@ -1,6 +1,7 @@
-"""The plan of work on many files: its units, made before any work and written as JSON Lines.
+"""The plan of work on many files: a list of its units, made before any work, as JSON Lines.
 
-The order, the names and the bytes of all outputs follow from the plan alone, whoever does the work.
+The order, the names and the bytes of all outputs depend only on the plan, not on which process
+does the work.
 """
 
 import json
@@ -16,8 +17,8 @@ from exset.io import files
 class Unit:
     """A unit of work: a file or a part of it, and the file that the work writes.
 
-    size: the bytes of the input. fingerprint: changes when the input does; it is the time of the
-    last change, in nanoseconds. Both are None for a remote file and a missing one.
+    size: the size of the input in bytes. fingerprint: the time of the last change of the input, in
+    nanoseconds. Both are None for a remote file and for a missing file.
     """
 
     input: str
@@ -35,7 +36,7 @@ class Unit:
 
 
 class PlanWritten(Exception):
-    """Raised after the plan is written, in place of any work: the command ends without an error."""
+    """Raised after the plan is written, to do no work; the command ends without an error."""
 
     def __init__(self, path: str, units: int) -> None:
         super().__init__(path, units)
@@ -44,7 +45,7 @@ class PlanWritten(Exception):
 
 
 def write_plan(path: str, items: Sequence[Item]) -> PlanWritten:
-    """Write the units of some files as JSON Lines; return the exception that ends the command."""
+    """Write a plan with a unit for each item; return the exception that ends the command."""
     files.write(path, _lines(items))
     return PlanWritten(path, len(items))
 

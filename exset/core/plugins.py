@@ -1,6 +1,7 @@
-"""Entry points of other packages.
+"""Load the entry points of other packages, which add formats to exset.
 
-exset loads them only if none of its own formats fits: loading takes longer than a small file.
+exset loads them only if none of its own formats fits: loading takes longer than reading a small
+file.
 """
 
 from functools import cache
@@ -16,9 +17,9 @@ T = TypeVar("T")
 
 @cache
 def found(group: str, kind: type[T]) -> tuple[T, ...]:
-    """Import all entry points of a group; each must be an object of `kind`.
+    """Import all entry points of a group; each must be an object of the class `kind`.
 
-    Raises FormatError that names the entry point and its package if it cannot be used.
+    If an entry point cannot be used, raises FormatError, which names it and its package.
     """
     return tuple(loaded(point, kind) for point in points(group))
 
@@ -30,14 +31,14 @@ def points(group: str) -> metadata.EntryPoints:
 
 
 def import_error(point: str, why: str) -> FormatError:
-    """Return the error for an entry point, or a format that it gives, if exset cannot use it."""
+    """Return the error for an entry point, or for a format from it, that exset cannot use."""
     return FormatError(
         f"{point} cannot be used: {why}", hint="repair the package, or uninstall it", code="plugin"
     )
 
 
 def loaded(point: metadata.EntryPoint, kind: type[T]) -> T:
-    """Import an entry point, which must be an object of `kind`; raises FormatError as `found`."""
+    """Import an entry point, an object of the class `kind`. Raises FormatError if it cannot."""
     package = "" if point.dist is None else f" of the package {point.dist.name}"
     title = f"the entry point {point.name!r} ({point.value}){package}"
     try:
