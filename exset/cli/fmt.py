@@ -19,6 +19,7 @@ from exset.core.source import Source
 from exset.core.text import safe
 from exset.families.format import Format
 from exset.io import files as io_files
+from exset.io.compression import compressed_alike
 
 _HINT: Final = "download the file, or convert the sample to a file"
 
@@ -54,7 +55,7 @@ class Formatter:
         )
         changed = text != source.data
         if changed and not self.check and path != "-":
-            io_files.write(source.path, text)
+            io_files.write(source.path, compressed_alike(text, source.path))
         failed = Exit.BAD_FILE if changed and self.check else Exit.OK
         shown = text if path == "-" and not self.check else None
         return Formatted(Findings(), failed, format=fmt, changed=changed, text=shown)

@@ -46,10 +46,10 @@ class MainGroup(commands.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import a command and return it; None if the name is unknown."""
         if name not in self.modules:
-            from exset.core.suggestions import nearest
+            from exset.core.suggestions import similar
 
-            if (near := nearest(name, self.modules)) and not ctx.resilient_parsing:
-                ctx.fail(f"No such command {name!r}. Did you mean {near!r}?")
+            if (near := similar(name, self.modules, 2)) and not ctx.resilient_parsing:
+                ctx.fail(f"No such command {name!r}. Did you mean {' or '.join(map(repr, near))}?")
             return None
         module, _, attribute = self.modules[name].partition(":")
         command: click.Command = getattr(import_module(module), attribute or name)

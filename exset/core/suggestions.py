@@ -11,15 +11,19 @@ _MOST: Final = 1_000
 """How many names one is compared with."""
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Return the most similar of some names, in any case, or None."""
+def similar(name: str, names: Iterable[str], most: int) -> list[str]:
+    """Return up to `most` similar names, in any case, the most similar first."""
     if len(name) > _LONGEST:
-        return None
+        return []
     from difflib import get_close_matches
 
     lower = {each.lower(): each for each in islice(names, _MOST) if len(each) <= _LONGEST}
-    found = get_close_matches(name.lower(), lower, 1)
-    return lower[found[0]] if found else None
+    return [lower[each] for each in get_close_matches(name.lower(), lower, most)]
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Return the most similar of some names, in any case, or None."""
+    return next(iter(similar(name, names, 1)), None)
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

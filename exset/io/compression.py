@@ -201,6 +201,16 @@ class _CompressedFile(io.BufferedIOBase):
         self._file.write(self._compressor.flush())
 
 
+def compressed_alike(data: bytes, path: str) -> bytes:
+    """Compress the new content of a file like the old one, if its suffix does not show how."""
+    with open(path, "rb") as file:
+        kind = content_of(file.read(MAGIC))
+    if kind is None or _implied(os.path.splitext(path)[1]) is not None:
+        return data
+    compressor = _made(kind.compressor, kind, path)
+    return compressor.compress(data) + compressor.flush()
+
+
 @contextmanager
 def compressing(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
     """Compress written data as the suffix of the name says; an error leaves incomplete data."""

@@ -14,6 +14,7 @@ import exset
 from exset import formats
 from exset.families.family import load
 from exset.families.format import Format
+from exset.io import files as io_files
 from exset.testing import aeon_texts, lbann_texts, lens_texts
 from tests.cli.command_line import run
 
@@ -204,3 +205,15 @@ def test_standard_input_and_compressed_files(folder: Path) -> None:
     exset.save(exset.loads("I: 1 2;"), "a.ex.gz")
     assert run("fmt", "a.ex.gz").stdout == ""
     assert (folder / "a.ex.gz").read_bytes()[:2] == b"\x1f\x8b"
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize("name", ["a", "a.ex"])
+def test_a_compressed_file_without_the_suffix(folder: Path, suffix: str, name: str) -> None:
+    with io_files.writing(f"b{suffix}") as file:
+        file.write(b"I: 1   2;\n")
+    path = (folder / f"b{suffix}").rename(folder / name)
+    before = path.read_bytes()[:3]
+    assert run("fmt", "--from", "ex", name).stdout == f"{name}: formatted\n"
+    assert path.read_bytes()[:3] == before
+    assert io_files.read(path).data == b"I: 1 2;\n"
