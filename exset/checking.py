@@ -60,11 +60,11 @@ def validate(
                 models = file.models(findings, engine=engine, **reading)
             else:
                 models = iter([file.model(findings, engine=engine, **reading)])
-            first = 0
+            first, check = 0, family.model_check(**checking)
             for model in models:
-                if family.model_check is not None and (checking or not family.check_options):
+                if check is not None:
                     with with_source_name(name, family.noun, findings=findings) as named:
-                        family.model_check(model, named, first=first, **checking)
+                        check(model, named, first=first)
                 first += len(model)
                 if file_check is not None:
                     file_check(model, findings, how)

@@ -113,9 +113,10 @@ class _Sampled:
     def models(self) -> Iterator[Model]:
         """Yield the models, and check each of them."""
         family, count = self._file.format.family, 0
+        check = family.model_check()
         for model in self._chunks(family):
-            if family.model_check is not None:
-                family.model_check(model, self._findings, first=count)
+            if check is not None:
+                check(model, self._findings, first=count)
             if count < _PICTURED:
                 self._kept.append(model)
             count += len(model)

@@ -16,8 +16,8 @@ def good_file(fmt: Format) -> bytes:
     for data in _candidates(fmt):
         findings = Findings()
         model = fmt.read(Source("good", data), findings=findings)
-        if fmt.family.model_check is not None:
-            fmt.family.model_check(model, findings, first=0)
+        if (check := fmt.family.model_check()) is not None:
+            check(model, findings, first=0)
         if len(model) > 1 and not len(findings):
             return data
     raise AssertionError(f"the strategy of {fmt.name} draws no file of two units without findings")

@@ -1,7 +1,7 @@
 """The work of `exset validate`: the check of a file, or of a part of a large one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from exset import checking
@@ -63,8 +63,16 @@ class Check:
 
     def _part(self, part: FilePart) -> PartResult:
         """Check a part of a file; the places of its findings count from the start of the part."""
-        findings = Findings()
+        findings, mistakes = Findings(), Findings()
         with read_part(part, self.common, findings) as models:
-            for _ in models:
-                pass
-            return PartResult(findings, state=models.state, source_format=models.format.name)
+            check = models.format.family.model_check()
+            for model in models:
+                if check is not None:
+                    check(model, mistakes, first=0)
+            state = models.state
+            if mistakes.count() and state is not None:
+                state = replace(state, is_certain=False)  # the places need the whole file
+            common = () if check is None else check.common
+            return PartResult(
+                findings, state=state, source_format=models.format.name, common=common
+            )

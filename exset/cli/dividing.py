@@ -28,10 +28,12 @@ class PartResult(FileResult):
 
     state: the state after a part, None for a whole file. source_format: the name of the file's
     format, only for a part.
+    common: what all parts of a file have in common.
     """
 
     state: PartState | None = None
     source_format: str = ""
+    common: tuple[str, ...] = ()
 
 
 @dataclass
@@ -87,6 +89,8 @@ def joined_findings(results: Sequence[PartResult], common: CommonOptions) -> Fin
 
     Returns None if the file must be read as a whole, as it may have an error.
     """
+    if len({each.common for each in results}) > 1:
+        return None
     parts = _parts_of(formats.get(results[0].source_format))
     states = [(each.state, each.findings) for each in results if each.state is not None]
     return None if parts is None else parts.joined(states, common.limits)

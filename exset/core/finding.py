@@ -32,6 +32,8 @@ class Place:
     field: str | None = None
     text_column: int = 1
     """The column at which `text` begins."""
+    name: str | None = None
+    """The name of the unit that contains the field, such as an example."""
 
     @classmethod
     def in_text(cls, source: Source, span: Span) -> "Place":
@@ -80,6 +82,7 @@ class Place:
             "line": self.line,
             "column": self.column,
             "field": None if self.field is None else safe(self.field),
+            "name": None if self.name is None else safe(self.name),
         }
 
     def __str__(self) -> str:
@@ -87,8 +90,9 @@ class Place:
         if self.line is not None:
             return f"{name}:{self.line}" + ("" if self.column is None else f":{self.column}")
         at = "" if self.span is None else f" byte {self.span.start}"
+        unit = f' "{safe(self.name)}"' if self.name else ""
         inside = "" if self.field is None else f" ({safe(self.field)})"
-        return f"{name}:{at}{inside}" if at or inside else name
+        return f"{name}:{at}{unit}{inside}" if at or inside else name
 
 
 @dataclass(frozen=True)

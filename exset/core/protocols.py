@@ -112,16 +112,17 @@ class CheckOptions:
 
 
 class ModelCheck(Protocol):
-    """A function that checks a model for mistakes that readers accept."""
+    """Checks the models of a file, in their order, for mistakes that readers accept."""
 
-    def __call__(
-        self, model: Model, findings: "Findings", /, *, first: int, **options: object
-    ) -> None:
+    def __call__(self, model: Model, findings: "Findings", /, *, first: int) -> None:
         """Add a finding for each error and each likely mistake.
 
-        `first`: the index of the first unit of the model in its file, for places. `options`: those
-        of `check_options` in the record of the family that are set.
+        `first`: the index of the first unit of the model in its file, for places.
         """
+
+    @property
+    def common(self) -> tuple[str, ...]:
+        """What all parts of a file have in common; otherwise the file must be read as a whole."""
 
 
 class FileCheck(Protocol):

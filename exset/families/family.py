@@ -54,17 +54,16 @@ class Family:
     summarises a model, or for a family with `units` a `ChunkReporter`; or a class of `Tally`, with
     which parts of a large file are summarised, too.
 
-    Optional functions. `check`: a `ModelCheck`, which `validate` calls with each model; it finds
-    mistakes that readers accept. `check_options`: its options; a check that has options runs only
-    if one of them is set. `files`: a `FileCheck`, which checks the files that a model names.
-    `fields`: pairs of a name and a function of a model, which returns the value of each unit, as
-    `values_of` does. `column`: returns these values for a model and the name of a field that is not
-    in `fields`; ValueError for an unknown field. `renames`: pairs of a kind of names and a function
-    of a model and of a `Change`, which returns a model with changed names; the first pair is the
-    default. `shuffle`: returns a model in another order, for a model, a seed and limits. `labels`:
-    returns the label of each unit, for a model, a column name or None, and a file name.
-    `differences`: a `Comparison` of two models. `dataset`: makes a `Dataset`. `folder`: opens a
-    folder, for `dataset`, by its path and limits.
+    Optional functions. `check`: returns a `ModelCheck` for the values of `check_options`, which
+    `validate` calls with each model of a file. `files`: a `FileCheck`, which checks the files that
+    a model names. `fields`: pairs of a name and a function of a model, which returns the value of
+    each unit, as `values_of` does. `column`: returns these values for a model and the name of a
+    field that is not in `fields`; ValueError for an unknown field. `renames`: pairs of a kind of
+    names and a function of a model and of a `Change`, which returns a model with changed names; the
+    first pair is the default. `shuffle`: returns a model in another order, for a model, a seed and
+    limits. `labels`: returns the label of each unit, for a model, a column name or None, and a file
+    name. `differences`: a `Comparison` of two models. `dataset`: makes a `Dataset`. `folder`: opens
+    a folder, for `dataset`, by its path and limits.
 
     `pictures`: pairs of a name and of a function of a model and of `PictureOptions`, which returns
     a `Picture`; the first pair is the default.
@@ -110,10 +109,14 @@ class Family:
         """The class of the family's models."""
         return cast(type[Model], load(self.kind))
 
-    @property
-    def model_check(self) -> ModelCheck | None:
-        """The function that finds mistakes that readers accept; None if there is none."""
-        return None if self.check is None else cast(ModelCheck, load(self.check))
+    def model_check(self, **options: object) -> ModelCheck | None:
+        """Return a check of the models of one file; None if the family has no check.
+
+        `options`: those of `check_options` that are set.
+        """
+        if self.check is None:
+            return None
+        return cast("Callable[..., ModelCheck]", load(self.check))(**options)
 
     @property
     def file_check(self) -> FileCheck | None:

@@ -51,7 +51,7 @@ SCHEMA: Final = Family(
     kind="exset.grammars.lbann.schema:Schema",
     unit="field",
     summary="exset.runtime.lbann.report:schema",
-    check="exset.runtime.lbann.directives:check",
+    check="exset.runtime.lbann.directives:DirectiveCheck",
     differences="exset.runtime.lbann.differences:schemas",
 )
 

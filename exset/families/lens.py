@@ -24,7 +24,7 @@ LENS: Final = Family(
     kind="exset.grammars.lens.examples:ExampleSet",
     unit="example",
     summary="exset.runtime.lens.report:SetTally",
-    check="exset.runtime.lens.network_check:check",
+    check="exset.runtime.lens.network_check:NetworkCheck",
     check_options=tuple(
         Option(
             side,

@@ -219,19 +219,26 @@ class Directives:
         self._findings.add(finding_at(code, directive.place, **words))
 
 
-def check(schema: Schema, findings: Findings, *, first: int = 0) -> None:
-    """Add a finding for each directive whose value cannot work, whatever another schema says.
+class DirectiveCheck:
+    """Checks the directives of a schema.
 
-    LBANN finds such a value only when it reads a sample. `first` is always 0, because a schema is
-    not read in chunks.
+    LBANN finds such a value only when it reads a sample.
     """
-    for path, node, metadata in _described(schema, (), schema.root, {}):
-        directives = Directives(path_text(path) or "the root", metadata, None, findings)
-        for name in node.metadata:
-            try:
-                directives.check(name)
-            except FormatError as error:
-                findings.add(error.finding)
+
+    common: Final = ()
+
+    def __call__(self, schema: Schema, findings: Findings, *, first: int = 0) -> None:
+        """Add a finding for each directive whose value cannot work, whatever another schema says.
+
+        `first` is always 0, because a schema is not read in chunks.
+        """
+        for path, node, metadata in _described(schema, (), schema.root, {}):
+            directives = Directives(path_text(path) or "the root", metadata, None, findings)
+            for name in node.metadata:
+                try:
+                    directives.check(name)
+                except FormatError as error:
+                    findings.add(error.finding)
 
 
 def _described(

@@ -214,7 +214,7 @@ def filling_of(
         room = layout.units if group < 0 else int(size[group])
         whole = "network" if group < 0 else f"group {printable(examples.groups.text(group) or '')}"
         message = f"{units} the {room} {side} of the {whole}"
-        place = Place(MODEL, field=range_path(examples, side, row, number))
+        place = range_place(examples, side, row, number)
         return FormatError(message, place=place, code="lens-unit-outside")
 
     dense = dense_runs(xp, columns, uses, outside)
@@ -226,15 +226,16 @@ def filling_of(
     return Filling(columns, dense, sparse, uses.several)
 
 
-def range_path(examples: ExampleSet, side: Side, row: int, number: int, first: int = 0) -> str:
-    """Return the path of a range of an event, such as `examples[3].events[0].inputs[2]`.
+def range_place(examples: ExampleSet, side: Side, row: int, number: int, first: int = 0) -> Place:
+    """Return the place of a range of an event, such as `examples[3].events[0].inputs[2]`.
 
     `first`: the index of the first example.
     """
     example = int(np.searchsorted(examples.event_offsets, row, "right")) - 1
     event = row - int(examples.event_offsets[example])
-    place = number - int(examples.lists[getattr(examples.events, side)[row]])
-    return f"examples[{first + example}].events[{event}].{side}[{place}]"
+    rank = number - int(examples.lists[getattr(examples.events, side)[row]])
+    field = f"examples[{first + example}].events[{event}].{side}[{rank}]"
+    return Place(MODEL, field=field, name=examples.name.text(example))
 
 
 def report_missing(
@@ -247,7 +248,7 @@ def report_missing(
 ) -> None:
     """Add a warning for each group that the layout lacks; `uses`: the ranges of these groups.
 
-    `rows`: the events of the uses; None: all events. `first`: as in `range_path`.
+    `rows`: the events of the uses; None: all events. `first`: as in `range_place`.
     """
     row, number = to_host(uses.row), to_host(uses.range)
     row = row if rows is None else rows[row]
@@ -261,6 +262,6 @@ def report_missing(
             f"group {printable(examples.groups.text(int(group)) or '')} is not in the layout of "
             f"{side}: its ranges are ignored, as Lens does if the network has no such group"
         )
-        place = Place(MODEL, field=range_path(examples, side, int(row[at]), int(number[at]), first))
+        place = range_place(examples, side, int(row[at]), int(number[at]), first)
         finding = Finding("lens-group-missing", Severity.WARNING, message, place)
         findings.add(finding, times=int(count))

@@ -5,37 +5,55 @@ from typing import Final
 
 import numpy as np
 
-from exset.core.errors import Finding, Findings, FormatError, Place, Severity
+from exset.core.errors import Finding, Findings, FormatError, Severity
 from exset.core.text import counted
-from exset.grammars.columns.arrays import Flags, Longs
 from exset.grammars.lens.examples import ExampleSet
 from exset.grammars.lens.views import printable
-from exset.runtime.lens.fill import filling_of, range_path, report_missing
+from exset.runtime.lens.fill import filling_of, range_place, report_missing
 from exset.runtime.lens.layout_inference import needed_units
-from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike, Side
+from exset.runtime.lens.network_layout import SIDES, Layout, LayoutLike, Side
 from exset.runtime.lens.runs import Columns, Uses
+from exset.runtime.lens.widths import Widths, covering
 
 _MOST: Final = int(np.iinfo(np.int64).max)
 
 
-def check(
-    examples: ExampleSet,
-    findings: Findings,
-    *,
-    first: int = 0,
-    inputs: LayoutLike | None = None,
-    targets: LayoutLike | None = None,
-) -> None:
-    """Add a finding for each range that does not fit the network.
+class NetworkCheck:
+    """Checks that the ranges of an example set have the widths of a network.
 
-    `inputs`, `targets`: the layout of a side; None: the side is not checked. `first`: the index of
-    the first example, for places. Errors: units outside of their group or the network, and a single
-    dense range from unit 0 with fewer values than its group. A group that is not in the layout is a
-    warning.
+    `inputs`, `targets`: the layout of a side of the network. Errors: units outside of their group
+    or the network, and a single dense range from unit 0 with fewer values than its group. A group
+    that is not in the layout is a warning. None: exset does not know the network, and different
+    widths of such ranges are warnings.
     """
-    for side, layout in zip(SIDES, (inputs, targets), strict=True):
-        if layout is not None:
-            _check_side(examples, side, Layout.of(side, layout), findings, first)
+
+    def __init__(
+        self, *, inputs: LayoutLike | None = None, targets: LayoutLike | None = None
+    ) -> None:
+        self._layouts: dict[Side, Layout] = {}
+        self._widths: list[Widths] = []
+        for side, layout in zip(SIDES, (inputs, targets), strict=True):
+            if layout is None:
+                self._widths.append(Widths(side))
+            else:
+                self._layouts[side] = Layout.of(side, layout)
+
+    def __call__(self, examples: ExampleSet, findings: Findings, *, first: int = 0) -> None:
+        """Check a chunk of the set. `first`: the index of its first example, for places."""
+        for side, layout in self._layouts.items():
+            _check_side(examples, side, layout, findings, first)
+        for widths in self._widths:
+            widths.add(examples, findings, first)
+
+    @property
+    def common(self) -> tuple[str, ...]:
+        """The widths of each group, which all parts of a set should have."""
+        return tuple(
+            f"{each.side} {width} {group!r}"
+            for each in self._widths
+            for group, known in sorted(each.found.items(), key=repr)
+            for width in sorted(known)
+        )
 
 
 def _check_side(
@@ -49,8 +67,7 @@ def _check_side(
         report_missing(examples, side, uses.take(missing), findings, None, first)
     needed = needed_units(examples)[uses.range]
     length = examples.ranges.values.lengths[uses.range]
-    short = (length > 0) & (needed == length) & (length < room)
-    short[short] = _alone(uses.row, group.astype(np.int64))[short]
+    short = covering(examples, uses) & (length < room)
 
     def finding(at: int) -> Finding:
         units = counted(int(room[at]), side[:-1])
@@ -63,8 +80,8 @@ def _check_side(
             message = f"the range needs {needed[at]} units, more than the {units} of the {whole}"
             hint = f"correct the range, or the number of {side} that you give"
             code = "lens-unit-outside"
-        field = range_path(examples, side, int(uses.row[at]), int(uses.range[at]), first)
-        return Finding(code, Severity.ERROR, message, Place(MODEL, field=field), hint)
+        place = range_place(examples, side, int(uses.row[at]), int(uses.range[at]), first)
+        return Finding(code, Severity.ERROR, message, place, hint)
 
     outside = (room >= 0) & (needed > room)
     for wrong in (outside, short):
@@ -75,14 +92,6 @@ def _check_side(
         except FormatError as error:
             place = error.place and error.place.moved(0, "examples", first)
             findings.add(replace(error.finding, place=place))
-
-
-def _alone(row: Longs, group: Longs) -> Flags:
-    """Return a mask of the uses whose event has no other range for the same group."""
-    pairs = np.stack([row, group])
-    _, which, counts = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
-    alone: Flags = counts[which.reshape(-1)] == 1
-    return alone
 
 
 def _name(examples: ExampleSet, group: int) -> str:

@@ -214,6 +214,7 @@ def test_finding_as_json(name: str, message: str) -> None:
             "line": None,
             "column": None,
             "field": safe(message),
+            "name": None,
         },
     }
 
@@ -225,6 +226,9 @@ def test_place_of_an_error() -> None:
     assert FormatError("m", place=TEXT).place is TEXT
     field = FormatError("m", place=Place("dir/x.ex", field="a"))
     assert str(field) == "dir/x.ex: (a): m [syntax]"
+    named = Place("dir/x.ex", field="a", name="red\ncat")
+    assert str(named) == 'dir/x.ex: "red\\x0acat" (a)'
+    assert named.to_dict()["name"] == "red\\x0acat"
 
 
 def test_attributes_of_an_error() -> None:

@@ -210,7 +210,11 @@ def test_the_verb(tmp_path: Path) -> None:
         (("exset::xor.ex", "-o", "out.png", "-e", "-5"), 2, "-5"),
         (("exset::xor.ex", "-o", "out.png", "-e", "::0"), 2, "step"),
         (("exset::xor.ex", "-o", "out.png", "--inputs", "a"), 2, "GROUP=SIZE"),
-        (("exset::xor.ex", "-o", "out.png", "--inputs", "1"), 1, "exset::xor.ex: (examples[0]"),
+        (
+            ("exset::xor.ex", "-o", "out.png", "--inputs", "1"),
+            1,
+            "(examples[0].events[0].inputs[0])",
+        ),
         (("exset::xor.ex", "-o", "out.png", "--inputs", "3", "--inputs", "3"), 2, "GROUP=SIZE"),
         (("exset::xor.ex", "-o", "no/such/out.png"), 3, "No such file"),
         (("none.ex", "-o", "out.png"), 3, "none.ex"),
