@@ -95,7 +95,7 @@ def namespace_of(array: object) -> ModuleType:
 def to_device(xp: ModuleType, array: NDArray[Item]) -> NDArray[Item]:
     """Copy an array from the host to the device of `xp`; for NumPy return the array itself.
 
-    Of an array that repeats one value without storing it repeatedly, one element is copied.
+    If the array stores a single value for all its elements, only this value is copied.
     """
     if xp is np:
         return array
@@ -109,7 +109,8 @@ def to_device(xp: ModuleType, array: NDArray[Item]) -> NDArray[Item]:
 def to_host(array: NDArray[Item]) -> NDArray[Item]:
     """Return an array as a NumPy array; copy only from another device.
 
-    An object other than a CuPy array may have another method `get`, such as pandas's Series.
+    Only CuPy arrays are copied by `get`: other objects, such as pandas's Series, have a different
+    `get`.
     """
     return np.asarray(array if namespace_of(array) is np else cast(_OnDevice, array).get())
 

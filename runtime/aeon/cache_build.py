@@ -1,9 +1,9 @@
 """Build aeon's caches, complete them and repair them.
 
 A builder may be killed at any moment. A block gets its name when all its data are on disk, and the
-cache gets its marker when all blocks are, so that no reader regards an incomplete cache as
-complete. The next builder resumes: it keeps only blocks in the journal of the same plan. A build
-that fails before its first block is finished leaves nothing behind.
+cache gets its marker when all its blocks are on disk. So no reader regards an incomplete cache as
+complete. The next builder resumes: it keeps only blocks that the journal of the same plan lists. A
+build that fails before its first block is finished leaves nothing behind.
 """
 
 import json
@@ -38,7 +38,7 @@ _MAX_JOURNAL: Final = 1 << 24
 
 @dataclass(frozen=True)
 class Built:
-    """The folder of a cache, and the numbers of the blocks that were written and kept."""
+    """The folder of a cache, the numbers of the written blocks, and of the kept blocks."""
 
     folder: str
     written: tuple[int, ...]

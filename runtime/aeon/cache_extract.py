@@ -165,7 +165,7 @@ class _Writer:
     def add(self, records: Records, prefix: bytes = b"", names: Manifest | None = None) -> None:
         """Write the elements of records as files.
 
-        prefix: put before the names of the files. names: a manifest whose FILE fields are used as
+        prefix: the beginning of each file name. names: a manifest whose FILE fields are used as
         names.
         """
         elements = iter(records.elements.data)

@@ -126,7 +126,7 @@ def _is_same(path: str, handle: int) -> bool:
 
 
 def _flock(handle: int) -> bool | None:
-    """Lock an open file: False if another process holds it, None if flock does not work here."""
+    """Lock an open file; return False if another process has the lock, None if flock fails."""
     try:
         import fcntl
 

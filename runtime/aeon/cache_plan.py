@@ -132,7 +132,7 @@ class Plan:
         return intact
 
     def _other_size(self, cache: Cache, intact: dict[int, Block]) -> int | None:
-        """Return the block size of the cache if its blocks have another one than the plan."""
+        """Return the cache's block size if it differs from the plan's and fits all blocks."""
         other = self.with_blocks_of(cache)
         if cache.uid != self.uid or other.blocks == self.blocks or not intact:
             return None

@@ -80,12 +80,12 @@ class Column:
 
     @cached_property
     def elements(self) -> Strings:
-        """The elements of a column of text or bytes; FILE elements are paths with the base."""
+        """The elements of a column: text, bytes, or paths of files joined with the base folder."""
         return elements(self.manifest, self.number, base=self.options.base).strings
 
     @cached_property
     def sizes(self) -> Mapping[int, int]:
-        """The size of each record's element in bytes, except those that cannot be made or read."""
+        """The size in bytes of each element that can be made and read, by record."""
         if self.kind is not ElementType.FILE:
             lengths, present = self.elements.lengths.tolist(), self.elements.present.tolist()
             return {row: size for row, size in enumerate(lengths) if present[row]}

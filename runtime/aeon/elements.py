@@ -71,7 +71,7 @@ class Elements:
     """The elements of a column.
 
     values, [records]: int32 for ASCII_INT, float32 for ASCII_FLOAT, Strings for other types. FILE
-    elements are paths with the base folder. An element that cannot be made has an error in
+    elements are paths joined with the base folder. An element that cannot be made has an error in
     `errors`; in `values`, its string is absent, or its number is 0.
     """
 
@@ -88,7 +88,7 @@ class Elements:
 
     @property
     def numbers(self) -> NDArray[np.int32] | NDArray[np.float32]:
-        """Return the elements of an ASCII_INT or ASCII_FLOAT column; raise TypeError for others."""
+        """Return the elements of a column of numbers. Raises TypeError for other types."""
         if isinstance(self.values, Strings):
             raise TypeError(f"a column of {self.kind} has strings")
         return self.values

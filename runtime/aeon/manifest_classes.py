@@ -40,12 +40,15 @@ def numbered_column(manifest: Manifest, name: str) -> Iterator[bytes]:
 
 
 def with_names(manifest: Manifest, change: Callable[[str], str]) -> Manifest:
-    """Return a manifest with each field of the first column, such as a path, after `change`."""
+    """Return a manifest in which `change` has replaced each field of the first column."""
     return _with_column(manifest, 0, change)
 
 
 def with_labels(manifest: Manifest, change: Callable[[str], str]) -> Manifest:
-    """Return a manifest with each field of the last column, usually a label, after `change`."""
+    """Return a manifest in which `change` has replaced each field of the last column.
+
+    Usually, these fields are the labels.
+    """
     return _with_column(manifest, _last(manifest), change)
 
 
@@ -66,7 +69,8 @@ def labels(manifest: Manifest, column: str | None, name: str) -> list[str]:
 
     column: the number of the column as text; by default the last column.
 
-    Raises FormatError for an unknown column and for an empty field; `name`: the file in messages.
+    Raises FormatError for an unknown column and for an empty field; `name`: the name of the file
+    in messages.
     """
     numbers = [str(number) for number in range(len(manifest.types))]
     which = column or (numbers[-1] if numbers else "")

@@ -29,7 +29,7 @@ def check_files(manifest: Manifest, findings: Findings, options: CheckOptions, /
 
 
 def check_named(manifest: Manifest, findings: Findings, name: str, base: Folder) -> None:
-    """Add the findings of `check_files`. base: the folder of relative paths."""
+    """Add the findings of `check_files`. base: the folder in which relative paths start."""
     missing: dict[tuple[str, bool], list[_Missing]] = {}
     count = 0
     for file in _named(manifest, name, base.path):

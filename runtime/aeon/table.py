@@ -117,7 +117,10 @@ class Making:
 def metadata_of(
     kind: str, level: Level, types: Iterable[ElementType], names: Iterable[str]
 ) -> dict[str, object]:
-    """Return the metadata of a table. names: of its columns; columns with types come first."""
+    """Return the metadata of a table.
+
+    names: the names of the columns; columns with types come first.
+    """
     head = {"family": "aeon", "version": VERSION, "level": level, "kind": kind}
     return {**head, "types": [str(each) for each in types], "names": [*names]}
 

@@ -27,7 +27,7 @@ class Element(NamedTuple):
 def with_files(
     table: Table, elements: Sequence[Element], rows: Longs, folder: FilePath | NewFolder
 ) -> list[Element]:
-    """Write the bytes of the given rows as files into a new folder; return the elements as FILE.
+    """Write the bytes of the given rows as files into a new folder; return FILE elements.
 
     Files are written for elements of the type BINARY, and for FILE elements whose column has bytes;
     then the column `NAME.path` has their names. Raises the errors of `exset.io.folders.writing`.

@@ -129,7 +129,7 @@ def unsupported(file: File, what: str, path: str) -> FormatError:
 
 
 def _dtype(file: File, kind: Any, path: str) -> np.dtype[Any]:
-    """Return the dtype of numbers or records of numbers; FormatError for any other type."""
+    """Return the dtype of numbers or records of numbers; raise FormatError for any other type."""
     try:
         dtype: np.dtype[Any] = kind.dtype
     except (TypeError, ValueError, NotImplementedError) as error:

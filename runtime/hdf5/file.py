@@ -100,7 +100,7 @@ class File(Objects):
             return _texts(found)
 
     def is_plain(self, dataset: Any, path: str) -> bool:
-        """Return whether the file itself stores a dataset, not another file."""
+        """Return whether the values of a dataset are in the file itself, not in other files."""
         with self.guarded(path):
             made = dataset.get_create_plist()
             return not elsewhere.is_virtual(made) and not elsewhere.is_external(made)

@@ -64,7 +64,7 @@ def _name(number: int) -> str:
 
 
 def _finite(text: str) -> float:
-    """Return a number of JSON, which has no infinity and no NaN. Raises ValueError."""
+    """Return a number of JSON. Raises ValueError for NaN and infinity, which JSON lacks."""
     number = float(text)
     if not math.isfinite(number):
         raise ValueError

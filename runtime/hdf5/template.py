@@ -1,4 +1,4 @@
-"""Read groups that have the same structure as a first one, with far fewer calls of HDF5."""
+"""Read groups that have the same structure as the first group, with far fewer calls of HDF5."""
 
 import math
 from dataclasses import dataclass

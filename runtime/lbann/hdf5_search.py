@@ -110,7 +110,7 @@ class Search:
         return not self.prototype.names.isdisjoint(names)
 
     def _fields(self, file: File, where: str, group: Any) -> dict[str, DataType]:
-        """Return the types of the fields of a group that the search depends on."""
+        """Return the types of those fields of a group on which the search depends."""
         if self.prototype is not None:
             return fields_of(file, group, where)
         found = [(name, file.find(name, group, where)) for name in self.finite]

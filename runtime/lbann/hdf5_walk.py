@@ -72,8 +72,7 @@ class Walk:
     def _tops(self) -> list[_Object]:
         """Return objects, in order, such that each matching group is one of them or inside one.
 
-        They are more than `PART` if the file has more objects than that outside of matching
-        groups.
+        There are more than `PART` objects if the file has so many outside of matching groups.
         """
         tops, is_open = [_Object("", "", None)], True
         while is_open and len(tops) <= PART:

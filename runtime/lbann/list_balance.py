@@ -11,10 +11,11 @@ from exset.grammars.lbann.sample_list import SampleList
 def balanced_order(weights: Longs, ranks: int) -> Longs:
     """Return an order of files in which each rank reads about as much: int64 [files].
 
-    weights: int64 [files], what each file costs. Rank r of LBANN reads the files r, r + ranks, ...
-    of the list, so the numbers of files that two ranks read differ by one at most. The heaviest
-    files come first: of each round of `ranks` files, the heaviest goes to the rank that has least
-    so far. Files of one weight keep their order. Raises ValueError for less than one rank.
+    weights: int64 [files], the amount that LBANN reads for each file, in any unit. Rank r of LBANN
+    reads the files r, r + ranks, ... of the list, so the numbers of files that two ranks read
+    differ by one at most. The heaviest files come first: of each round of `ranks` files, the
+    heaviest goes to the rank that has the least so far. Files of one weight keep their order.
+    Raises ValueError for less than one rank.
     """
     if ranks < 1:
         raise ValueError(f"ranks must be at least 1, not {ranks}")
@@ -37,7 +38,10 @@ def balanced_order(weights: Longs, ranks: int) -> Longs:
 
 
 def loads_of(weights: Longs, ranks: int) -> Longs:
-    """Return what each rank of LBANN reads, with files in the given order: int64 [ranks]."""
+    """Return the total weight of the files that each rank of LBANN reads: int64 [ranks].
+
+    weights: int64 [files], in the order of the list.
+    """
     return np.array([weights[rank::ranks].sum() for rank in range(ranks)], np.int64)
 
 

@@ -38,7 +38,7 @@ def even_cuts(weights: Longs, files: int) -> list[int]:
 
 
 def loads_of(weights: Longs, cuts: Sequence[int]) -> Longs:
-    """Return the size of each file: int64 [files]; cuts: those of `even_cuts`."""
+    """Return the size of each file: int64 [files]. cuts: the result of `even_cuts`."""
     return np.add.reduceat(weights, cuts[:-1])
 
 

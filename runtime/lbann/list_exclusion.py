@@ -66,7 +66,7 @@ def _depth(samples: SampleList) -> int:
 def to_exclusion(samples: SampleList, probe: Probe) -> SampleList:
     """Return the CONDUIT_HDF5_EXCLUSION list with which LBANN reads the same samples.
 
-    Raises FormatError if there is none, and OSError.
+    Raises FormatError if there is no such list, and OSError.
     """
     rows: list[list[str]] = []
     for outcome in probe.run(probe.top_level, samples):
@@ -81,7 +81,10 @@ def to_exclusion(samples: SampleList, probe: Probe) -> SampleList:
 
 
 def _with_ids(samples: SampleList, kind: Kind, rows: list[list[str]], others: object) -> SampleList:
-    """Return a list of another kind, with ids for each file; FormatError for white space in ids."""
+    """Return a list of another kind, with ids for each file.
+
+    Raises FormatError for white space in ids.
+    """
     ids = Strings.of(each for row in rows for each in row)
     try:
         check_words("the id of a sample", ids)

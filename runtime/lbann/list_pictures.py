@@ -34,7 +34,7 @@ class Pictures(NamedTuple):
 def from_folder(
     folder: str, findings: Findings, *, suffixes: Sequence[str] = (), label_file: str = ""
 ) -> Pictures:
-    """Return the list of the files in a folder, which may have one folder for each class.
+    """Return the list of the files in a folder, which may have one subfolder for each class.
 
     Classes and files are sorted by name; a label is the number of the class, from 0. Without
     class folders, there are no labels. suffixes: only files with these suffixes, in lower

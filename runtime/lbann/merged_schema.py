@@ -103,7 +103,7 @@ def merge_schemas(
 
 
 def joined(errors: Sequence[FormatError]) -> FormatError:
-    """Return the first of some errors, with the others attached to it."""
+    """Return the first error, with all other errors attached to it."""
     first, *others = errors
     for other in others:
         first.add(other.finding)

@@ -1,4 +1,4 @@
-"""Get the numbers for pictures of sample lists: of classes, of samples in files, of fields."""
+"""Get the data for pictures of sample lists: classes, samples of each file, fields of a sample."""
 
 import os
 

@@ -37,12 +37,12 @@ class Column:
 
     @property
     def count(self) -> int:
-        """The number of values of a sample."""
+        """The number of values that the field has in a sample."""
         return self.stored.count
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The shape of a sample: (channels, *dims) if the schema has channels; () for a scalar."""
+        """The shape in a sample: (channels, *dims) if the schema has channels; () for a scalar."""
         transform = self.transform
         shape = () if transform.channels is None else (transform.channels, *transform.dims)
         if shape and math.prod(shape) == self.count:
@@ -87,7 +87,7 @@ class Layout:
 
 
 class Sample:
-    """A sample in an open HDF5 file: the group at a path; FormatError if there is no group."""
+    """A sample in an open HDF5 file: the group at a path. Raises FormatError if there is none."""
 
     def __init__(self, file: File, path: str) -> None:
         found = file.find(path)

@@ -40,9 +40,9 @@ def companions(
 ) -> dict[str, bytes]:
     """Return the other files that LBANN needs, by path: a sample list and both schemas.
 
-    name: the path of the HDF5 file; the others have its name without suffix. A column that LBANN
-    cannot read gets a finding, and is not in the schemas. If LBANN can read no column, there are no
-    schemas.
+    name: the path of the HDF5 file; the paths of the other files begin with it, without its
+    suffix. A column that LBANN cannot read gets a finding, and is not in the schemas. If LBANN can
+    read no column, there are no schemas.
     """
     stem = name.removesuffix(".h5").removesuffix(".lbann")
     kept = _held(table, Losses(lossy, Findings()))

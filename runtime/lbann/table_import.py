@@ -24,8 +24,9 @@ def from_table(table: Table, /, *, findings: Findings, limits: Limits, lossy: bo
 
     The files are in the column `file`, or in another column of paths, such as `path`. The metadata
     have the type of the list and its base directory; by default a table without the column `id` is
-    a SINGLE-SAMPLE list, another one CONDUIT_HDF5_INCLUSION. Other columns are losses, unless they
-    are fields that the HDF5 files already have. Raises FormatError.
+    a SINGLE-SAMPLE list, and a table with it is a CONDUIT_HDF5_INCLUSION list. Other columns are
+    losses, unless they are fields that the HDF5 files already have. Raises FormatError for columns
+    and values that no list can hold.
     """
     metadata = table.metadata if table.metadata.get("family") == FAMILY else {}
     names = {name: _column_name(table, name) for name in ("file", "id")}

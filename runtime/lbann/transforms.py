@@ -51,8 +51,8 @@ class TransformBuilder:
     def build(self) -> FieldTransform:
         """Return the transform that the merged metadata of the field describe.
 
-        Raises FormatError for directives that cannot work; with `compat`, for all that LBANN
-        refuses.
+        Raises FormatError for directives that cannot work; with `compat`, for all directives that
+        LBANN rejects.
         """
         directives = self._directives
         channels = directives.channels()

@@ -136,7 +136,10 @@ class ExampleDataset(Dataset):
                 check_size(values, side, layout, events, self._limits)
 
     def _check_padded(self, counts: Longs) -> None:
-        """Raise LimitError if padded arrays of examples are too large. counts: their events."""
+        """Raise LimitError if padded arrays of examples are too large.
+
+        counts: the number of events of each example.
+        """
         units = sum(layout.units for layout in self.layouts)
         size = 4 * units * counts.size * int(counts.max(initial=0))
         if size > self._limits.max_batch:

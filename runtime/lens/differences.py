@@ -80,7 +80,7 @@ def _kinds(ranges: Ranges) -> Longs:
 
 
 def _group_codes(one: ExampleSet, other: ExampleSet) -> tuple[Longs, Longs]:
-    """Number the groups of both sets, with equal numbers for equal names; the last means none."""
+    """Number the groups of both sets: equal numbers for equal names; the last means no group."""
     numbers: dict[bytes | None, int] = {}
     first, second = (
         np.array([*(numbers.setdefault(name, len(numbers)) for name in each.groups), -1])

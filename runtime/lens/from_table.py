@@ -31,14 +31,14 @@ def from_table(
 ) -> ExampleSet:
     """Return the example set of a table.
 
-    The names of the columns decide. Inputs: `inputs`, `input` or `x`; targets: `targets`, `target`
-    or `y`. A name may have a group, `inputs.onset`, or a single unit, `inputs:0` or
-    `inputs.onset:0`. The name of a group alone, `onset` or `onset:0`, is enough if the metadata, or
-    the arguments `inputs` and `targets`, name this group. A group is a column of arrays, of lists
-    or of single numbers; an absent number in a list becomes NaN. Further columns are `name`,
-    `frequency`, the times and other fields of events. Rows with the same `example` are the events
-    of one example, in the order of `event`; without this column each row is an example, maybe with
-    lists over its events.
+    The names of the columns decide their meaning. Inputs: `inputs`, `input` or `x`; targets:
+    `targets`, `target` or `y`. A name may have a group, `inputs.onset`, or a single unit,
+    `inputs:0` or `inputs.onset:0`. The name of a group alone, `onset` or `onset:0`, is enough if
+    the metadata, or the arguments `inputs` and `targets`, name this group. A group is a column of
+    arrays, of lists or of single numbers; an absent number in a list becomes NaN. Further columns
+    are `name`, `frequency`, the times and other fields of events. Rows with the same `example` are
+    the events of one example, in the order of `event`; without this column each row is an example,
+    maybe with lists over its events.
 
     Raises FormatError for other columns, or drops them with `lossy`, and for rows that contradict
     each other.

@@ -219,7 +219,7 @@ def _shares(numbers: Longs, values: Floats) -> Longs:
 def _numbered(
     groups: Strings, names: list[str | None]
 ) -> "tuple[Strings, np.ndarray[tuple[int], np.dtype[np.int32]]]":
-    """Return the groups, with the names that are new, and the number of each name."""
+    """Return the groups after new names are added, and the number of each of `names`."""
     numbers = {name: number for number, name in enumerate(groups)}
     found = []
     for name in names:

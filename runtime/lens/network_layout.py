@@ -84,7 +84,10 @@ LayoutLike = Layout | Mapping[str, int] | int
 
 
 def layout_of_text(text: str) -> dict[str, int] | int:
-    """Return the layout in a text: `20`, or `onset=20,vowel=6`. Raises ValueError."""
+    """Return the layout in a text: `20`, or `onset=20,vowel=6`.
+
+    Raises ValueError for any other text.
+    """
     if text.isdecimal():
         return int(text)
     sizes: dict[str, int] = {}

@@ -36,9 +36,9 @@ class PictureRows:
 
     @property
     def labels(self) -> list[str]:
-        """The label of each row: the name for the first row of an example, the index of an event.
+        """The label of each row: the name of the example in its first row, the index of an event.
 
-        An example with one event has no event indices; later ticks of an event have no label.
+        An example with one event has no index of an event. Later ticks of an event have no label.
         """
         return self._labels(with_names=False)
 

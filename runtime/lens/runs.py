@@ -77,7 +77,7 @@ class Uses:
         return cls(row, begin, several, row, 0)
 
     def take(self, which: Longs) -> "Uses":
-        """Return some of the uses."""
+        """Return only the given uses."""
         room = self.room if isinstance(self.room, int) else self.room[which]
         return Uses(self.row[which], self.range[which], self.several, self.base[which], room)
 

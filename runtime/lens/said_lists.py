@@ -72,7 +72,7 @@ def said_lists(sides: Mapping[Side, SaidSide], example: Longs) -> EventLists:
 def _shared(
     sides: Mapping[Side, SaidSide], own: dict[Side, Longs], example: Longs
 ) -> dict[Side, Longs]:
-    """Return the list of each event, its own or the one with the same number in the example."""
+    """Return the list of each event: its own, or the example's list with the same number."""
     keyed = [side for side in SIDES if side in sides and sides[side].numbers is not None]
     if not keyed:
         return own

@@ -32,7 +32,7 @@ class Notes:
     _found: dict[tuple[Side, str], tuple[Place, int]] = field(default_factory=dict)
 
     def add(self, side: Side, code: str, examples: ExampleSet, events: Longs) -> None:
-        """Add events of the chunk to a note; there is at least one."""
+        """Add events of the chunk, at least one, to a note."""
         row = int(events[0])
         example = int(np.searchsorted(examples.event_offsets, row, "right")) - 1
         event = row - int(examples.event_offsets[example])
@@ -60,7 +60,7 @@ def dense_columns(
     findings: Findings,
     limits: Limits,
 ) -> dict[str, TableColumn]:
-    """Return the columns of one side: for each group with units float32 [units].
+    """Return the columns of one side: one for each group with units, float32 [units].
 
     `shares`: whether some lists are shared. Without `defaults`, a group is absent in events that
     have no range for it. Raises as `to_arrays` does.

@@ -68,7 +68,7 @@ def event_table(columns: NamedColumns, is_by_example: bool) -> EventTable:
 
 
 def _unpacked(columns: NamedColumns) -> NamedColumns:
-    """Unpack a table with a single row in which `example` is an array; return any other table.
+    """If the only row has an array in `example`, unpack its arrays; else return the columns.
 
     NPZ files may have such arrays, with an element for each event or for each example.
     """

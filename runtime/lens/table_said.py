@@ -22,7 +22,7 @@ ALL: Final = -1
 
 
 def nested_columns(examples: ExampleSet, layout: TableLayout) -> dict[str, TableColumn]:
-    """Return the columns `inputs` and `targets`, and if lists are shared the numbers of lists.
+    """Return the columns `inputs` and `targets`; if lists are shared, also the numbers of lists.
 
     `inputs_list`, `targets_list`: int32, the number of the list in its example. If an event repeats
     a number, it shares the list, and the content is absent in its row. In each event, inputs come

@@ -61,7 +61,7 @@ def reals(name: str, column: Numbers) -> Reals:
 
 
 def strings(name: str, column: TableColumn) -> Strings:
-    """Return a column of text, bytes, or integers, which become decimals, as strings."""
+    """Return a column of text, of bytes, or of integers in decimal, as strings."""
     if isinstance(column, Strings):
         return Strings.unchecked(**vars(column))
     if not column.present.any():

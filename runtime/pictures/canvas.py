@@ -74,7 +74,7 @@ class Canvas:
         self.figure = Drawn((width, height))
 
     def axes(self, left: float, top: float, width: float, height: float) -> Axes:
-        """Add axes."""
+        """Add axes at a place, in inches."""
         w, h = self.width, self.height
         axes = self.figure.add_axes((left / w, 1 - (top + height) / h, width / w, height / h))
         axes.patch.set_alpha(0)

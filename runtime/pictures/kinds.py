@@ -23,7 +23,10 @@ NAME = 32
 
 
 def shortened(text: str, most: int = NAME) -> str:
-    """Return a text that is safe to show, with at most `most` characters: its begin and its end."""
+    """Return a text that is safe to show; of a long text, the beginning and the end.
+
+    most: the most characters of the result.
+    """
     if len(text) <= most and len(text := safe(text)) <= most:
         return text
     begin, end = safe(text[:most]), safe(text[-most:])

@@ -13,10 +13,11 @@ from exset.io.access import DEFAULT_ACCESS, Access
 class PictureOptions:
     """The options of a picture; each kind of picture uses some of them.
 
-    name: the model in messages. which: int64, the units of the model to draw. inputs, targets: the
-    layout of a network, as in `to_arrays`. side: "inputs" or "targets". ticks: the number of ticks
-    in an interval of time. grid: (height, width) of a pattern. column: the column with classes or
-    images. base: the folder in which relative paths start. access: which files may be opened.
+    name: the name of the model in messages. which: int64, the units of the model to draw. inputs,
+    targets: the layout of a network, as in `to_arrays`. side: "inputs" or "targets". ticks: the
+    number of ticks in an interval of time. grid: (height, width) of a pattern. column: the column
+    with classes or images. base: the folder in which relative paths start. access: which files may
+    be opened.
     """
 
     name: str = "<model>"

@@ -44,7 +44,7 @@ class Pairs:
         return cls(rows, rows, (word,), (rows,))
 
     def where(self, mask: Flags) -> "Pairs":
-        """Return some of the pairs."""
+        """Return the pairs that a mask selects."""
         if mask.all():
             return self
         one, other, numbers = self.one[mask], self.other[mask], self.numbers
@@ -109,7 +109,7 @@ class ColumnDiff:
         self.mark(pairs, mask, f".{field}" if field else "", (one, other), text_of)
 
     def rows(self, pairs: Pairs, word: str, one: Longs, other: Longs, noun: str) -> Pairs:
-        """Pair the parts of paired rows if their numbers are equal; otherwise add a difference.
+        """Pair the parts of paired rows; if their counts differ, add a difference instead.
 
         one, other: the offsets of each row's parts. word: the name of the parts in paths. noun:
         the word for one part in messages.

@@ -31,7 +31,7 @@ class ColumnMemory:
         self._add(chunk, "")
 
     def merge(self, other: "ColumnMemory") -> None:
-        """Add the chunks of another memory, which follow those of this one."""
+        """Add another memory, whose chunks follow the chunks of this one."""
         self.first = self.first if self.chunks else other.first
         self.chunks += other.chunks
         for path, column in other.columns.items():

@@ -67,7 +67,7 @@ def lay_out(slots: Longs, width: int, *, fill: bool) -> Layout:
     short = max(batches * width - total, 0)
 
     def most(high: int) -> int:
-        """Return how many slots at most fit in `high` batches without a class twice in a batch."""
+        """Return the most slots that fit in `high` batches without a class twice in a batch."""
         fewer = int(np.searchsorted(ordered, high))
         return int(sums[fewer]) + high * (len(ordered) - fewer)
 

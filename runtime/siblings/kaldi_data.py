@@ -39,7 +39,7 @@ def read(
 
     The columns are `speaker`, `text`, `audio` (the path, or the command, of the sound; exset runs
     no command), `recording`, `begin` and `end` of a segment in seconds, `duration`, `frames`,
-    `gender` and `features`. Raises FormatError.
+    `gender` and `features`. Raises FormatError for a folder that is not a data directory.
     """
     findings = Findings() if findings is None else findings
     files: dict[str, dict[bytes, bytes]] = {}
@@ -161,7 +161,8 @@ def write(
 ) -> None:
     """Write a folder of the rows of a table, sorted by `name`; see `read` for the columns.
 
-    An utterance without a `speaker` gets its own name as the speaker. Raises FormatError.
+    An utterance without a `speaker` gets its own name as the speaker. Raises FormatError for an
+    utterance without a unique name, and for columns that such a folder cannot hold.
     """
     table = Table.concat([*models])
     losses = Losses(lossy, findings)

@@ -96,12 +96,18 @@ class _Stream(ArrowReader):
 
 
 def write(table: Table, /, *, findings: Findings | None = None) -> bytes:
-    """Return a table as a Feather file, which is not compressed. Raises FormatError."""
+    """Return a table as a Feather file, which is not compressed.
+
+    Raises FormatError if Arrow data cannot hold the table.
+    """
     return whole(write_chunks, table, findings=findings)
 
 
 def write_stream(table: Table, /, *, findings: Findings | None = None) -> bytes:
-    """Return a table as an Arrow stream, which is not compressed. Raises FormatError."""
+    """Return a table as an Arrow stream, which is not compressed.
+
+    Raises FormatError if Arrow data cannot hold the table.
+    """
     return whole(write_stream_chunks, table, findings=findings)
 
 

@@ -32,7 +32,7 @@ def parsed(source: Source, limits: Limits, findings: Findings) -> Table:
     """Return the table of a metadata file, whose name ends in `.csv`, `.jsonl` or `.parquet`.
 
     A column of a CSV file becomes integers or floats if all its cells are such numbers, otherwise
-    text. An empty cell in a column of numbers is absent. Raises FormatError.
+    text. An empty cell in a column of numbers is absent. Raises FormatError for an invalid file.
     """
     try:
         columns = _columns(source, limits, findings)

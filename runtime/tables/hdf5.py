@@ -32,9 +32,10 @@ _CHUNK: Final = 1 << 20
 
 
 def write(table: Table, /, *, findings: Findings | None = None, compress: bool = False) -> bytes:
-    """Return the table as an HDF5 file; the same table gives the same bytes. Raises FormatError.
+    """Return the table as an HDF5 file; the same table gives the same bytes.
 
     compress: compress each dataset with the filters shuffle and gzip, in chunks of several rows.
+    Raises FormatError for a table that such a file cannot hold.
     """
     return whole(_write, table, findings=findings, compress=compress)
 

@@ -164,7 +164,10 @@ class _Datasets:
         return self._found[name][2][1][0] if name in self._found else None
 
     def part(self, name: str, begin: int, end: int) -> Array:
-        """Return some rows of a dataset of numbers. Raises ValueError for text, and FormatError."""
+        """Return rows `begin` to `end` - 1 of a dataset of numbers.
+
+        Raises ValueError for text, and FormatError.
+        """
         self.used.add(name)
         dataset, path, kind = self._found[name]
         if kind[0] is None:
@@ -175,7 +178,7 @@ class _Datasets:
         return found.view(date) if DATES.fullmatch(date) else found
 
     def strings(self, name: str, begin: int, end: int) -> Strings | None:
-        """Return some rows of a dataset of text."""
+        """Return rows `begin` to `end` - 1 of a dataset of text."""
         if name not in self._found or self._found[name][2][0] is not None:
             return None
         self.used.add(name)

@@ -51,7 +51,7 @@ class Shard:
 
     @classmethod
     def of(cls, value: Any) -> "Shard":
-        """Read a shard from its JSON value. Raises ValueError and KeyError."""
+        """Read a shard from its JSON value. Raises ValueError or KeyError for an invalid value."""
         if value["version"] != VERSION or value["format"] != "mds":
             raise ValueError(
                 f"a shard is {value['format']!r}, version {value['version']!r}, not 'mds',"

@@ -68,7 +68,10 @@ def read_array(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Table:
-    """Return the table of an NPY file: one column, `array`. Raises FormatError."""
+    """Return the table of an NPY file: one column, `array`.
+
+    Raises FormatError for a damaged file.
+    """
     array = _array(source.name, ARRAY, source.data, limits)
     return table_of(source, {ARRAY: array}, None, findings)
 
@@ -153,7 +156,9 @@ class Header(NamedTuple):
 
 
 def header_of(file: str, name: str, head: bytes) -> Header:
-    """Return the header in the first HEAD bytes of an NPY file. Raises FormatError.
+    """Return the header in the first HEAD bytes of an NPY file.
+
+    Raises FormatError for an invalid header, and for an array of Python objects.
 
     file: the name of the file or archive. name: the name of the member.
     """

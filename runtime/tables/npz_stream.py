@@ -204,7 +204,7 @@ class _Arrays:
         return None if found is None else found.header.shape[0]
 
     def part(self, name: str, begin: int, end: int) -> flat.Array:
-        """Return some rows of an array."""
+        """Return rows `begin` to `end` - 1 of an array."""
         return self.arrays[name].rows(begin, end)
 
     def strings(self, name: str, begin: int, end: int) -> Strings | None:

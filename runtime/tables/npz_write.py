@@ -30,7 +30,10 @@ _SPOOLED: Final = 1 << 25
 
 
 def write(table: Table, /, *, findings: Findings | None = None) -> bytes:
-    """Return the table as an NPZ file; the same table gives the same bytes. Raises FormatError."""
+    """Return the table as an NPZ file; the same table gives the same bytes.
+
+    Raises FormatError for a table that such a file cannot hold.
+    """
     return whole(write_chunks, table, findings=findings)
 
 

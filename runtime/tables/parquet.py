@@ -109,7 +109,10 @@ def _rows(file: "ParquetFile", number: int) -> "Iterator[pyarrow.RecordBatch]":
 
 
 def write(table: Table, /, *, findings: Findings | None = None) -> bytes:
-    """Return a table as a Parquet file; the same table gives the same bytes. Raises FormatError."""
+    """Return a table as a Parquet file; the same table gives the same bytes.
+
+    Raises FormatError if Arrow data cannot hold the table.
+    """
     return whole(write_chunks, table, findings=findings)
 
 

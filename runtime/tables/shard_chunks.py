@@ -54,7 +54,10 @@ def write_tfrecord(
 
 
 def archives(tables: Iterable[Table]) -> Iterator[Archive]:
-    """Yield the samples of tables, a few rows at a time. Raises FormatError."""
+    """Yield the samples of tables, a few rows at a time.
+
+    Raises FormatError for a column that members cannot hold.
+    """
     contents, first, before = _contents(tables), 0, None
     for table in small(tables):
         archive = Archive.of(table, first, contents, before)

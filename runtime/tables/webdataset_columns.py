@@ -35,9 +35,10 @@ _WRONG: Final = re.compile(r"[/\0]")
 
 
 def encoded(name: str, column: TableColumn, content: str = "") -> tuple[str, Strings]:
-    """Return the extension and the contents of the members of a column. Raises FormatError.
+    """Return the extension and the contents of the members of a column.
 
     content: the extension for bytes, by default the one that `content_of` finds in the column.
+    Raises FormatError for a column that members cannot hold.
     """
     if _WRONG.search(name):
         raise cannot_hold(name, "a name of a column cannot have a slash or a NUL")

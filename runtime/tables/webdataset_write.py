@@ -83,7 +83,7 @@ class Archive:
         known: Mapping[str, str] = MappingProxyType({}),
         before: bytes | None = None,
     ) -> "Archive":
-        """Encode a table, or a chunk of one. Raises FormatError.
+        """Encode a table, or a chunk of a table. Raises FormatError if members cannot hold it.
 
         For a chunk, `first` is the number of its first sample, `known` has the extensions of the
         columns of bytes, and `before` is the key of the sample before.

@@ -95,7 +95,7 @@ class Augmentation:
 
     @classmethod
     def of(cls, settings: Settings, compat: bool) -> "Augmentation":
-        """Return the augmentation of an object of a configuration that has been checked.
+        """Return the augmentation from its object in a checked configuration.
 
         Raises FormatError for padding of cropped pictures, which no version of aeon can do.
         """

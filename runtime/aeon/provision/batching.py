@@ -125,7 +125,7 @@ class Batching:
         return epoch + -(-records // self.opened.division.count)
 
     def _replace(self, arrays: Arrays, errors: dict[int, FormatError], stream: _Stream) -> int:
-        """Drop the rows of bad records, and append the next records; return how many it took."""
+        """Replace bad records by the next good ones; return the number of records it took."""
         size, taken = self.opened.config.batch_size, 0
         most = size + len(self.opened.provider.records)
         while errors:

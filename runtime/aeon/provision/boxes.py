@@ -20,7 +20,7 @@ _ONE: Final = np.float32(1)
 def transformed(
     boxes: Boxes, drawn: Parameters, settings: Augmentation, *, scale: np.float32 | None = None
 ) -> tuple[Boxes, Chosen]:
-    """Return the boxes that are still in the changed picture, and the mask of `boxes` that are.
+    """Return the boxes that are still in the changed picture, and the mask that selects them.
 
     scale: the factor for both axes in aeon of April 2017; by default the output's size divided by
     the size of the crop box. Boxes follow every change of the picture. With `compat` they ignore
@@ -48,7 +48,7 @@ def transformed(
 
 
 def emitted(boxes: Boxes, drawn: Parameters, constraint: str, least: float) -> Chosen:
-    """Return which boxes meet a constraint, `emit_constraint_type`: center, min_overlap or none."""
+    """Return a mask of the boxes that meet a constraint: "center", "min_overlap" or "none"."""
     frame = drawn.crop
     if drawn.expansion is not None:
         boxes = boxes + corners(drawn.expansion.x, drawn.expansion.y)
@@ -66,7 +66,7 @@ def emitted(boxes: Boxes, drawn: Parameters, constraint: str, least: float) -> C
 
 
 def _follow(boxes: Boxes, drawn: Parameters) -> Boxes:
-    """Return boxes after all changes of the picture before its crop."""
+    """Return the boxes after all those changes of the picture that come before its crop."""
     if drawn.angle:
         boxes = _rotated(boxes, drawn.source, drawn.angle)
     size = drawn.source

@@ -1,4 +1,4 @@
-"""The base class of etl objects that write many elements at once: no pictures, no random draws."""
+"""The base class of etl objects that use no pictures and write many elements at once."""
 
 from abc import abstractmethod
 from collections.abc import Sequence

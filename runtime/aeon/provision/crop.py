@@ -42,7 +42,7 @@ class Box(NamedTuple):
         return not is_past and min(self.x, self.y) >= 0 and min(self.width, self.height) > 0
 
     def scaled(self, before: Size, after: Size) -> "Box":
-        """Return the box of the same part in the resized picture: one pixel or more."""
+        """Return the box of the same part after a resize of the picture: one pixel or more."""
         x, y = after.width / before.width, after.height / before.height
         size = max(half_even(self.width * x), 1), max(half_even(self.height * y), 1)
         return Box(half_even(self.x * x), half_even(self.y * y), *size)

@@ -42,7 +42,10 @@ class ElementSource(Protocol):
         """
 
     def element(self, row: int, column: int) -> bytes:
-        """Return an element as aeon's loader gets it. Raises FormatError."""
+        """Return an element as aeon's loader gets it.
+
+        Raises FormatError if the element cannot be made or read.
+        """
 
     def file(self, row: int, column: int) -> str | None:
         """Return the path of the file of an element; None for an element without a file."""
@@ -79,7 +82,7 @@ class ManifestElements:
         return MemoryColumn(values, failed)
 
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
-        """Write nothing, and return a mask that is False."""
+        """Write nothing, and return a mask that is all False."""
         return np.zeros(rows.size, np.bool_)
 
     def element(self, row: int, column: int) -> bytes:

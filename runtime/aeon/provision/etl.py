@@ -29,10 +29,10 @@ Slot: TypeAlias = NDArray[Any]
 class Context:
     """The settings of a loader that its etl objects need.
 
-    compat: whether to give aeon's own values, including its defects. base: the current folder of
-    aeon, for the files that the configuration names; `access` and `limits` are for these files.
-    scaled_decoding: whether to decode large JPEGs in a smaller size. writes_debug: whether to write
-    to the folder `debug_output_directory`.
+    compat: whether to return the same values as aeon, with its defects. base: the current folder
+    of aeon, for the files that the configuration names; `access` and `limits` are for these files.
+    scaled_decoding: whether to decode large JPEGs in a smaller size. writes_debug: whether to
+    write to the folder `debug_output_directory`.
     """
 
     config: LoaderConfig

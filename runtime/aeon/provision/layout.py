@@ -61,9 +61,9 @@ class Layout:
     def write(self, pixels: Pixels, slot: Slot, table: Table | None = None) -> None:
         """Write a picture into the upper left corner of a slot that is filled with 0.
 
-        table: the output value for each byte of the picture. With `compat`, aeon's mistakes are
-        made: bytes are written into slots of wider numbers, and pictures to the start of the slot's
-        memory. Raises FormatError for a picture that is too large.
+        table: the output value for each byte of the picture. With `compat`, exset copies aeon's
+        mistakes: bytes are written into slots of wider numbers, and pictures to the start of the
+        slot's memory. Raises FormatError for a picture that is too large.
         """
         height, width = pixels.shape[:2]
         shape = (height, width) if self.channel_major else (height, width, self.channels)

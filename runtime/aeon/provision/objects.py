@@ -39,7 +39,10 @@ def class_indices(settings: Settings) -> dict[str, int]:
 
 
 def read_objects(element: bytes, classes: Mapping[str, int], limits: Limits) -> Objects:
-    """Read an annotation. Raises FormatError if a member that aeon needs is missing; LimitError."""
+    """Read an annotation.
+
+    Raises FormatError if a member that aeon needs is missing, and LimitError.
+    """
     tree = annotations.read(Source("annotation", element), limits)
     if (why := annotations.problem(tree)) is not None or not isinstance(tree, dict):
         raise FormatError(f"aeon cannot use the annotation: {why}")

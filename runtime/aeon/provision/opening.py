@@ -114,7 +114,7 @@ def _source(given: Given) -> Source | None:
 def _config(
     given: Given, source: Source | None, options: Options, findings: Findings
 ) -> LoaderConfig:
-    """Read a configuration. Raises FormatError and LimitError."""
+    """Read a configuration. Raises FormatError for an invalid one, and LimitError."""
     limits, version = options.limits, options.version
     if source is not None:
         return parse(source, limits=limits, findings=findings, dialect=version)
@@ -125,7 +125,10 @@ def _config(
 
 
 def _check(config: LoaderConfig, findings: Findings, compat: Compat) -> None:
-    """Check members that aeon checks only when it loads records, or never. Raises FormatError."""
+    """Check members that aeon checks only when it loads records, or never.
+
+    Raises FormatError for the first wrong member.
+    """
     members = config.settings
     if config.batch_size <= 0:
         message = f"batch_size must be 1 or more, not {config.batch_size}"
@@ -180,12 +183,18 @@ def _threads(config: LoaderConfig) -> int:
 
 
 def _cpu_list(config: LoaderConfig) -> list[int]:
-    """Return the cores that a configuration lists, or none. Raises FormatError."""
+    """Return the cores that a configuration lists, or none.
+
+    Raises FormatError for an invalid list.
+    """
     return _cores(str(config["cpu_list"])) if "cpu_list" in config.settings.members else []
 
 
 def _cores(listed: str) -> list[int]:
-    """Return the numbers of the cores in a text such as `0-3,8`. Raises FormatError."""
+    """Return the numbers of the cores in a text such as `0-3,8`.
+
+    Raises FormatError for any other text.
+    """
     found: list[int] = []
     for part in filter(None, listed.split(",")):
         first, dash, last = part.partition("-")

@@ -33,7 +33,7 @@ class Sampler:
 
     @classmethod
     def of(cls, settings: Settings) -> "Sampler":
-        """Return the sampler of an object of a configuration that has been checked."""
+        """Return the sampler from its object in a checked configuration."""
         [sampler] = settings.objects("sampler") or (Settings("sampler", settings.dialect, {}),)
         given = settings.objects("sample_constraint")
         limits = [

@@ -83,7 +83,8 @@ def _contrasted(pixels: Pixels, contrast: np.float32) -> Pixels:
 def _lit(pixels: Pixels, lighting: tuple[np.float32, ...], settings: Augmentation) -> Pixels:
     """Add the drawn amounts of the principal components of colours.
 
-    aeon uses the standard deviation of the first component for all of them, and so does `compat`.
+    aeon uses the standard deviation of the first component for all of them; with `compat`, exset
+    does so, too.
     """
     deviations = _DEVIATIONS[:1] if settings.compat else _DEVIATIONS
     shift = _COMPONENTS @ (deviations * np.array(lighting, np.float32))

@@ -61,7 +61,10 @@ def expanded(pixels: Pixels, expansion: Expansion) -> Pixels:
 
 
 def cropped(pixels: Pixels, box: Box, window: Box) -> Pixels:
-    """Return the window of a picture, black outside of the picture; the box must be inside."""
+    """Return the part of a picture in `window`, black where this is outside.
+
+    `box` must be inside of the picture.
+    """
     size = size_of(pixels)
     if not box.is_inside(size):
         message = f"the crop box of {box.width}x{box.height} pixels at ({box.x}, {box.y}) is not"
@@ -91,7 +94,7 @@ def resized(pixels: Pixels, size: Size, method: str) -> Pixels:
 
 @cache
 def _flag(method: str) -> int:
-    """Return OpenCV's number of a method. Raises FormatError for an unknown one."""
+    """Return OpenCV's number for a method. Raises FormatError for an unknown method."""
     if (name := method.upper()) not in _METHODS:
         raise FormatError(f"the interpolation_method must be one of {', '.join(_METHODS)}")
     return int(getattr(opencv(), f"INTER_{name}"))

@@ -26,7 +26,7 @@ class DrawSource(Protocol):
         """Return the states of the generators that several records share."""
 
     def load_state_dict(self, state: DrawState) -> None:
-        """Continue with other states."""
+        """Continue from states that `state_dict` returned."""
 
 
 class Keyed:
@@ -37,7 +37,7 @@ class Keyed:
         self._epoch = 0, number(seed, 0)
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return the function for a record; each call of it begins with the first draw."""
+        """Return a function that returns a record's draws for a purpose, always from the first."""
         last, of_epoch = self._epoch
         if epoch != last:
             of_epoch = number(self._seed, epoch)
@@ -59,7 +59,7 @@ def _code(purpose: str) -> int:
 
 
 class Slots:
-    """The draws of aeon's last version: each of several generators serves every n-th record."""
+    """The draws of aeon's last version: several generators, which serve the records in turn."""
 
     def __init__(self, seed: int, batch_size: int, threads: int) -> None:
         """Take the seed, and the number of aeon's threads that decode."""
@@ -69,7 +69,10 @@ class Slots:
         self._next = 0
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return the function for the next record; use its draws before the next call."""
+        """Return a function that returns the next record's draws for a purpose.
+
+        Use these draws before the next call of `streams`.
+        """
         draws = self._slots[self._next]
         self._next = (self._next + 1) % len(self._slots)
         return lambda purpose: draws
@@ -80,7 +83,7 @@ class Slots:
         return {"slots": states, "next": [self._next], "kept": [self._kept.to_float()]}
 
     def load_state_dict(self, state: DrawState) -> None:
-        """Continue with other states."""
+        """Continue from states that `state_dict` returned."""
         self._kept = Kept.of(state["kept"][0])
         self._slots = [Draws(int(each or 0), self._kept) for each in state["slots"]]
         self._next = int(state["next"][0] or 0)
@@ -93,7 +96,7 @@ class Sequences:
         self._draws: dict[str, Draws] = {}
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return the function for the next record."""
+        """Return a function that returns the next record's draws for a purpose."""
         return lambda purpose: self._draws.setdefault(purpose, Draws(1))
 
     def state_dict(self) -> DrawState:
@@ -101,7 +104,7 @@ class Sequences:
         return {name: [each.state, each.kept.to_float()] for name, each in self._draws.items()}
 
     def load_state_dict(self, state: DrawState) -> None:
-        """Continue with other states."""
+        """Continue from states that `state_dict` returned."""
         self._draws = {
             name: Draws(int(seed or 0), Kept.of(kept)) for name, (seed, kept) in state.items()
         }

@@ -33,7 +33,7 @@ class Table:
 class Tables:
     """The arrays of all records, for each etl object whose elements are in memory.
 
-    Blobs of a cache that are too large for a table are copied from its blocks.
+    Blobs of a cache that are too large for a table are copied from the blocks of the cache.
     """
 
     def __init__(self, etl: Sequence[Etl], elements: ElementSource, records: int) -> None:

@@ -58,7 +58,7 @@ def measured(make: Callable[[bool], DataLoader], batches: int) -> Timing:
 
 
 def _timed(loader: DataLoader, batches: int) -> tuple[int, float]:
-    """Load some batches, from several epochs if needed; return their records and the seconds."""
+    """Load batches, from several epochs if needed; return how many records, and the seconds."""
     stream = chain.from_iterable(repeat(loader))
     next(stream)
     begin = perf_counter()
