@@ -78,13 +78,11 @@ def _is_nested(items: TableColumn) -> bool:
 def _feature(name: str, column: TableColumn) -> Rope:
     """Return the message Feature of each row; an absent row gets no bytes."""
     present = column.present
-    lengths: Longs | None = None
     items, bounds = column, None
     if isinstance(column, Lists):
         items, bounds = column.items, column.offsets
         if not items.present.all() or _is_nested(items):
             raise cannot_hold(name, f"a feature cannot have {type_of(column)} with absent items")
-    del lengths
     if isinstance(items, Strings):
         kind, list_ = BYTES_LIST, Rope.of(items).within(_tag(ITEM), items.present)
         if bounds is not None:

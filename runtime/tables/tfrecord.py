@@ -24,6 +24,7 @@ from exset.core.text import safe
 from exset.grammars.columns.arrays import Bytes, Longs, compact, offsets_of, row_indices
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables import sidecar
+from exset.grammars.tables.column_types import as_lists
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, text_or_bytes
 from exset.grammars.tables.shard_findings import finding_at
 from exset.grammars.tables.table import Table
@@ -148,7 +149,7 @@ def _names(listed: Sequence[str]) -> list[str]:
 
 
 def _sequences(data: Bytes, maps: Parts, rows: int) -> Iterator[tuple[str, TableColumn]]:
-    """Yield a column for each FeatureList: lists with a value for each feature."""
+    """Yield a column for each FeatureList: lists with an array or a list for each feature."""
     entries = examples.entries_of(data, maps, maps.owners)
     steps, entry = examples.steps_of(data, entries)
     records = entries.records[entry]
@@ -161,10 +162,16 @@ def _sequences(data: Bytes, maps: Parts, rows: int) -> Iterator[tuple[str, Table
         lengths[present] = (bounds[1:] - bounds[:-1])[chosen[present]]
         begins = bounds[:-1][chosen[present]]
         which = row_indices(begins, lengths[present])
-        yield (
-            name.decode(),
-            Lists.of(_column(name, data, features, which, records), lengths, present),
-        )
+        found = _as_lists(_column(name, data, features, which, records))
+        yield name.decode(), Lists.of(found, lengths, present)
+
+
+def _as_lists(column: TableColumn) -> TableColumn:
+    """Return single values as lists or arrays of one: by these the writer knows a FeatureList."""
+    if isinstance(column, Numbers) and not column.shape:
+        return Numbers.of(column.values[:, np.newaxis], column.present)
+    found = as_lists(column) if isinstance(column, Strings) else None
+    return column if found is None else found
 
 
 def _column(

@@ -208,6 +208,25 @@ def test_lists_read_back(tmp_path: Path, column: TableColumn) -> None:
 
 
 @pytest.mark.parametrize(
+    "steps",
+    [
+        Numbers.of(np.arange(3)),
+        Strings.of([b"\xff", b"", b"c"]),
+        Lists.of(Numbers.of(np.empty(0)), np.zeros(3, np.int64), np.zeros(3, np.bool_)),
+    ],
+    ids=["one number each", "one string each", "no values"],
+)
+@pytest.mark.parametrize("counts", [(2, 0, 1), (0, 0, 0)])
+def test_a_list_of_features_stays_one(steps: TableColumn, counts: tuple[int, ...]) -> None:
+    """Without a sidecar, too, what is read is written as a list of features again."""
+    lists = Lists.of(steps, np.ones(3, np.int64)) if not isinstance(steps, Lists) else steps
+    column = Lists.of(lists[: sum(counts)], np.array(counts))
+    data = exset.dumps(Table.of({"x": column}), format="tfrecord")
+    again = exset.loads(data, model=Table, format="tfrecord")
+    assert exset.dumps(again, format="tfrecord") == data
+
+
+@pytest.mark.parametrize(
     "column",
     [
         np.array([0.1]),
