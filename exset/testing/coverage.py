@@ -57,8 +57,8 @@ class Reached:
         monitoring: Any = getattr(sys, "monitoring")  # noqa: B009  # mypy checks for 3.11
         tool = monitoring.COVERAGE_ID
 
-        def line(code: CodeType, number: int) -> object:
-            if code.co_filename.startswith(_OURS):
+        def line(code: CodeType, number: int, ours: tuple[str, ...] = _OURS) -> object:
+            if code.co_filename.startswith(ours):  # Python clears globals before it ends
                 self._add(code.co_filename, number)
             return monitoring.DISABLE
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from io import BytesIO, RawIOBase, UnsupportedOperation
+from io import SEEK_END, BytesIO, RawIOBase, UnsupportedOperation
 from typing import Any, BinaryIO, Final, NoReturn, Self
 
 import h5py
@@ -30,29 +30,16 @@ _DESCRIPTORS: Final = "/proc/self/fd"
 """The folder in which Linux has a name for each open file of a process."""
 
 
-class _Padded(BytesIO):
-    """A file in memory that has zeros after its end, as HDF5 needs.
+class _Padded(RawIOBase):
+    """An open file, or one in memory, that has zeros after its end, as HDF5 needs.
 
     h5py ignores short reads. Without the zeros, HDF5 would use old contents of memory as bytes of
     the file.
     """
 
-    def readinto(self, into: Any, /) -> int:
-        """Fill a buffer with the next bytes, and return its length."""
-        count, size = super().readinto(into), len(into)
-        if count < size:
-            into[count:] = bytes(size - count)
-        return size
-
-
-class _PaddedFile(RawIOBase):
-    """An open file on disk that has zeros after its end, too.
-
-    exset uses it on systems that have no paths for open files.
-    """
-
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
+        self._size = file.seek(0, SEEK_END)
 
     def readinto(self, into: Any, /) -> int:
         """Fill a buffer with the next bytes, and return its length."""
@@ -62,8 +49,8 @@ class _PaddedFile(RawIOBase):
         return len(into)
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
-        """Go to a place in the file, and return it."""
-        return self._file.seek(offset, whence)
+        """Go to a place in the file, and return it; for a place after the end, go to the end."""
+        return self._file.seek(min(offset, self._size), whence)
 
 
 @dataclass(frozen=True)
@@ -100,7 +87,7 @@ class Objects:
             return
         if isinstance(content, bytes):
             opened = _Opened(path, BytesIO(content))
-            self._root = self._root_of(_Padded(content), opened, self._stack, None)
+            self._root = self._root_of(_Padded(opened.file), opened, self._stack, None)
         else:
             opened = _Opened(path, content)
             self._root = self._root_of(_target(content), opened, self._stack, None)
@@ -302,7 +289,7 @@ class Objects:
 
     def _root_of(
         self,
-        target: str | _Padded | _PaddedFile,
+        target: str | _Padded,
         opened: _Opened,
         stack: ExitStack,
         link: str | None,
@@ -371,7 +358,7 @@ class Objects:
         return Place(self.path, field=path or None)
 
 
-def _target(file: BinaryIO) -> "str | _PaddedFile":
+def _target(file: BinaryIO) -> "str | _Padded":
     """Return the argument with which h5py opens this very file.
 
     At the file's own path, another process could have put another file.
@@ -379,9 +366,9 @@ def _target(file: BinaryIO) -> "str | _PaddedFile":
     try:
         name = f"{_DESCRIPTORS}/{file.fileno()}"
     except UnsupportedOperation:  # it is in memory
-        return _PaddedFile(file)
+        return _Padded(file)
     # HDF5 looks for the path, which a temporary file does not have.
-    return name if os.path.exists(os.path.realpath(name)) else _PaddedFile(file)
+    return name if os.path.exists(os.path.realpath(name)) else _Padded(file)
 
 
 def is_group(found: Any) -> bool:
