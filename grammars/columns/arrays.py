@@ -6,7 +6,7 @@ copy only if they must: constant columns stay constant, and consecutive rows are
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
@@ -53,6 +53,18 @@ def is_constant(array: NDArray[T]) -> bool:
 def bits(array: NDArray[T]) -> NDArray[np.generic]:
     """Return the elements for bitwise comparison: floats as unsigned integers of their size."""
     return array.view(f"u{array.itemsize}") if array.dtype.kind == "f" else array
+
+
+def as_singles(array: NDArray[Any]) -> Floats:
+    """Return numbers as float32: too large ones are infinite, and each NaN is a quiet one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return array.astype(np.float32)
+
+
+def as_doubles(array: NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers as float64; each NaN is a quiet one."""
+    with np.errstate(invalid="ignore"):
+        return array.astype(np.float64, copy=False)
 
 
 def as_flags(array: NDArray[np.bool_]) -> NDArray[np.bool_]:

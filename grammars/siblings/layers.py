@@ -57,15 +57,16 @@ def from_patterns(table: Table) -> dict[str, TableColumn]:
     Inputs and targets without a group are the layers `Input` and `Output`. An example of several
     events is a `Group`, with its name if no neighbour has the same, or else with its number.
     """
-    words, groups = {"name": NAME, "frequency": FREQUENCY}, _groups(table)
+    words: dict[str, str | None] = {"name": NAME, "frequency": FREQUENCY}
+    groups = _groups(table)
     columns: dict[str, TableColumn] = {}
     if groups is not None and not all(_differ([*groups])):
         columns[GROUP] = groups
     if columns and groups == table.columns.get("name"):
-        words["name"] = ""
+        words["name"] = None
     for name, column in table.columns.items():
         new = words.get(name, name)
-        if not new or (groups is not None and name in EVENTS):
+        if new is None or (groups is not None and name in EVENTS):
             continue
         side, _, group = name.partition(".")
         for layer, begin in _LAYERS[:2]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from exset.core.errors import FormatError, Place
 from exset.core.text import safe
-from exset.grammars.columns.arrays import Flags
+from exset.grammars.columns.arrays import Flags, as_doubles
 from exset.grammars.siblings.findings import SHARED
 from exset.grammars.tables.columns import Numbers, TableColumn, type_of
 from exset.grammars.tables.losses import Losses
@@ -81,7 +81,7 @@ class Patterns:
         defaults = {"example": np.arange(self.rows), "event": 0, "frequency": 1}
         if name not in defaults or not is_vector(column) or not column.present.all():
             return False
-        return bool((column.values == defaults[name]).all())
+        return bool((as_doubles(column.values) == defaults[name]).all())
 
     def joined(self, groups: tuple[Group, ...], side: str) -> NDArray[Any]:
         """Return the groups of one side as one array [rows, units], with a note for several.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from exset.core.errors import LimitError
 from exset.core.limits import Limits, limit_hint
 from exset.core.source import Source
-from exset.grammars.columns.arrays import Flags, Longs
+from exset.grammars.columns.arrays import Flags, Longs, as_doubles
 from exset.grammars.siblings.patterns import Patterns
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn
 
@@ -28,7 +28,7 @@ class Sparse:
     @classmethod
     def of_dense(cls, values: NDArray[Any]) -> "Sparse":
         """Return the numbers of an array [rows, units] without each 0, but with each -0."""
-        rows, units = np.nonzero((values != 0) | np.signbit(values.astype(np.float64)))
+        rows, units = np.nonzero((values != 0) | np.signbit(as_doubles(values)))
         return cls(units, values[rows, units], np.searchsorted(rows, np.arange(len(values) + 1)))
 
     @classmethod

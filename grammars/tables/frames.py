@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from exset.grammars.columns.arrays import as_singles
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import Lists, Numbers, Records, TableColumn, Text, type_of
 from exset.grammars.tables.unit_columns import split_units
@@ -47,7 +48,7 @@ def _series(column: TableColumn) -> Any:
     if kind == "f":
         # Only the nullable dtypes of pandas keep absent rows and NaN apart.
         if values.dtype.itemsize < 4:
-            values = values.astype(np.float32)
+            values = as_singles(values)
         return pandas.Series(pandas.arrays.FloatingArray(values.copy(), ~column.present))
     if kind == "b":
         return pandas.Series(pandas.arrays.BooleanArray(values.copy(), ~column.present))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.arrays import Longs, as_doubles
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import Numbers, TableColumn, Text, text_or_bytes
 from exset.grammars.tables.table import Table
@@ -94,7 +94,7 @@ def labels_of(column: TableColumn) -> Longs | None:
     if values.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
             whole = values.astype(np.int64)
-        return whole if np.array_equal(whole, values) else None
+        return whole if np.array_equal(whole, as_doubles(values)) else None
     if values.dtype.kind not in "biu" or (values.dtype == np.uint64 and (values >> 63).any()):
         return None
     return values.astype(np.int64)

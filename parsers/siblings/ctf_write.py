@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from exset.core.errors import Findings
-from exset.grammars.columns.arrays import Flags
+from exset.grammars.columns.arrays import Flags, as_singles
 from exset.grammars.siblings.patterns import Patterns, is_vector
 from exset.grammars.siblings.sparse import Sparse, is_single
 from exset.grammars.tables.columns import Numbers, TableColumn
@@ -17,7 +17,7 @@ from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
 from exset.grammars.tables.unit_columns import join_units
 from exset.parsers.siblings.ctf import EXAMPLE, INDEX, VALUE
-from exset.parsers.siblings.decimals import decimals, joined, singles, sparse_rows
+from exset.parsers.siblings.decimals import decimals, joined, sparse_rows
 
 _INFINITE: Final = MappingProxyType({"inf": b"1e39", "-inf": b"-1e39"})
 _NAME: Final = re.compile(rb"[^\0-\x20|#][^\0-\x20|]*+")
@@ -42,7 +42,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
             values = columns.get(stem + VALUE)
             sparse = Sparse.of_columns(column, values, name, patterns)
         if sparse is not None:
-            sparse = replace(sparse, values=singles(sparse.values))
+            sparse = replace(sparse, values=as_singles(sparse.values))
             texts, present = sparse_rows(sparse, 0, _INFINITE), column.present
             has_nan = np.isnan(sparse.values)
             rows = np.searchsorted(sparse.offsets, np.flatnonzero(has_nan), "right") - 1
@@ -54,7 +54,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
             offsets = np.arange(table.rows + 1) * width
             texts = [
                 b" " + each if each else b""
-                for each in joined(decimals(singles(column.values), _INFINITE), offsets)
+                for each in joined(decimals(as_singles(column.values), _INFINITE), offsets)
             ]
             wrong, stem = np.isnan(column.values.reshape(table.rows, width)).any(axis=1), name
             present = column.present

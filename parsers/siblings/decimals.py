@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.grammars.columns.arrays import Floats, Longs
+from exset.grammars.columns.arrays import Longs
 from exset.grammars.siblings.sparse import Sparse
 
 _NO_WORDS: Final[Mapping[str, bytes]] = MappingProxyType({})
@@ -26,12 +26,6 @@ def decimals(values: NDArray[Any], words: Mapping[str, bytes] = _NO_WORDS) -> li
     distinct, codes = np.unique(flat.view(f"u{flat.dtype.itemsize}"), return_inverse=True)
     texts = [_text(text, words) for text in distinct.view(flat.dtype).astype("U").tolist()]
     return [texts[code] for code in codes.tolist()]
-
-
-def singles(values: NDArray[Any]) -> Floats:
-    """Return numbers as binary32, for programs that keep no more."""
-    with np.errstate(over="ignore"):
-        return values.astype(np.float32)
 
 
 def joined(texts: list[bytes], offsets: Longs, between: bytes = b" ") -> list[bytes]:

@@ -16,7 +16,7 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.core.text import safe
-from exset.grammars.columns.arrays import Flags, Longs, constant
+from exset.grammars.columns.arrays import Flags, Longs, as_singles, constant
 from exset.grammars.siblings.findings import EMERGENT
 from exset.grammars.siblings.layers import as_patterns
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text
@@ -24,7 +24,6 @@ from exset.grammars.tables.table import Table
 from exset.parsers.engine.errors import shown
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.siblings.conversion import KERNELS, reals
-from exset.parsers.siblings.decimals import singles
 from exset.parsers.tables.csv_rows import Cells
 
 HEADER, DATA = "_H:", b"_D:"
@@ -194,7 +193,7 @@ class _Rows:
         shape = (rows, *column.shape) if column.places.size == prod(column.shape) else (rows, -1)
         present = np.asarray(~missing.reshape(rows, column.places.size).all(axis=1))
         if column.dtype == "float32":
-            values = singles(values)
+            values = as_singles(values)
         elif column.dtype != "float64":
             values = self.whole(values, missing, which, column.dtype)
         return Numbers.of(values.reshape(shape), present if column.places.size else None)

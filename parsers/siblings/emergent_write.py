@@ -9,6 +9,7 @@ import numpy as np
 
 from exset.core.errors import Findings
 from exset.core.text import has_surrogates, safe
+from exset.grammars.columns.arrays import as_singles
 from exset.grammars.siblings.layers import from_patterns
 from exset.grammars.siblings.patterns import Patterns
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, type_of
@@ -90,7 +91,7 @@ def _numbers(
 ) -> tuple[str, tuple[int, ...] | None, list[bytes]]:
     values: Any = column.values
     if values.dtype == np.float16:
-        values = values.astype(np.float32)
+        values = as_singles(values)
     if values.dtype.kind in "iu":
         wide = np.flatnonzero((values > _EXACT) | (values < -_EXACT))
         if wide.size:

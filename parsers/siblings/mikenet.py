@@ -231,7 +231,11 @@ def _sides(
     limits: Limits,
     source: Source,
 ) -> dict[str, TableColumn]:
-    """Return the columns of inputs, then of targets; a later line replaces an earlier one."""
+    """Return the columns of inputs, then of targets; a later line replaces an earlier one.
+
+    The groups are in the order of their first events. A group all of whose values MikeNet ignores
+    has no column.
+    """
     rows, left = len(events), limits.max_expand
     order = sorted(sizes, key=lambda key: key[0])
     values = {key: np.zeros((rows, sizes[key]), np.float32) for key in order}
@@ -265,7 +269,11 @@ def _sides(
                 found[some][:, each.units] = each.values[0]
             present[each.side, each.group][some] = True
         begin += len(firsts)
-    return {f"{key[0]}.{key[1]}": Numbers.of(values[key], present[key]) for key in order}
+    return {
+        f"{key[0]}.{key[1]}": Numbers.of(values[key], present[key])
+        for key in sorted(order, key=lambda key: (key[0], int(present[key].argmax())))
+        if present[key].any()
+    }
 
 
 def _words_of(words: Words, numbers: Floats, ends: Longs, example: Longs) -> dict[str, TableColumn]:

@@ -6,14 +6,14 @@ from typing import Any, Final
 import numpy as np
 
 from exset.core.errors import Findings
-from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.arrays import Longs, as_singles
 from exset.grammars.columns.strings import Strings
 from exset.grammars.siblings.patterns import Patterns
 from exset.grammars.siblings.sparse import is_single
 from exset.grammars.tables.columns import Numbers
 from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
-from exset.parsers.siblings.decimals import decimal_rows, singles
+from exset.parsers.siblings.decimals import decimal_rows
 from exset.parsers.siblings.mikenet import LAST
 
 _WORDS: Final = MappingProxyType({"nan": b"d"})
@@ -45,18 +45,20 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
     chances = patterns.others.get("frequency")
     if isinstance(chances, Numbers) and is_single(chances, "iuf"):
         kept.append("frequency")
-        texts = decimal_rows(chances.values.astype(np.float32).reshape(-1, 1))
+        texts = decimal_rows(as_singles(chances.values).reshape(-1, 1))
         for row in np.flatnonzero(is_new & (chances.values != 1) & chances.present).tolist():
             head[row] += b"PROB %b\n" % texts[row]
     lines = [[text] if text else [] for text in head]
     for groups, side in ((patterns.inputs, "inputs"), (patterns.targets, "targets")):
-        for group in groups:
+        # The order in which groups are read: that of their first events.
+        some = [group for group in groups if group.present.any()]
+        for group in sorted(some, key=lambda group: int(group.present.argmax())):
             title = group.name or {"inputs": "Input", "targets": "Output"}[side]
             raw = title.encode("utf-8", "surrogateescape")
             if not raw.strip() or len(raw.split()) > 1 or raw != raw.strip():
                 losses.report(group.column, "MikeNet has no groups with blanks in their names")
                 continue
-            texts = decimal_rows(singles(group.values), _WORDS)
+            texts = decimal_rows(as_singles(group.values), _WORDS)
             for row in np.flatnonzero(group.present).tolist():
                 time = _time(first[row], end[row])
                 lines[row].append(b"%b %b %b FULL %b\n" % (_SIDES[side], raw, time, texts[row]))

@@ -7,14 +7,14 @@ from typing import Any, Final
 import numpy as np
 
 from exset.core.errors import Findings
-from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.arrays import Longs, as_singles
 from exset.grammars.columns.strings import Strings
 from exset.grammars.siblings.patterns import Patterns
 from exset.grammars.siblings.sparse import is_single
 from exset.grammars.tables.columns import Lists, Numbers
 from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
-from exset.parsers.siblings.decimals import decimals, singles
+from exset.parsers.siblings.decimals import decimals
 from exset.parsers.siblings.snns import KEY, MOST_SIZES, SIZES
 
 _SIDES: Final = (("inputs", "input", "Input"), ("targets", "output", "Output"))
@@ -55,7 +55,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
     extra = table.metadata.get(KEY)
     extra = extra if isinstance(extra, dict) else {}
     lines = _header(sides, np.flatnonzero(keep), classes, extra)
-    texts = [decimals(singles(side.values), _INFINITE) for side in sides]
+    texts = [decimals(as_singles(side.values), _INFINITE) for side in sides]
     for number, row in enumerate(np.flatnonzero(keep).tolist(), 1):
         for part, words, (*_, title) in zip(sides, texts, _SIDES, strict=True):
             if part.units:

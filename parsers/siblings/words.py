@@ -10,7 +10,7 @@ from exset.core.callers import OptionError
 from exset.core.errors import Finding, Findings
 from exset.core.kernels import Engine
 from exset.core.source import Source, Span
-from exset.grammars.columns.arrays import Bytes, Floats, Longs
+from exset.grammars.columns.arrays import Bytes, Floats, Longs, as_singles
 from exset.grammars.columns.findings import Rules
 from exset.grammars.columns.strings import Strings
 from exset.parsers.engine.driver import TOKENS
@@ -19,7 +19,6 @@ from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.numbers import float32s, float64, int64s
 from exset.parsers.engine.tokens import Tokens
 from exset.parsers.siblings.conversion import KERNELS, integers, pairs, reals
-from exset.parsers.siblings.decimals import singles
 
 _BYTES_A_TOKEN: Final = 4
 """An estimate: the room for tokens grows where there are more."""
@@ -67,7 +66,7 @@ class Words(Tokens):
     def float32s(self, tokens: Longs, skip: int = 0) -> Floats:
         """Return the numbers of some tokens without their first `skip` bytes, rounded once."""
         values, hard = self._reals(tokens, skip, is_single=True)
-        found = singles(values)
+        found = as_singles(values)
         found[hard] = float32s(self._raws(tokens[hard], skip))
         return found
 
@@ -93,7 +92,7 @@ class Words(Tokens):
         index, values = np.empty(tokens.size, np.int64), np.empty(tokens.size, np.float64)
         hard = np.empty(tokens.size, np.int64)
         left = self.run(pairs)(*self._spans, tokens, is_single, index, values, hard)
-        found = singles(values) if is_single else values
+        found = as_singles(values) if is_single else values
         few = hard[:left]
         raws = [raw.split(b":") for raw in self._raws(tokens[few])]
         index[few] = int64s([raw[0] for raw in raws])

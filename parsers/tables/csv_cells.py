@@ -4,7 +4,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from exset.grammars.columns.arrays import Bytes, Flags, Longs
+from exset.grammars.columns.arrays import Bytes, Flags, Longs, as_singles
 from exset.grammars.tables.columns import Numbers, Text
 from exset.parsers.tables import csv_kernels as k
 
@@ -93,7 +93,7 @@ def _text(value: Any) -> bytes:
         return str(np.datetime_as_string(value)).encode()
     if kind != "f":
         return b"%d" % int(value)
-    real = value.astype(np.float32) if value.dtype == np.float16 else value
+    real: Any = as_singles(value) if value.dtype == np.float16 else value
     if not np.isfinite(real):
         return str(real).encode()
     if abs(real) >= _MOST or 0 < abs(real) < _LEAST:

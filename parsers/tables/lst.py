@@ -16,6 +16,7 @@ from exset.core.errors import Findings
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
+from exset.grammars.columns.arrays import as_singles
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, text_or_bytes
 from exset.grammars.tables.labels import INDEX, LABEL, PATH, labels_of
 from exset.grammars.tables.listed_files import ListedFiles
@@ -121,7 +122,7 @@ def _several(table: Table) -> list[bytes] | None:
         return None
     if isinstance(column, Numbers) and labels_of(column) is not None:
         return None
-    values = items.values.astype(np.float32).reshape(-1)
+    values = as_singles(items.values).reshape(-1)
     texts = [_WORDS.get(text, text) for text in reals(values)]
     width = items.shape[0] if items.shape else 1
     offsets = (
@@ -180,8 +181,7 @@ def _float(text: bytes) -> float | None:
 def _label_column(labels: list[list[float]]) -> Numbers | Lists:
     lengths = np.array([len(each) for each in labels], np.int64)
     values = np.array([value for each in labels for value in each], np.float64)
-    with np.errstate(over="ignore"):
-        singles = values.astype(np.float32)
+    singles = as_singles(values)
     if (lengths == 1).all():
         is_whole = bool((np.abs(values) < _EXACT).all()) and bool((values % 1 == 0).all())
         return Numbers.of(values.astype(np.int64) if is_whole else singles)

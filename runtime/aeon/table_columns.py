@@ -8,7 +8,7 @@ import numpy as np
 
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
-from exset.grammars.columns.arrays import Flags
+from exset.grammars.columns.arrays import Flags, as_doubles
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import Numbers, TableColumn, Text, type_of
 from exset.grammars.tables.labels import file_columns, labels_of
@@ -136,7 +136,7 @@ def _unreadable(column: Numbers | Strings, kind: ElementType | None) -> Flags:
     if kind is ElementType.ASCII_INT:
         wrong: Flags = (values < _LEAST) | (values > _MOST)
     else:
-        wrong = np.isfinite(values) & (np.abs(values) > _LARGEST)
+        wrong = np.isfinite(values) & (np.abs(as_doubles(values)) > _LARGEST)
     return wrong & column.present
 
 

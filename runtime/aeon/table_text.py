@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.grammars.aeon.manifest_types import ElementType
-from exset.grammars.columns.arrays import QUIET_NAN, Floats
+from exset.grammars.columns.arrays import QUIET_NAN, Floats, as_singles
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import Numbers
 from exset.parsers.shared.numerals import reals
@@ -32,7 +32,7 @@ def as_text(column: Numbers | Strings, kind: ElementType) -> Strings:
     if kind is ElementType.ASCII_INT or values.dtype.kind != "f":
         texts = [b"%d" % number for number in values.astype(np.int64).tolist()]
     elif values.dtype.itemsize <= np.dtype(np.float32).itemsize:
-        texts = _floats(values.astype(np.float32))
+        texts = _floats(as_singles(values))
     else:
         texts = _doubles(values)
     present = column.present.tolist()
@@ -54,8 +54,7 @@ def _floats(values: Floats) -> list[bytes]:
 def _doubles(values: NDArray[np.float64]) -> list[bytes]:
     """Return binary64 numbers with all their digits, which aeon rounds to binary32."""
     texts = [repr(number).removesuffix(".0").encode() for number in values.tolist()]
-    with np.errstate(over="ignore"):
-        rounded = values.astype(np.float32)
+    rounded = as_singles(values)
     for row in np.flatnonzero(_is_denormal(values) | _is_denormal(rounded)).tolist():
         texts[row] = float(rounded[row]).hex().encode()
     return texts

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.grammars.columns.arrays import as_doubles
 from exset.runtime.reports.report import finite
 
 _BLOCK: Final = 1 << 16
@@ -30,7 +31,7 @@ class Spread:
     @classmethod
     def of(cls, values: NDArray[Any]) -> "Spread":
         """Compute the statistics of an array of numbers."""
-        wide = np.asarray(values, np.float64).reshape(-1)
+        wide = as_doubles(values).reshape(-1)
         finite = wide[np.isfinite(wide)]
         not_finite = wide.size - finite.size
         if not finite.size:
