@@ -48,9 +48,10 @@ def values_of(
 ) -> Array | TableColumn:
     """Return the values of a dataset: an array, or a column if it has text or lists.
 
-    Numbers get native byte order, enumerations become integers, and records a structured array. A
-    column may have a single row. plain: accept only numbers, bool and text. Raises FormatError with
-    the code UNSUPPORTED for any other type, and the errors of `File`.
+    Numbers get native byte order, enumerations become integers, and records a structured array.
+    For a dataset without dimensions, a column has a single row. plain: accept only numbers, bool
+    and text. Raises FormatError with the code UNSUPPORTED for any other type, and the errors of
+    `File`.
     """
     kind, shape = file.checked(dataset, path)
     count = int(np.prod(shape, dtype=object))

@@ -50,7 +50,7 @@ class File(Objects):
     """An HDF5 file with the data of its datasets."""
 
     def data_type(self, dataset: Any, path: str) -> DataType:
-        """Return the type of a dataset; FormatError if the dataset cannot be read safely."""
+        """Return the type of a dataset. Raises FormatError if it cannot be read safely."""
         with self.guarded(path):
             kind, shape = self.checked(dataset, path)
             if kind.get_class() == h5t.STRING:

@@ -68,7 +68,7 @@ class Search:
     def __call__(self, item: str | FilePart) -> SearchResult:
         """Search a file, or a part of it, depth first; ignore samples inside samples.
 
-        Raises errors of `File`.
+        Raises the errors of `File`.
         """
         result = SearchResult()
         described = self.prototype.fields if self.prototype is not None and self.spread else ()

@@ -230,7 +230,8 @@ def arrays_of(
 ) -> ExampleArrays:
     """Return the arrays of events for the layouts of both sides, on the device of `xp`.
 
-    `rows`: the indices of events, int64, in any order; by default all. Raises as `to_arrays` does.
+    `rows`: the indices of events, int64, in any order; by default all. Raises the errors of
+    `to_arrays`.
     """
     columns = Columns.of(xp, examples)
     sides = [

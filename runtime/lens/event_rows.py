@@ -38,7 +38,7 @@ class EventRows:
         findings: Findings,
         limits: Limits,
     ) -> None:
-        """Check all ranges of the set. Raises FormatError as `to_arrays` does."""
+        """Check all ranges of the set. Raises the FormatError of `to_arrays`."""
         self._examples, self._limits = examples, limits
         self._columns = Columns.of(np, examples)
         self._takes = [

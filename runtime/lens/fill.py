@@ -121,7 +121,7 @@ def side_array(
 ) -> Floats:
     """Return one side of events as a new array: float32 [events, units].
 
-    `rows`: the indices of the events, int64, by default all. Raises as `filling_of` does.
+    `rows`: the indices of the events, int64, by default all. Raises the errors of `filling_of`.
     """
     events = examples.num_events if rows is None else rows.size
     most = max(limits.max_expand, layout.units * events)

@@ -63,7 +63,7 @@ def dense_columns(
     """Return the columns of one side: one for each group with units, float32 [units].
 
     `shares`: whether some lists are shared. Without `defaults`, a group is absent in events that
-    have no range for it. Raises as `to_arrays` does.
+    have no range for it. Raises the errors of `to_arrays`.
     """
     most = max(limits.max_expand, layout.units * examples.num_events)
     filling = filling_of(np, examples, columns, side, layout, findings, most)

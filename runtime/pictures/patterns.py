@@ -152,8 +152,7 @@ def clusters(distances: Reals) -> tuple[Reals, Longs]:
 
 
 def principal(values: Reals) -> tuple[Reals, tuple[float, float]]:
-    """Return the rows in the plane of the largest variance, [rows, 2], and each axis's share of
-    it.
+    """Return the rows in the plane of the largest variance, [rows, 2], and each axis's share.
 
     The largest coordinate of each axis is positive, so that equal data give equal pictures.
     """

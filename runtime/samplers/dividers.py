@@ -15,7 +15,10 @@ BATCHES: Final = ("accelerate.data_loader", "BatchSamplerShard")
 
 
 def divided_by(*dividers: tuple[str, str]) -> bool:
-    """Return whether an object of one of these classes is iterating over the caller."""
+    """Return whether an object of one of these classes is iterating over the caller.
+
+    dividers: the module and the name of each class.
+    """
     modules = ((sys.modules.get(module), name) for module, name in dividers)
     classes = tuple(getattr(module, name) for module, name in modules if hasattr(module, name))
     frame = sys._getframe(1) if classes else None

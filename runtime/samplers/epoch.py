@@ -44,7 +44,7 @@ class Epoch:
         return self.layout.batches
 
     def items(self, batches: Longs) -> Longs:
-        """Return the items of batches, given by number, int64 [batches, N*M]."""
+        """Return the items of the batches with these numbers, int64 [batches, N*M]."""
         cells = self._cells(batches)
         if len(batches) * _WHOLE_FROM >= len(self):
             items = self.drawing.fill(*self.runs.slots).take(cells, axis=0)

@@ -145,7 +145,7 @@ def _sorted(codes: Words) -> tuple[Words, Words, NDArray[np.uint32], Longs | NDA
 
 
 def classes_of_items(grouping: Grouping) -> Longs:
-    """Return the class of each item by its number, int64 [items], on the host."""
+    """Return the number of each item's class, int64 [items], on the host."""
     starts, sizes = (to_host(each).astype(np.int64) for each in (grouping.starts, grouping.sizes))
     classes = np.empty(len(grouping.items), np.int64)
     order = np.argsort(starts)

@@ -120,7 +120,7 @@ def deal(counts: Longs, width: int, room: Room, classes: Longs) -> None:
 
 @kernel
 def take_turns(left: Longs, active: Longs, classes: Longs) -> None:
-    """Fill `classes` with one slot of each class in turn, as long as it has any.
+    """Fill `classes` with one slot of each class in turn; skip classes without slots left.
 
     `left`: the number of slots of each class, which this counts down. `active`: overwritten.
     """
@@ -147,7 +147,7 @@ def take_turns(left: Longs, active: Longs, classes: Longs) -> None:
 
 @kernel
 def _ring(left: Longs, following: Longs, previous: Longs) -> int:
-    """Link the classes that have slots into a ring; return the first."""
+    """Link the classes that have slots into a ring; return the first class."""
     first = last = -1
     for index in range(len(left)):
         if left[index]:

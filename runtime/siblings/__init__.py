@@ -1,1 +1,1 @@
-"""Sibling formats that are text or binary, or folders of files."""
+"""Files of related programs as tables: archives and data directories of Kaldi."""

@@ -35,7 +35,7 @@ class ArrowReader(ABC):
 
     @abstractmethod
     def batches(self) -> "Iterator[pyarrow.RecordBatch]":
-        """Yield the rows in batches, from the first one in each call."""
+        """Yield the rows in batches; each call begins with the first row."""
 
     def whole(self) -> Table:
         """Return the table. Raises FormatError and LimitError."""
@@ -44,7 +44,7 @@ class ArrowReader(ABC):
             return table_of(self.name, self.batches(), schema, self.most)
 
     def tables(self) -> Iterator[Table]:
-        """Yield the table in chunks; errors as in `whole`.
+        """Yield the table in chunks. Raises the errors of `whole`.
 
         If the types of columns depend on the rows, all rows are read twice. If the batches then
         have different types, the whole table is one chunk.

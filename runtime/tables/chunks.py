@@ -43,7 +43,7 @@ def in_any_order(out: BinaryIO) -> Iterator[BinaryIO]:
 
 @contextmanager
 def temporary() -> Iterator[None]:
-    """Add the folder of temporary files to system errors there, such as a full disk."""
+    """Add the folder of temporary files to system errors that occur there, such as a full disk."""
     try:
         yield
     except OSError as error:

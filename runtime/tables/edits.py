@@ -11,7 +11,7 @@ from exset.grammars.tables.table import Table
 
 
 def values_of(table: Table, name: str) -> "NDArray[np.number] | Iterable[bytes]":
-    """Return the values of a column: numbers, NaN where absent, or text, empty where absent.
+    """Return the values of a column: numbers (NaN if absent) or text (empty if absent).
 
     Raises ValueError for an unknown column, and for one without single numbers or text.
     """

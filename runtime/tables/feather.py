@@ -50,7 +50,7 @@ def stream(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[Table]:
-    """Yield a table for each batch of a Feather or Arrow file; errors as in `read`."""
+    """Yield a table for each batch of a Feather or Arrow file. Raises the errors of `read`."""
     yield from reader_of(blocks, _File, limits)[1]
 
 
@@ -61,7 +61,7 @@ def stream_stream(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[Table]:
-    """Yield a table for each batch of an Arrow stream; errors as in `read_stream`."""
+    """Yield a table for each batch of an Arrow stream. Raises the errors of `read_stream`."""
     yield from reader_of(blocks, _Stream, limits)[1]
 
 

@@ -112,7 +112,7 @@ def _stored(array: flat.Array) -> flat.Array:
 def _created(
     file: Any, path: str, shape: tuple[int, ...], array: flat.Array | None, compress: bool
 ) -> Any:
-    """Create a dataset for arrays of a dtype and a shape, or for text if there is no array."""
+    """Create a dataset with the dtype of `array`, or for text if this is None."""
     kind = h5py.string_dtype() if array is None else _stored(array).dtype
     options: dict[str, Any] = {}
     if compress and all(shape):

@@ -75,7 +75,7 @@ def stream_groups(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[Table]:
-    """Yield the rows of an HDF5 file with a group for each row; errors as in `stream`."""
+    """Yield the rows of an HDF5 file with a group for each row. Raises the errors of `stream`."""
     yield from stream(blocks, limits=limits, findings=findings, engine=engine, layout="groups")
 
 
@@ -188,7 +188,7 @@ class _Datasets:
 
 
 def _texts(own: object, key: str) -> dict[str, str]:
-    """Return an object of texts in the metadata."""
+    """Return the texts in an object of the metadata, by name; empty if there is no such object."""
     found = own.get(key) if isinstance(own, dict) else None
     pairs = found.items() if isinstance(found, dict) else ()
     return {name: text for name, text in pairs if isinstance(text, str)}

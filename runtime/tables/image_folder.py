@@ -44,7 +44,7 @@ def read(
 ) -> Table:
     """Return the table of a folder: `path`, relative to the folder, `label`, int64, and `class`.
 
-    Files may be at any depth below the folder of their class; hidden ones are left out. contents:
+    Files may be at any depth below the folder of their class; hidden files are left out. contents:
     read the files: the column `file` has their bytes, `file.path` the paths. With a metadata file
     the columns are `path` and the columns of this file. Raises FormatError for a folder without
     classes and for a metadata file that cannot be read; LimitError for files of more than

@@ -128,7 +128,7 @@ def _arrays(data: Strings, kind: str | None) -> TableColumn | None:
 
 
 def encoded(name: str, column: TableColumn, first: int = 0) -> tuple[str, Strings]:
-    """Return the encoding of a column, and its encoded values; absent rows get any value.
+    """Return the encoding of a column, and its encoded values; an absent row gets some value.
 
     first: the row of the first value in the whole column, if this is a chunk. Raises FormatError
     for a column that MDS cannot hold.

@@ -133,7 +133,7 @@ def most_bytes(size: int, limits: Limits) -> int:
 
 
 def _members(source: Source, limits: Limits) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the bytes of each member. Raises LimitError."""
+    """Yield the name and the bytes of each member. Raises LimitError for too many bytes."""
     left = most = most_bytes(len(source.data), limits)
     with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
         for member in archive.infolist():

@@ -96,7 +96,7 @@ def stream_array(
 
 
 def _members(archive: zipfile.ZipFile, most: int, name: str, stack: ExitStack) -> "_Arrays | None":
-    """Return the arrays in an archive; None if a member is not an array, or bytes are too many."""
+    """Return the arrays in an archive; None if it has other members, or too many bytes."""
     found: dict[str, _Array] = {}
     members = archive.infolist()
     if sum(each.file_size for each in members) > most:

@@ -166,7 +166,7 @@ def _add(known: _Known, part: Part, common: Callable[[str, str], str | None]) ->
 
 
 def _lists(one: str, other: str, *, has_scalars: bool) -> str | None:
-    """Return the type of lists that holds lists of two types; None if there is none.
+    """Return the type of lists that holds lists of two types; None if there is no such type.
 
     Lists become arrays in a chunk where all have one length.
     """
@@ -197,7 +197,7 @@ def _tables(
 
 
 def _conformed(table: Table, kinds: dict[str, str | None]) -> Table:
-    """Return the table of a part with the columns of all parts; one without values is text."""
+    """Return a part's table with the columns of all parts; a column without any value is text."""
     columns: dict[str, TableColumn] = {}
     for name, kind in kinds.items():
         column = table.columns.get(name)

@@ -33,7 +33,7 @@ def write(table: Table, /, *, lossy: bool = False, findings: Findings | None = N
 
 
 def chunks(table: Table) -> Iterator[memoryview]:
-    """Yield the records of a table, in chunks. Raises FormatError as `write` does."""
+    """Yield the records of a table, in chunks. Raises the FormatError of `write`."""
     for begin in range(0, table.rows, _CHUNK):
         part = table[begin : begin + _CHUNK]
         yield records(messages(part.columns, part.rows))

@@ -145,7 +145,10 @@ class Batches:
         self._rewind()
 
     def __len__(self) -> int:
-        """Return the number of batches of a whole epoch; TypeError without len(sampler)."""
+        """Return the number of batches of a whole epoch.
+
+        Raises TypeError if the sampler has no length.
+        """
         count = len(self.sampler)  # type: ignore[arg-type]
         if self.batch_size is not None:
             count = count // self.batch_size if self.drop_last else -(-count // self.batch_size)

@@ -1,4 +1,4 @@
-"""The base class of datasets: samples that are read by index. Each family has its own."""
+"""The base class of datasets, which read samples by index. Each family has a subclass."""
 
 import operator
 from abc import ABC, abstractmethod

@@ -75,5 +75,5 @@ class StreamedTransfer(Transfer):
 
 
 def transfer(xp: ModuleType) -> Transfer:
-    """Return the transfer to the device of a namespace."""
+    """Return an object that copies batches to the device of a namespace."""
     return StreamedTransfer(xp) if hasattr(xp, "cuda") else Transfer(xp)

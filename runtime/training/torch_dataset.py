@@ -95,7 +95,7 @@ class TorchDataset(_Base):  # type: ignore[misc]
         return f"TorchDataset({self.dataset!r})"
 
     def __getitem__(self, index: ArrayLike) -> Columns:
-        """Return a sample, or a batch for a list of indices. Raises errors of `Dataset.batch`."""
+        """Return a sample, or a batch for a list of indices; errors as for `Dataset.batch`."""
         if np.ndim(index) == 0:
             return self.__getitems__([operator.index(index)])[0]  # type: ignore[arg-type]
         return {name: _tensor(array) for name, array in self.dataset.batch(index).items()}
