@@ -27,18 +27,17 @@ def dataset(
     limits: Limits = DEFAULT,
     **options: object,
 ) -> "Dataset":
-    """Return a dataset, which reads samples by their indices, many at a time, as NumPy arrays.
+    """Return a dataset, which reads many samples at a time, by index, as NumPy arrays.
 
-    `source`: a model, the path of a file or of a folder, such as a cache. `format`: the format of a
-    file, as in `load`. Options: for a file, the options of the format's reader; `fields`, the
-    names of
-    the arrays in a batch; and the options of the family: `ExampleDataset` (inputs, targets: the
-    layouts of the network; by: "event" or "example"), `ManifestDataset` (names, padded, base,
-    access), `CacheDataset` (types, names, padded), `LoaderDataset` for a loader configuration of
-    aeon (threads, scaled_decoding, base, access), and `SampleReader` for a sample list (data,
-    experiment: schemas or their paths; base, keep_packed, compat, access).
+    `source`: a model, or the path of a file or of a folder, such as a cache. `format`: the format
+    of a file, as in `load`. Options: for a file, the options of the format's reader; `fields`, the
+    names of the arrays in a batch; and the options of the family's class: `ExampleDataset`
+    (inputs, targets: the layouts of the network; by: "event" or "example"), `ManifestDataset`
+    (names, padded, base, access), `CacheDataset` (types, names, padded), `LoaderDataset` for a
+    loader configuration of aeon (threads, scaled_decoding, base, access), and `SampleReader` for a
+    sample list (data, experiment: schemas or their paths; base, keep_packed, compat, access).
 
-    Findings are reported as by `load`. Raises the errors of the family's class, FormatError and
+    Findings are reported as `load` does. Raises the errors of the family's class, FormatError and
     OSError for a file, and TypeError for a model without samples and for an unknown option.
     """
     found = collect_findings(strict, findings)
@@ -60,7 +59,9 @@ def _opened(
     limits: Limits,
     options: dict[str, object],
 ) -> tuple[Family, object]:
-    """Return a family and a source for its dataset; for a mapped file, a function that opens it.
+    """Return the family of a source, and what its dataset reads: a model, a folder or an opener.
+
+    An opener is a function that opens a file which is mapped into memory.
 
     Removes the options of the format's reader from `options`.
     """
@@ -81,7 +82,7 @@ def _opened(
 
 @dataclass(frozen=True)
 class _Mapped:
-    """Opens a mapped file in the process that needs it."""
+    """A function that opens a file in the process that needs it, and maps it into memory."""
 
     path: str
     format: str

@@ -13,7 +13,7 @@ from exset.io import files
 
 @dataclass(frozen=True)
 class Step:
-    """One step: the name of a sample, of the file converted from it, and the number of units."""
+    """One step: a sample's name, the name of its converted file, and the number of units."""
 
     name: str
     converted: str
@@ -43,7 +43,7 @@ def describe(folder: str) -> Iterator[str]:
 
 
 def steps(folder: str) -> Iterator[Step]:
-    """Write every sample into a folder, check it, convert it, and compare both files."""
+    """Write each sample into a folder, check and convert it, and compare both files."""
     pairs = {name: _converted(name) for name in samples.names()}
     if os.path.lexists(folder) and not os.path.isdir(folder):
         reason = "a file has this name; use another folder: exset demo FOLDER"

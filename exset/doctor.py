@@ -22,10 +22,10 @@ LIBRARIES = ("numpy", "lark", "construct", "numba", "llvmlite", "h5py")
 
 @dataclass(frozen=True)
 class Compiled:
-    """A grammar, a layout or a group of kernels: exset compiles each once on a machine.
+    """Whether a grammar, a layout or a group of kernels is compiled, and where it is stored.
 
-    place: "package" if it came with exset, "cache" if it was compiled here. error: why it could
-    not be compiled.
+    place: "package" if it came with exset, "cache" if exset compiled it on this machine. error:
+    why it could not be compiled.
     """
 
     name: str
@@ -46,10 +46,10 @@ class Compiled:
 class Installation:
     """The state of this installation; `exset doctor --json` prints the same attributes.
 
-    `versions` has None for a library that is not installed. `compiled` says whether compiled
-    kernels can be used, and `why`. Sizes are in bytes; `stale` is the size of files in the cache
-    that this version does not use. `cache_problem` is why exset does not use the cache. `plugins`
-    are formats of other packages; `plugin_error` is why they fail.
+    `versions` has None for a library that is not installed. `compiled`: whether compiled kernels
+    can be used; if not, `why` has the reason. Sizes are in bytes; `stale` is the size of files in
+    the cache that this version does not use. `cache_problem` is why exset does not use the cache.
+    `plugins` are formats of other packages; `plugin_error` is why they fail.
     """
 
     versions: dict[str, str | None]
@@ -69,7 +69,7 @@ class Installation:
 
     @property
     def ready(self) -> bool:
-        """Whether nothing remains to compile."""
+        """Whether everything is compiled."""
         kernels = self.kernels if self.compiled else ()
         return all(each.ready for each in (*self.grammars, *self.layouts, *kernels))
 
@@ -78,7 +78,7 @@ class Installation:
         return {**asdict(self), "ready": self.ready}
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return the state for people, as (label, text)."""
+        """Return the state for people, as pairs (label, text)."""
         how = "compiled for large files" if self.compiled else "plain Python, slow for large files"
         state = "" if self.writable else ", not writable: exset compiles no kernels"
         if self.cache_problem:
@@ -105,7 +105,7 @@ class Installation:
 
 
 def examine() -> Installation:
-    """Return the state of this installation; this compiles and writes nothing."""
+    """Return the state of this installation, without compiling or writing anything."""
     folder = Path(disk_cache.folder())
     grammars = tuple(_stored(each.file, each.cache_name) for each in declared.grammars())
     layouts = tuple(_stored(name, each.cache_name) for name, each in declared.layouts().items())
@@ -160,7 +160,7 @@ def _import_error() -> str | None:
 
 
 def _stored(name: str, cache_name: str | None) -> Compiled:
-    """Return the state of a grammar or a layout, which is one file of the cache."""
+    """Return the state of compiled code that is one file of the cache."""
     if cache_name and (found := disk_cache.find(cache_name)):
         return Compiled(name, True, len(found[1]) + disk_cache.CHECKSUM, found[0])
     return Compiled(name, False, 0)
@@ -172,7 +172,7 @@ def _compiled(group: Kernels) -> Compiled:
 
 
 def _size(path: Path) -> int:
-    """Return the bytes of a file, or of all files in a folder; 0 if it does not exist."""
+    """Return the size of a file or of all files in a folder, in bytes; 0 if it is missing."""
     total = 0
     for file in [path] if path.is_file() else path.rglob("*"):
         with suppress(OSError):  # another process deleted it

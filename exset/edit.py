@@ -38,26 +38,26 @@ def keep(model: S, /, *conditions: str, **values: Iterable[object]) -> S:
 
     A condition is a field, one of `=`, `!=`, `<`, `<=`, `>`, `>=`, and a value, such as
     "events>=3"; the value for a field of text is a pattern, such as "name=v_*". A keyword argument
-    is a field with all the exact values that it may have, such as `name=["cat", "dog"]`. Fields:
-    `name`; `events` and `frequency` of examples; `file` and `id` of samples; `label` of records, or
-    the number of a column; the columns of tables. Raises ValueError, and TypeError for a model
-    without units to select, such as a schema.
+    names a field and lists the exact values that it may have, such as `name=["cat", "dog"]`.
+    Fields: `name`; `events` and `frequency` of examples; `file` and `id` of samples; `label` of
+    records, or the number of a column; the columns of tables. Raises ValueError, and TypeError for
+    a model without units to select, such as a schema.
     """
     mask = _mask(model, conditions, values, True)
     return model.select(mask)
 
 
 def drop(model: S, /, *conditions: str, **values: Iterable[object]) -> S:
-    """Return a model without the units for which a condition holds; arguments are as for `keep`."""
+    """Return a model without the units for which any condition holds; arguments as for `keep`."""
     mask = _mask(model, conditions, values, False)
     return model.select(~mask)
 
 
 def sort(model: S, by: str, *, descending: bool = False) -> S:
-    """Sort the units by a field, one of the fields of `keep`; text is compared by its bytes.
+    """Sort the units by one of the fields that `keep` lists; text is compared by its bytes.
 
-    Units with equal values keep their order. In a sample list, the samples of a file stay together:
-    `select` never separates them. Raises ValueError for an unknown field.
+    Units with equal values keep their order. In a sample list, the samples of a file stay
+    together. Raises ValueError for an unknown field.
     """
     import numpy as np
 
@@ -71,10 +71,10 @@ def sort(model: S, by: str, *, descending: bool = False) -> S:
 
 
 def shuffle(model: S, *, seed: int, limits: Limits = DEFAULT) -> S:
-    """Shuffle the units (NumPy's PCG64): always the same order for a seed.
+    """Shuffle the units (NumPy's PCG64); the same seed always gives the same order.
 
-    In a sample list, exset shuffles the files, and the samples of each file; raises LimitError for
-    too many.
+    In a sample list, exset shuffles the files, and the samples of each file. Raises LimitError for
+    too many samples.
     """
     return cast(S, _family(model).shuffled(model, seed, limits))
 
@@ -104,7 +104,7 @@ def _family(model: Model) -> Family:
 
 
 def _changed(names: Mapping[str, str]) -> Callable[[str], str]:
-    """Return a function that gives a name the new name of the first old name that matches it."""
+    """Return a function that renames a name by the first of the old names that matches it."""
     substitutions = [substitution(old, new) for old, new in names.items()]
 
     def change(name: str) -> str:
@@ -120,7 +120,7 @@ def _mask(
     values: Mapping[str, Iterable[object]],
     every: bool,
 ) -> "Flags":
-    """Return a mask of the units for which all conditions hold; any of them, if not `every`."""
+    """Return a mask of the units for which every condition holds, or any if `every` is False."""
     import numpy as np
 
     _family(model)

@@ -1,4 +1,4 @@
-"""Executors of clusters, for `exset.jobs.run`: they refuse workers with another version of exset.
+"""Executors of clusters, for `exset.jobs.run`; their workers must have the same exset.
 
 Paths and options go to the workers, and values come back, as pickles: trust the scheduler and
 everybody who may connect to it.
@@ -23,16 +23,16 @@ class SameVersion(Executor):
     """Runs calls on another executor, whose workers must have this version of exset."""
 
     def __init__(self, executor: Executor) -> None:
-        """Use an executor, which stays open."""
+        """Use an executor, which this object does not close."""
         self._executor = executor
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        """Run a call on a worker; its result may be WorkerError."""
+        """Call a function on a worker; if its exset differs, the result is a WorkerError."""
         return self._executor.submit(run_checked, exset.__version__, fn, *args, **kwargs)
 
 
 def run_checked(version: str, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run a call in a worker; WorkerError if exset has another version there."""
+    """Call a function in a worker. Raises WorkerError if exset has another version there."""
     if exset.__version__ != version:
         message = f"a worker has exset {exset.__version__}, not {version}: install one version"
         raise WorkerError(message)
@@ -43,8 +43,8 @@ def run_checked(version: str, fn: Callable[P, R], /, *args: P.args, **kwargs: P.
 def dask(address: str) -> Iterator[Execution]:
     """Connect to a Dask scheduler, such as `tcp://host:8786`; work runs on its workers.
 
-    Raises ImportError without the extra `dask`, OSError for a scheduler that does not answer, and
-    WorkerError for one without workers, and for workers without exset or with another version.
+    Raises ImportError without the extra `dask`, OSError if the scheduler does not answer, and
+    WorkerError if it has no workers, or if a worker has no exset or another version of it.
     """
     try:
         from distributed import Client

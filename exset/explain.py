@@ -23,8 +23,8 @@ _VARIABLE = re.compile(r"\{\w+(?:!r)?(?::((?:[^{}]|\{\w+\})+))?\}")
 class Explanation:
     """The explanation of one code.
 
-    `family`: the title of the text that declares the code. `severity`: several words if it varies.
-    `says`: the beginnings of messages, with ... for the parts that vary.
+    `family`: the title of the text that declares the code. `severity`: one word, or several if it
+    varies. `says`: the messages of findings with this code, with ... for the parts that vary.
     """
 
     code: str
@@ -43,7 +43,7 @@ class Explanation:
 
 
 def codes() -> tuple[str, ...]:
-    """Return all codes, family by family."""
+    """Return all codes, grouped by family."""
     return tuple(_table(formats.all_formats()))
 
 
@@ -67,7 +67,7 @@ def _varied(variable: re.Match[str]) -> str:
 
 
 def texts(among: tuple[Format, ...]) -> dict[str, Rules]:
-    """Return the texts of findings of some formats, then the general text, by their names."""
+    """Return the texts that explain the findings of formats, then the general text, by name."""
     names = [name for fmt in among for name in fmt.findings]
     return {name: Rules(name) for name in (*names, "exset.core:general.findings")}
 
@@ -79,7 +79,7 @@ def _table(among: tuple[Format, ...]) -> dict[str, Explanation]:
 
 
 def _explained(rules: Rules, texts: dict[str, Rules]) -> Iterator[Explanation]:
-    """Yield the explanations that `rules` has, with the messages of all `texts`."""
+    """Yield the explanations that `rules` has; add the messages that other `texts` declare."""
     for code, rule in rules.items():
         if not rule.means:
             continue

@@ -1,4 +1,4 @@
-"""The registry of formats: their names, their detection, their lookup.
+"""The registry of formats: find a format by name or suffix, or detect it.
 
 Each module in `MODULES` declares families and the records of their formats. To add a format, write
 such a module and add its name; CONTRIBUTING has the steps. Another package adds a `Format` as an
@@ -54,7 +54,7 @@ _added: list[Format] = []
 
 
 def all_formats() -> tuple[Format, ...]:
-    """Return exset's formats, and the loaded formats of other packages."""
+    """Return exset's formats, and those formats of other packages that are loaded."""
     return (*FORMATS, *_added)
 
 
@@ -78,7 +78,7 @@ def load_plugins() -> tuple[Format, ...]:
 
 
 def of_files() -> tuple[Format, ...]:
-    """Return exset's own formats of files, without the formats of folders."""
+    """Return exset's own formats whose inputs are files, not folders."""
     return tuple(fmt for fmt in FORMATS if not fmt.is_folder)
 
 
@@ -88,7 +88,7 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Format:
-    """Return a format by its name; raise ValueError, with likely names, for an unknown one."""
+    """Return the format with a name. An unknown name raises ValueError, with similar names."""
     for search in (all_formats, load_plugins):
         for fmt in search():
             if fmt.name == name:
@@ -108,7 +108,7 @@ def get(name: str) -> Format:
 
 
 def engine(name: str) -> Engine:
-    """Return an engine by its name; raise ValueError, with all names, for an unknown one."""
+    """Return the engine with a name. An unknown name raises ValueError, with all names."""
     if name not in get_args(Engine):
         raise ValueError(f"unknown engine {name!r}: choose one of {', '.join(get_args(Engine))}")
     return cast(Engine, name)
@@ -142,19 +142,19 @@ def default_of(family: Family) -> Format:
 
 
 def suffixes(among: Iterable[Format]) -> str:
-    """Return the suffixes of some formats, each once, separated by commas."""
+    """Return the suffixes of the formats as a text: each once, separated by commas."""
     return ", ".join(dict.fromkeys(suffix for fmt in among for suffix in fmt.suffixes))
 
 
 def writers_of(family: Family) -> tuple[Format, ...]:
-    """Return the formats whose writers take the models of a family, its own formats first."""
+    """Return the formats whose writers accept models of a family, its own formats first."""
     own = (fmt for fmt in of_family(family) if fmt.can_write(family))
     others = (fmt for fmt in all_formats() if fmt.can_write(family) and fmt.family != family)
     return (*own, *others)
 
 
 def text_of(fmt: Format) -> Format:
-    """Return the format itself if it is a text format, or else the first that takes its models.
+    """Return a format itself if it is a text format, else the first text format for its models.
 
     Raises FormatError if there are only binary formats.
     """
@@ -167,16 +167,16 @@ def text_of(fmt: Format) -> Format:
 
 
 def stem(name: str) -> str:
-    """Return a file name without the suffixes of compression and format: `a` for `a.ex.gz`."""
+    """Return a file name without suffixes of compression and format: `a` for `a.ex.gz`."""
     bare = _uncompressed(name)
     return os.path.splitext(bare)[0] if by_suffix(name) else bare
 
 
 def by_suffix(name: str, family: Family | None = None) -> Format | None:
-    """Return the format with the suffix of a file name, or None; `.gz` and so on may follow.
+    """Return the format that has the suffix of a file name, or None; `.gz` and so on may follow.
 
     If several formats have the suffix, return one that stores models of `family`, or else one that
-    stores tables; without `family`, return the first.
+    stores tables; without `family`, return the first format.
     """
     among = with_suffix(name)
     if family is not None:
@@ -186,7 +186,7 @@ def by_suffix(name: str, family: Family | None = None) -> Format | None:
 
 
 def with_suffix(name: str) -> tuple[Format, ...]:
-    """Return the formats with the suffix of a file name; `.gz` and so on may follow."""
+    """Return the formats that have the suffix of a file name; `.gz` and so on may follow."""
     bare = _uncompressed(name).lower()
     for search in (all_formats, load_plugins):
         if found := tuple(fmt for fmt in search() if bare.endswith(fmt.suffixes)):
@@ -205,7 +205,7 @@ def detect(head: bytes, name: str, argument: str = "format") -> Format:
     """Return the format of a file: by magic, else by the suffix of its name, else by signature.
 
     `head` is the beginning of the uncompressed data. If the suffix belongs to a format with magic
-    bytes and the file does not begin with them, exset prefers every other format that fits.
+    bytes and the file does not begin with them, exset prefers any other format that fits.
     `argument`: the name of the argument by which the caller names a format, for messages. Raises
     FormatError, which lists the candidates.
     """
@@ -241,7 +241,7 @@ def detect(head: bytes, name: str, argument: str = "format") -> Format:
 def _detected(
     head: bytes, by_name: Format | None, among: tuple[Format, ...]
 ) -> tuple[Format | None, list[Format]]:
-    """Return the format of a file, or None if not exactly one fits, and the candidates."""
+    """Return a file's format, or None if several or none fit; and all formats that fit."""
     among = tuple(fmt for fmt in among if not fmt.only_by_suffix or fmt == by_name)
     candidates = [fmt for fmt in among if fmt.magic and head.startswith(fmt.magic)]
     candidates = [fmt for fmt in candidates if _matches(fmt, head[:HEAD])] or [
@@ -261,7 +261,7 @@ def _detected(
 
 
 def detect_folder(folder: Folder) -> Format | None:
-    """Return the first format of folders that fits the names in a folder, or None."""
+    """Return the first format of folders that the names in a folder fit, or None."""
     for search in (all_formats, load_plugins):
         for fmt in search():
             if any(map(folder.has, fmt.contains)):
@@ -272,7 +272,7 @@ def detect_folder(folder: Folder) -> Format | None:
 def _by_content(among: tuple[Format, ...], head: bytes) -> Format | None:
     """Choose among formats with the same suffix by the first bytes of a file.
 
-    If the bytes fit none, return the first; None if there are no formats.
+    If the bytes fit no format, return the first format; None if there are no formats.
     """
     if len(among) > 1:
         found = [fmt for fmt in among if _matches(fmt, head[:HEAD])]
@@ -287,7 +287,7 @@ def maps(head: bytes) -> bool:
 
 
 def _uncompressed(name: str) -> str:
-    """Return a file name without one suffix of compression."""
+    """Return a file name without its suffix of compression, if it has one."""
     bare, suffix = os.path.splitext(name)
     return bare if suffix in COMPRESSED else name
 

@@ -1,4 +1,4 @@
-"""`canonical`: the canonical text of a file, with its comments; it never changes the meaning."""
+"""`canonical`: return the canonical text of a file, with its comments and the same meaning."""
 
 from collections.abc import Mapping
 
@@ -24,9 +24,9 @@ def canonical(
 ) -> bytes:
     """Return the content of a file with canonical white space, as `exset fmt` writes it.
 
-    Words, numbers and comments stay as they are, and in their order. The result loads as an equal
-    model with the same findings. Arguments are those of `loads`. Raises FormatError for a text
-    that exset cannot read, and for a format without a canonical text.
+    Words, numbers and comments stay unchanged and in order. The result loads as an equal model
+    with the same findings. Arguments are those of `loads`. Raises FormatError for a text that
+    exset cannot read, and for a format without a canonical text.
     """
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")
@@ -43,7 +43,7 @@ def canonical_text(
     engine: Engine,
     options: Mapping[str, OptionValue],
 ) -> bytes:
-    """Return the canonical text of a source of the format `fmt`; as in `canonical`."""
+    """Return the canonical text of a source of the format `fmt`, as `canonical` does."""
     if fmt.canonical is None:
         message = f"the format {fmt.name} ({fmt.title}) has no canonical text"
         those = ", ".join(each.name for each in formats.all_formats() if each.canonical)

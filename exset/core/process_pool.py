@@ -21,7 +21,7 @@ _stop: Event | None = None
 
 
 def begin(log_lock: Lock, stop: Event) -> None:
-    """Set up a worker process: it handles interrupts only during a call, without a traceback."""
+    """Set up a worker process, so that an interrupt ends only a call, and prints no traceback."""
     global _stop
     _stop = stop
     os.environ.setdefault(threads.ENVIRONMENT, "1")  # the processes already use the cores
@@ -35,14 +35,14 @@ def begin(log_lock: Lock, stop: Event) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent has ended, even if other processes keep the pipes open."""
+    """Wait until the parent process has ended, then end this process."""
     if (parent := parent_process()) is not None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
 
 
 def run_call(fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run a call in a worker process; an interrupt stops all workers."""
+    """Call a function in a worker process; an interrupt stops all workers."""
     assert _stop is not None
     if _stop.is_set():  # the call was submitted before the stop
         raise KeyboardInterrupt
@@ -57,7 +57,7 @@ def run_call(fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
 
 
 class Processes(Executor):
-    """A pool of spawned processes; a new pool replaces one in which a process died."""
+    """A pool of spawned processes; if a process dies, a new pool replaces the pool."""
 
     def __init__(self, jobs: int) -> None:
         """Make a pool of at most `jobs` processes, which start when needed."""
@@ -68,7 +68,7 @@ class Processes(Executor):
         self._pool = self._started(jobs)
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        """Run a call in a process; function, arguments and result are pickled."""
+        """Call a function in a process; the function, its arguments and its result are pickled."""
         with uninterrupted():
             try:
                 return self._pool.submit(run_call, fn, *args, **kwargs)
@@ -77,14 +77,14 @@ class Processes(Executor):
                 return self._pool.submit(run_call, fn, *args, **kwargs)
 
     def alone(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a call in a process of its own; BrokenExecutor if the process dies."""
+        """Call a function in a new process. Raises BrokenExecutor if the process dies."""
         with self._started(1) as pool:
             with uninterrupted():
                 future = pool.submit(run_call, fn, *args, **kwargs)
             return future.result()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the processes: after all calls, or, with `cancel_futures`, after the current ones."""
+        """End the processes: after all calls, or with `cancel_futures` after the current calls."""
         if cancel_futures:
             self._stop.set()
         self._pool.shutdown(wait, cancel_futures=cancel_futures)
@@ -97,7 +97,7 @@ class Processes(Executor):
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Block interrupts, also in processes that start in this context, until they are ready."""
+    """Block interrupts in this context, and in processes that start in it until they are ready."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 @dataclass(eq=False)
 class Task:
-    """Work on a file: `done` of `total` bytes, which is None if unknown."""
+    """Work on a file: `done` of `total` bytes are done; `total` is None if unknown."""
 
     action: str
     name: str
@@ -37,7 +37,7 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 @contextmanager
 def task(action: str, name: str, total: int | None) -> Iterator[None]:
-    """Begin a task; inside another task, exset reports only the inner one."""
+    """Begin a task; inside another task, exset reports only the progress of the inner task."""
     begun = Task(action, name, total)
     _tasks.append(begun)
     try:
@@ -49,13 +49,13 @@ def task(action: str, name: str, total: int | None) -> Iterator[None]:
 
 
 def end() -> None:
-    """End all tasks, also those of generators that an error has left open."""
+    """End all tasks, also tasks of generators that were not closed after an error."""
     _tasks.clear()
     _report_end()
 
 
 def advance(count: int) -> None:
-    """Add bytes to the current task, if there is one."""
+    """Count bytes as done in the current task, if there is one."""
     if _listener is not None and _tasks:
         _tasks[-1].done += count
         _listener(_tasks[-1])

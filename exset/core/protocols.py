@@ -35,7 +35,7 @@ class Selectable(Model, Protocol):
     """A model that can select some of its units."""
 
     def select(self, which: "ArrayLike | slice", /) -> Self:
-        """Return a model of some units: indices in any order, a mask, or a slice."""
+        """Return a model of the units `which`: their indices in any order, a mask, or a slice."""
 
 
 @runtime_checkable
@@ -48,17 +48,17 @@ class Named(Model, Protocol):
 
 @runtime_checkable
 class Joinable(Selectable, Protocol):
-    """A model that can select units, and join others of its class."""
+    """A model that can select units, and join other models of its class."""
 
     def concat(self, *others: Any) -> Self:
-        """Return a model with the units of this model, then those of the others."""
+        """Return a model with the units of this model, then the units of the other models."""
 
 
 class Summary(Protocol):
     """Numbers about a model."""
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return the numbers as (label, text), for people."""
+        """Return the numbers for people, as pairs (label, text)."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the numbers for JSON."""
@@ -79,9 +79,9 @@ class ChunkReporter(Protocol):
 
 
 class Tally(Protocol):
-    """Counts of a model, from its chunks; a dataclass that a journal can hold.
+    """Counts of a model, made from its chunks; a dataclass that a journal can store.
 
-    It is made with one argument, `detailed`: whether also to count what takes longer.
+    It is made with one argument, `detailed`: whether to count also numbers that take longer.
     """
 
     def add(self, model: Any, /) -> None:
@@ -98,9 +98,9 @@ class Tally(Protocol):
 class CheckOptions:
     """How to check the files that a model names.
 
-    name: the model in messages. base: the folder of relative paths, by default the current one.
-    access: which files may be opened, and how. jobs: the number of processes, if the check uses
-    several, or how to run it. decode: whether to decode whole records, too.
+    name: the model's name in messages. base: the folder to which paths are relative, by default
+    the current folder. access: which files may be opened, and how. jobs: the number of processes,
+    or how to run the check. decode: whether to decode whole records, too.
     """
 
     name: str
@@ -153,4 +153,4 @@ class Writer(Protocol):
     def __call__(
         self, model: Model, /, *, findings: "Findings | None" = ..., **options: OptionValue
     ) -> bytes:
-        """Return the bytes of a file; FormatError if the format cannot hold the model."""
+        """Return the bytes of a file. Raises FormatError if the format cannot store the model."""

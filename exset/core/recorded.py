@@ -1,4 +1,4 @@
-"""Run work with a journal, do one share of the work, and join the results of all shares."""
+"""Run work and keep a journal; do one share of the work; join the results of all shares."""
 
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -18,7 +18,7 @@ _NAMED = 8
 
 @dataclass(frozen=True)
 class Record:
-    """Where to keep the outcomes of work.
+    """Where to keep the outcomes of work, and which share of it to do.
 
     path: the journal; or a folder, with a separator at the end, in which the journal of a share is
     `share-I-of-N.jsonl`. header: the first line of the journal. resume: skip the units that the
@@ -41,7 +41,7 @@ class Record:
 
 
 class ShareDone(Exception):
-    """Raised at the end of a share: the command ends without an error."""
+    """Raised when a share of the work is done: the command then ends without an error."""
 
     def __init__(self, record: Record, units: int, failed: int) -> None:
         super().__init__(record, units, failed)
@@ -52,12 +52,12 @@ class ShareDone(Exception):
 
 @dataclass(frozen=True)
 class Summing(Generic[Item, Value]):
-    """Does work on a file, and returns the checksums of the files that it wrote."""
+    """Calls `work` on a file, and also returns the checksums of the files that it wrote."""
 
     work: Callable[[Item], Value]
 
     def __call__(self, item: Item) -> tuple[Value, dict[str, str]]:
-        """Return the value, and the checksum of the output, if there is one."""
+        """Return the value of the work, and by path the checksum of its output, if it has one."""
         value = self.work(item)
         target = output_of(item)
         if target is None or target == "-" or (found := checksum(target)) is None:
@@ -68,7 +68,7 @@ class Summing(Generic[Item, Value]):
 class JournalError(Exception):
     """Journals that cannot be used for this work; `error` says why.
 
-    It is not a FormatError: that would be a finding of the checked file.
+    It is no FormatError, as exset would report a FormatError as a finding of the checked file.
     """
 
     def __init__(self, error: FormatError) -> None:
@@ -90,10 +90,10 @@ def recorded(
     kind: object,
     start: Callable[[Sequence[Item]], Generator[Outcome[Item, tuple[Any, dict[str, str]]]]],
 ) -> Generator[Outcome[Item, Any], None, None]:
-    """Yield the outcome of each file, in order; read it from the journal, or compute and record it.
+    """Yield the outcome of each file, in order: from the journal, or computed and then recorded.
 
-    kind: the type of the values. start: runs the work on the files that are left. Raises
-    JournalError if the file cannot be used as the journal.
+    kind: the type of the values. start: runs the work on the files that are not in the journal.
+    Raises JournalError if the file of `record` cannot be used as the journal.
     """
     os.makedirs(os.path.dirname(record.file) or os.curdir, exist_ok=True)
     with _journal_errors():
@@ -121,8 +121,8 @@ def gathered(
 ) -> Generator[Outcome[Item, Any], None, None]:
     """Yield the outcome of each file, in order, from the journals of all shares.
 
-    Raises JournalError, which names the shares, if one is missing or not complete, or if a journal
-    is of other work.
+    Raises JournalError if a journal is of other work, or if a share is missing or not complete;
+    the error names such shares.
     """
     with _journal_errors():
         _check_complete(items, journals, work)

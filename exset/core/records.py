@@ -1,6 +1,6 @@
-"""Values as JSON and back: dataclasses, collections, findings and errors, by their declared types.
+"""Convert dataclasses, collections, findings and errors to JSON and back, by their types.
 
-The caller names the types, and data are only checked against them: a file cannot name a class.
+The caller names the types, and the data must fit them: a file cannot choose a class.
 """
 
 import errno
@@ -19,9 +19,9 @@ from exset.core.text import Advice
 
 
 def to_json(value: object) -> object:
-    """Return a value as JSON; `from_json` with the type of the value is the inverse.
+    """Return a value as JSON; `from_json` with the value's type is the inverse.
 
-    Raises TypeError for a value that JSON cannot hold.
+    Raises TypeError for a value that cannot be stored as JSON.
     """
     if isinstance(value, Advice):
         return {"python": str(value), "command": value.command}
@@ -46,7 +46,7 @@ def to_json(value: object) -> object:
 
 
 def from_json(kind: Any, data: Any) -> Any:
-    """Return the value of a type that `to_json` wrote.
+    """Return a value of the type `kind` from the JSON that `to_json` returned.
 
     Raises TypeError, ValueError, KeyError or AttributeError for data of another type.
     """
@@ -91,7 +91,7 @@ def outcome_to_json(outcome: Outcome[Item, Any]) -> dict[str, object]:
 
 
 def outcome_from_json(item: Item, kind: object, data: Mapping[str, Any]) -> Outcome[Item, Any]:
-    """Return the outcome of a file; `kind`: the type of its value. Raises as `from_json` does."""
+    """Return the outcome of a file; `kind`: the type of its value. Raises like `from_json`."""
     if "value" in data:
         return Outcome(item, from_json(kind, data["value"]))
     if "system" in data:

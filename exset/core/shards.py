@@ -1,4 +1,4 @@
-"""A share of the work on many files, given as text or by the environment of a cluster."""
+"""A share of the work on many files, from a text or from the environment of a cluster's task."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _ARRAY = ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX")
 
 @dataclass(frozen=True)
 class Shard:
-    """The share `index`, from 1, of `count` shares: every count-th unit of the plan."""
+    """One of `count` shares of the work: every count-th unit; `index` counts from 1."""
 
     index: int
     count: int
@@ -44,7 +44,7 @@ class Shard:
 
     @classmethod
     def of_environment(cls, environment: Mapping[str, str]) -> "Shard":
-        """Return the share of this task; in a Slurm array, the tasks of all its jobs count."""
+        """Return the share of this task; in a Slurm array, count the tasks of all its jobs."""
         pairs = [(environment.get(rank, ""), environment.get(size, "")) for rank, size in _RANKS]
         found = [tuple(map(int, pair)) for pair in pairs if all(map(str.isdecimal, pair))]
         rank, size = found[0] if found else (0, 1)
@@ -61,7 +61,7 @@ class Shard:
         return cls(rank + 1, size)
 
     def of(self, items: Sequence[Item]) -> Sequence[Item]:
-        """Return the units of this share, in order."""
+        """Return those of `items` that are in this share, in order."""
         return items[self.index - 1 :: self.count]
 
     def __str__(self) -> str:

@@ -1,7 +1,8 @@
-"""Termination signals: remove temporary files, then end at once.
+"""Handle termination signals: remove temporary files, then end the process at once.
 
-The handler itself removes them and ends the process: a library could catch an exception. Only in a
-process with child processes the handler first raises SystemExit: the children then end quietly.
+The handler itself removes the files and ends the process, as a library could catch an exception.
+Only in a process with child processes, the handler first raises SystemExit: the children then end
+quietly.
 """
 
 import os
@@ -25,7 +26,7 @@ _cleanups: list[Callable[[], object]] = []
 def cleanup_on_signal(cleanup: Callable[[], object]) -> Iterator[None]:
     """Call a function if a signal ends the program inside this context.
 
-    Its OSErrors are ignored, as a file to remove may not exist.
+    OSErrors of the function are ignored, as a file to remove may not exist.
     """
     _cleanups.append(cleanup)
     try:

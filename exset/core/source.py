@@ -13,7 +13,7 @@ _BLOCK = 4096
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of bytes: 0-based offsets, the end exclusive and not before the start."""
+    """A range of bytes: offsets count from 0; the end is exclusive, and not before the start."""
 
     start: int
     end: int
@@ -27,12 +27,11 @@ class Span:
 class Source:
     """The decompressed content of one input, and its name for messages.
 
-    It may be a chunk of an input: then `start` bytes are before it, and `first_line` and
-    `first_column` are the position of its first byte. Offsets count from the first byte of the
-    input. The content may be a file mapped into memory: `data` copies it, `view` does not. `path`:
-    the path of the file, "" if it is not on this machine. `sidecar`: the content of the file with
-    its
-    metadata, `NAME.exset.json`, for formats that have one.
+    It may be a chunk of an input: then `start` is the number of bytes before the chunk, and
+    `first_line` and `first_column` are the position of its first byte. Offsets count from the
+    first byte of the input. The content may be a file mapped into memory: `data` copies it, `view`
+    does not. `path`: the path of the file, "" if it is not on this machine. `sidecar`: the content
+    of `NAME.exset.json`, a file with metadata that some formats have.
     """
 
     name: str
@@ -50,7 +49,7 @@ class Source:
 
     @property
     def view(self) -> memoryview:
-        """The content, not copied."""
+        """The content, without copying it."""
         return memoryview(self.content)
 
     @property
@@ -68,9 +67,10 @@ class Source:
         return row + self.first_line, self._column(row, offset - self.start)
 
     def around(self, offset: int, reach: int) -> tuple[str, int]:
-        """Return the part of a byte's line within `reach` (> 0) bytes of it, and its column.
+        """Return the text within `reach` (> 0) bytes of a byte, and the column of its start.
 
-        The cost does not depend on the length of the line. Raises ValueError outside the data.
+        The text ends at the ends of the line. The time does not depend on the length of the line.
+        Raises ValueError for an offset outside the data.
         """
         row = self._row(offset)
         start, stop = self._bounds(row)
@@ -113,7 +113,7 @@ class Source:
 
     @cached_property
     def _tallies(self) -> "array[int]":
-        """The number of characters before each block, for columns in very long lines."""
+        """The number of characters before each block, to find columns in very long lines."""
         edges = [self._boundary(edge) for edge in range(0, len(self.data) + 1, _BLOCK)]
         counts = (len(_decode(self.data[low:high])) for low, high in pairwise(edges))
         return array("q", accumulate(counts, initial=0))
@@ -144,7 +144,7 @@ class Source:
     def _boundary(self, offset: int) -> int:
         """Return the start of the character that contains an offset.
 
-        The data can be split at this start: both parts can then be decoded.
+        If the data are split there, both parts can be decoded.
         """
         for back in range(1, min(offset, 3) + 1):
             lead = self.data[offset - back]

@@ -22,13 +22,13 @@ _SPELLED = re.compile(r"<((?:--|exset ).+?) or (.+?)>")
 
 
 class Advice(str):
-    """Advice for a user of Python; `command`: for a user of the command line."""
+    """Advice for a user of Python; `command`: the same advice for a user of the command line."""
 
     command: str
 
     @classmethod
     def of(cls, text: str) -> "Advice":
-        """Return advice whose text names both an option and an argument: `<--to ex or to="ex">`."""
+        """Return the advice in a text with an option and an argument: `<--to ex or to="ex">`."""
         return cls.both(_SPELLED.sub(r"\2", text), _SPELLED.sub(r"\1", text))
 
     @classmethod
@@ -114,10 +114,10 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def pointer(text: str, at: int, size: int, is_cut: bool) -> list[str]:
-    """Return a line, cut to `WIDTH`, and the carets below it; [] for a blank line.
+    """Return two lines: a text, cut to `WIDTH`, and the carets below it; [] for a blank text.
 
-    The carets are below the characters from index `at` that take `size` bytes, at least one.
-    `is_cut`: whether the line has more text before `text`.
+    The carets are below the characters from index `at` that take `size` bytes; there is at least
+    one caret. `is_cut`: whether the line has more text before `text`.
     """
     if not text.strip(" \t"):
         return []

@@ -1,7 +1,7 @@
-"""Work on the parts of one file in several threads: kernels and NumPy run without Python's lock.
+"""Work on one file in several threads: kernels and NumPy do not hold Python's lock.
 
-`EXSET_THREADS` sets how many threads; with 1, only the calling thread works. By default there is
-one for each core that this process may use, at most `MOST`.
+`EXSET_THREADS` sets the number of threads; with 1, only the calling thread works. By default there
+is one thread for each core that this process may use, but at most `MOST`.
 """
 
 import os
@@ -48,7 +48,7 @@ def count() -> int:
 def ordered(work: Callable[[T], R], items: Iterable[T], threads: int) -> Generator[R, None, None]:
     """Yield the result of `work` for each item, in the order of the items.
 
-    Some threads work ahead, on one item more than there are threads. An exception of `work` is
+    The threads work ahead of the caller, on up to `threads` + 1 items. An exception of `work` is
     raised in place of its result.
     """
     rest, pool = iter(items), _pool(threads)
@@ -65,9 +65,9 @@ def ordered(work: Callable[[T], R], items: Iterable[T], threads: int) -> Generat
 
 
 def divided(work: Callable[[int, int], object], total: int, is_large: bool) -> None:
-    """Call `work` for ranges `low`, `high` that together are all of `total` items.
+    """Call `work(low, high)` for ranges of items that together are all `total` items.
 
-    Several threads have a range each if the work is large; one is the calling thread.
+    If the work is large, each of several threads has one range; one of them is the calling thread.
     """
     parts = min(count(), total) if is_large else 1
     if parts < 2:
@@ -82,7 +82,7 @@ def divided(work: Callable[[int, int], object], total: int, is_large: bool) -> N
 
 @cache
 def _pool(threads: int) -> "Executor":
-    """Return the pool of so many threads, which start when there is work for them, and stay."""
+    """Return the pool of this number of threads; they start when needed, and are kept."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(threads, "exset", lambda: setattr(_this, "is_worker", True))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ToTable(Protocol):
-    """A function that makes a table of a model of a family."""
+    """A function that makes a table from a model of a family."""
 
     def __call__(
         self,
@@ -27,8 +27,8 @@ class ToTable(Protocol):
     ) -> "Table":
         """Return the table, with metadata from which `FromTable` makes the same model again.
 
-        Raises FormatError for what no table can hold at this level, and TypeError for an unknown
-        option.
+        Raises FormatError if no table can store the model at this level, and TypeError for an
+        unknown option.
         """
 
 
@@ -47,13 +47,14 @@ class FromTable(Protocol):
     ) -> Model:
         """Return the model.
 
-        The metadata, or names of columns, say what the columns are. Raises FormatError for columns
-        that a model cannot hold; with `lossy` it drops them, with a finding for each.
+        The metadata, or the names of the columns, say what the columns are. Raises FormatError for
+        columns that a model cannot store; with `lossy`, drops these columns and adds a finding for
+        each.
         """
 
 
 class TableLayoutOf(Protocol):
-    """A function that finds the columns of the tables of a model that comes in chunks."""
+    """A function that finds the columns of the table of a model that comes in chunks."""
 
     def __call__(
         self,
@@ -65,11 +66,11 @@ class TableLayoutOf(Protocol):
         limits: Limits,
         **options: object,
     ) -> object:
-        """Return columns and options, for `TablesOf`. Raises FormatError as `ToTable` does."""
+        """Return columns and options for `TablesOf`. Raises FormatError if `ToTable` would."""
 
 
 class TablesOf(Protocol):
-    """A function that makes tables of a model that comes in chunks."""
+    """A function that makes a table from each chunk of a model."""
 
     def __call__(
         self,
@@ -80,4 +81,4 @@ class TablesOf(Protocol):
         findings: "Findings",
         limits: Limits,
     ) -> "Iterator[Table]":
-        """Yield tables with the same columns, which together are the table of the model."""
+        """Yield tables with the same columns; joined, they are the table of the model."""

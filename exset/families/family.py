@@ -1,4 +1,4 @@
-"""The record of a family of formats: the class of its models, and the functions for them.
+"""The record of a family of formats: the class of its models, and the functions for models.
 
 A record names code as text, "module:function"; exset imports it on first use.
 """
@@ -58,24 +58,25 @@ class Family:
     `validate` calls with each model of a file. `files`: a `FileCheck`, which checks the files that
     a model names. `fields`: pairs of a name and a function of a model, which returns the value of
     each unit, as `values_of` does. `column`: returns these values for a model and the name of a
-    field that is not in `fields`; ValueError for an unknown field. `renames`: pairs of a kind of
-    names and a function of a model and of a `Change`, which returns a model with changed names; the
-    first pair is the default. `shuffle`: returns a model in another order, for a model, a seed and
-    limits. `labels`: returns the label of each unit, for a model, a column name or None, and a file
-    name. `differences`: a `Comparison` of two models. `dataset`: makes a `Dataset`. `folder`: opens
-    a folder, for `dataset`, by its path and limits.
+    field that is not in `fields`; raises ValueError for an unknown field. `renames`: pairs of a
+    kind of names and a function that returns a model with changed names, from a model and a
+    `Change`; the first pair is the default. `shuffle`: returns a model in another order, for a
+    model, a seed and limits. `labels`: returns the label of each unit, for a model, a column name
+    or None, and a file name. `differences`: a `Comparison` of two models. `dataset`: makes a
+    `Dataset`. `folder`: opens a folder, for `dataset`, by its path and limits.
 
-    `pictures`: pairs of a name and of a function of a model and of `PictureOptions`, which returns
-    a `Picture`; the first pair is the default.
+    `pictures`: pairs of a name and a function that returns a `Picture`, from a model and
+    `PictureOptions`; the first pair is the default.
 
     `to_table`, `from_table`: convert a model to a table and back; see `ToTable` and `FromTable`.
-    `table_options`, `model_options`: the options of these two functions for `convert`. Both get the
-    options `root`, `follow_links`, `allow_plugins` and `no_locking` together as one argument,
-    `access`. `table_layout`, `table_chunks`: convert a model that comes in chunks; see
-    `TableLayoutOf` and `TablesOf`.
+    `table_options`, `model_options`: the options of these two functions in `convert`. Both
+    functions get the options `root`, `follow_links`, `allow_plugins` and `no_locking` together as
+    one argument, `access`. `table_layout`, `table_chunks`: convert a model that comes in chunks;
+    see `TableLayoutOf` and `TablesOf`.
 
     Further: `units`: a module with the functions of `Units`, for streams and writers.
-    `has_partial_formats`: whether some formats store only a part of a model, and report no loss.
+    `has_partial_formats`: whether some formats store only a part of a model without reporting a
+    loss.
     """
 
     name: str
@@ -124,11 +125,11 @@ class Family:
         return None if self.files is None else cast(FileCheck, load(self.files))
 
     def summarise(self, chunks: Iterable[Model], *, detailed: bool = False) -> Summary:
-        """Return the summary of a model in chunks.
+        """Return the summary of a model that comes in chunks.
 
-        A family without `units` needs exactly one chunk.
+        For a family without `units`, there must be exactly one chunk.
 
-        `detailed`: also numbers that take longer to compute.
+        `detailed`: whether to include numbers that take longer to compute.
         """
         if (tally_type := self.tally) is not None:
             tally = tally_type(detailed)
@@ -168,10 +169,9 @@ class Family:
         return model.unit_names()
 
     def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
-        """Return a number for each unit, shape (units,): units with equal values have equal
-        numbers.
+        """Return the group of each unit, shape (units,): units with equal values are one group.
 
-        Numbers are in the order of first use. Raises ValueError for an unknown field.
+        Groups are numbered from 0 as they first occur. Raises ValueError for an unknown field.
         """
         import numpy as np
 
@@ -209,7 +209,7 @@ class Family:
         return models[0].concat(*models[1:])
 
     def shuffled(self, model: Selectable, seed: int, limits: Limits) -> Model:
-        """Return a model with its units in random order (NumPy's PCG64)."""
+        """Return a model with the units in random order (NumPy's PCG64)."""
         import numpy as np
 
         if self.shuffle is not None:
@@ -227,7 +227,7 @@ class Family:
         return cast("Callable[..., Dataset]", load(self.dataset))(source, **options)
 
     def compare(self, one: Model, other: Model, tolerance: float, keep: int) -> "Differences":
-        """Return the differences of two models, as `exset.diff` does."""
+        """Return the differences between two models, as `exset.diff` does."""
         target = self.differences or "exset.runtime.reports.differences:by_equality"
         return cast("Comparison", load(target))(one, other, tolerance, keep)
 
@@ -250,7 +250,7 @@ class Family:
         return counted(count, self.unit)
 
     def unit_functions(self) -> Units:
-        """Import the module `units`, which every family with a format that can be streamed has."""
+        """Import the module `units`, which a family needs if a format is read in chunks."""
         assert self.units is not None, f"the family {self.name} has no `units`"
         return cast(Units, import_module(self.units))
 

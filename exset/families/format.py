@@ -33,47 +33,48 @@ class Format:
 
     Detection. `magic`: the first bytes of every file; empty if there are none. `signature`: a
     regular expression that the first bytes of a file match. It must run in linear time, and also
-    match if the bytes end early, at any place. It distinguishes formats that have the same magic.
-    `only_by_suffix`: only the suffix identifies this format, because another format can read all of
-    its files, too. `other_suffixes`: suffixes of another format that files of this one also have;
-    the signature distinguishes them, and files are not written with them.
+    match bytes that end early, at any place. It distinguishes formats that have the same magic.
+    `only_by_suffix`: only the suffix identifies this format, because another format can read all
+    of its files, too. `other_suffixes`: suffixes of another format that files of this format also
+    have; the signature distinguishes the files. exset writes no files with these suffixes.
 
-    `recogniser`: a function that returns whether the first bytes of a file are of this format.
-    exset calls it only if several formats have the file's suffix.
+    `recogniser`: a function that returns whether the first bytes of a file are those of this
+    format. exset calls it only if several formats have the file's suffix.
 
     Code. `reader` with its `read_options`; `writer` with its `options`, None if exset only reads
     the format. `streamer` reads and `incremental_writer` writes a file in chunks. `rereads`: the
-    streamer reads the `file` of its `Blocks` in any order, or more than once, so that exset first
-    copies a pipe, and what a compressed file holds, to a temporary file. `chunk_writer`
-    also writes a file in chunks, but reads the chunks more than once. `parts`: a module with the
-    functions of `PartsOf`, for formats of which several processes can check one file. `binary`: its
-    files must not go to a terminal. `maps`: its reader maps the file, and does not copy it.
-    `canonical`: a function that returns the canonical text of a source, for the arguments of the
-    reader except `findings`. `is_nested`: a format of tables that can store lists of records, so
-    that models of other families are written at level "said" (see `exset.to_table`). `takes`: other
-    families whose models the writer also accepts. `needs`: an optional library that it imports.
-    `may_crash`: its reader uses a library that may crash or hang on damaged files; other processes
-    then read them safely. `companions`: a function that returns other files to write with a file,
-    by path, for a model and the path of the file.
+    streamer reads the `file` of its `Blocks` in any order, or more than once, so exset first
+    copies a pipe or a decompressed file to a temporary file. `chunk_writer` also writes a file in
+    chunks, but reads the chunks more than once. `parts`: a module with the functions of `PartsOf`,
+    if several processes can work on one file of the format. `binary`: its files must not go to a
+    terminal. `maps`: its reader maps the file into memory, and does not copy it. `canonical`: a
+    function that returns the canonical text of a source; its arguments are those of the reader
+    without `findings`. `is_nested`: a format of tables that can store lists of records, so that
+    models of other families are written at level "said" (see `exset.to_table`). `takes`: other
+    families whose models the writer also accepts. `needs`: an optional library that the code
+    imports. `may_crash`: its reader uses a library that may crash or hang on damaged files; other
+    processes then read them safely. `companions`: a function that returns, for a model and the
+    path of its file, the other files to write with the file, by path.
 
-    Folders. `is_folder`: each input is a folder, such as one of shards: the reader and the streamer
-    get a `Folder` in place of the bytes, and the writer is a `FolderWriter`. Such a format may have
-    no suffix. `contains`: patterns of names, see `Folder.has`; a folder that has one of them is
-    recognised.
+    Folders. `is_folder`: each input is a folder, such as a folder of shards: the reader and the
+    streamer get a `Folder` in place of the bytes, and the writer is a `FolderWriter`. Such a
+    format may have no suffix. `contains`: patterns of names, see `Folder.has`; a folder with a
+    name that matches one of them is recognised.
 
-    `is_partial`: it stores only some models of its family, such as tables that are lists of files;
-    `cat` does not use it to show the others.
+    `is_partial`: the format stores only some models of its family, such as tables that are lists
+    of files; `cat` does not use it to show other models.
 
-    `sidecar`: a function that returns, for a model, its file and options, the content of the file
-    `NAME.exset.json` next to the written one, or None if the written file itself stores everything.
-    The reader gets the content as `Source.sidecar`.
+    `sidecar`: a function that returns the content of `NAME.exset.json`, a file next to the written
+    file, or None if the written file itself stores everything. Its arguments are the model, the
+    bytes of the file and the options. The reader gets the content as `Source.sidecar`.
 
     Findings. `findings`: the texts that declare and explain the findings, each as "package:path";
-    see `exset.grammars.columns.findings`. `repairs`: codes of findings that the writer repairs; the
-    written file then gives another model.
+    see `exset.grammars.columns.findings`. `repairs`: codes of findings that the writer repairs;
+    the written file then differs in meaning.
 
     Tests. `samples`: bundled files in `exset/samples`, each with its name and a line of
-    description. `strategy`: a function that returns a Hypothesis strategy for models of the format.
+    description. `strategy`: a function that returns a Hypothesis strategy, which draws models of
+    the format.
     """
 
     name: str
@@ -140,9 +141,9 @@ class Format:
         engine: Engine = "auto",
         **options: OptionValue,
     ) -> Model:
-        """Read a source, which is a `Folder` for a format of folders.
+        """Read a source; if `is_folder`, the source is a `Folder`.
 
-        Raises FormatError if the source is not of this format, and the OptionError of `chosen`.
+        Raises FormatError if the source is not of this format, and OptionError as `chosen` does.
         """
         self._check_kind(source, source.name)
         reader = cast(Callable[..., Model], self._loaded(self.reader))
@@ -152,17 +153,17 @@ class Format:
         return reader(source, limits=limits, findings=findings, engine=engine, **chosen)
 
     def canonical_text(self, source: Source, **arguments: OptionValue | Limits) -> bytes:
-        """Return the canonical text of a source; see `canonical`. Raises FormatError."""
+        """Return the canonical text of a source; see `canonical`. Raises the reader's errors."""
         assert self.canonical is not None
         return cast(Callable[..., bytes], self._loaded(self.canonical))(source, **arguments)
 
     def write(
         self, model: Model, *, findings: "Findings | None" = None, **options: OptionValue
     ) -> bytes:
-        """Write a model as bytes; a note reports what only a sidecar file could store.
+        """Return the bytes of a model's file; a note says what only a sidecar file could store.
 
-        Raises FormatError where the format cannot store the model, and for a format of folders;
-        TypeError for a model that the writer does not take, and the OptionError of `chosen`.
+        Raises FormatError if the format cannot store the model, or if it is a format of folders;
+        TypeError for a model that the writer does not accept, and OptionError as `chosen` does.
         """
         data, more = self.write_both(model, findings=findings, **options)
         if more is not None and findings is not None:
@@ -178,7 +179,7 @@ class Format:
     def write_both(
         self, model: Model, *, findings: "Findings | None" = None, **options: OptionValue
     ) -> tuple[bytes, bytes | None]:
-        """Return the bytes of a model's file, and of its sidecar, if any; errors as in `write`."""
+        """Return the bytes of a model's file and of its sidecar, if any; raises like `write`."""
         if self.is_folder:
             message = f"{self.name} ({self.title}) is a folder of files, not a file"
             hint = "use exset.save or exset convert, and name a new folder"
@@ -201,7 +202,7 @@ class Format:
         findings: "Findings",
         **options: OptionValue,
     ) -> tuple[int, bytes | None]:
-        """Write a model that comes in chunks, as a `ChunkWriter`; errors as in `write`.
+        """Write a model that comes in chunks, with the `ChunkWriter`; errors are those of `write`.
 
         Returns the number of units, and the content of the sidecar, if any.
         """
@@ -235,7 +236,7 @@ class Format:
         return self.writer
 
     def _check_model(self, model: Model) -> None:
-        """Raise TypeError for a model that the writer does not take."""
+        """Raise TypeError for a model that the writer does not accept."""
         if not isinstance(model, tuple(family.model for family in (self.family, *self.takes))):
             expected = with_article(self.family.model.__name__)
             raise TypeError(f"the model to write must be {expected}, not {type(model).__name__}")
@@ -252,7 +253,7 @@ class Format:
     def companions_of(
         self, model: Model, path: str, *, findings: "Findings", **options: OptionValue
     ) -> dict[str, bytes]:
-        """Return the other files that are written with a file, by path; errors as in `write`."""
+        """Return the other files to write with a file, by path; errors are those of `write`."""
         if self.companions is None:
             return {}
         make = cast(Callable[..., dict[str, bytes]], self._loaded(self.companions))
@@ -269,9 +270,9 @@ class Format:
     ) -> Iterator[Model]:
         """Read in chunks: yield a model of the units in each chunk.
 
-        blocks: of a file, or a `Folder` for a format of folders.
+        blocks: the blocks of a file; if `is_folder`, a `Folder`.
 
-        Raises FormatError and OptionError as `read` does, and FormatError for a format that has no
+        Raises FormatError and OptionError as `read` does, and FormatError if the format has no
         streamer.
         """
         self._check_kind(blocks, blocks.name)
@@ -290,7 +291,8 @@ class Format:
     ) -> IncrementalWriter:
         """Return an object that writes in chunks.
 
-        `name`: the file to write. Raises FormatError if there is no such writer, and OptionError.
+        `name`: the file to write, for messages. Raises FormatError if the format has no
+        incremental writer, and OptionError as `chosen` does.
         """
         target = self._chunked(self.incremental_writer, name)
         make = cast(Callable[..., IncrementalWriter], self._loaded(target))
@@ -299,7 +301,7 @@ class Format:
     def chosen(
         self, options: Mapping[str, OptionValue], *, reading: bool = False
     ) -> dict[str, OptionValue]:
-        """Return the options that are set, of the writer or, with `reading`, of the reader.
+        """Return the options of the writer, or of the reader if `reading`, that are set.
 
         Raises OptionError for an option that the format does not have, and for a value that is not
         one of the choices. An unset option that only another format has is no error.
@@ -331,14 +333,14 @@ class Format:
 def _kept(
     blocks: Blocks, limits: Limits, read: Callable[[Blocks], Iterator[Model]]
 ) -> Iterator[Model]:
-    """Yield what a streamer reads that needs a file."""
+    """Yield the models of a streamer that `rereads`, from a file that keeps the blocks."""
     with blocks.kept(limits) as kept:
         yield from read(kept)
 
 
 @dataclass
 class _Counted(Iterable[Model]):
-    """Models that are checked and counted; `count`: the units of the last iteration so far."""
+    """Checks and counts models during iteration; `count`: the units so far, or of the last one."""
 
     models: Iterable[Model]
     check: Callable[[Model], None]

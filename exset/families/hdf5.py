@@ -1,4 +1,4 @@
-"""HDF5 files as tables."""
+"""HDF5 files, which exset reads and writes as tables."""
 
 from typing import Final
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Units(Protocol):
     """Functions that split models of a family into units, and join units to a model.
 
-    A header belongs to all units of a model; it is None in a family without headers.
+    A header holds the data that all units of a model share; it is None in a family without
+    headers.
     """
 
     def of(self, model: Any, /) -> Iterable[object]:
@@ -27,12 +28,13 @@ class Units(Protocol):
         """Return the header of a model."""
 
     def no_header(self) -> object:
-        """Return the header of an empty file, to which nothing was written."""
+        """Return the header for a file to which no unit was written."""
 
     def model(self, units: object, header: object, /) -> Model:
-        """Make a model of one unit; return a model unchanged; TypeError for anything else.
+        """Make a model of one unit; return a model unchanged.
 
-        `header`: the header of the file being written, or None before the first write.
+        `units`: a unit or a model; another object raises TypeError. `header`: the header of the
+        file being written, or None before the first write.
         """
 
     def joined(self, models: Sequence[Any], /) -> Model:
@@ -51,14 +53,14 @@ class Streamer(Protocol):
         engine: Engine = ...,
         **options: OptionValue,
     ) -> Iterator[Any]:
-        """Yield one or more models; joined, they equal the model that the reader returns."""
+        """Yield one or more models that, when joined, equal the model that the reader returns."""
 
 
 class PartsOf(Protocol):
-    """Functions that read a large input of a format in parts: a file, or a folder."""
+    """Functions that read a large input of a format (a file or a folder) in parts."""
 
     def count(self, source: Any, /) -> int:
-        """Return into how many parts an input is divided; source: its `Blocks`, or a `Folder`."""
+        """Return how many parts an input is divided into; source: its `Blocks`, or a `Folder`."""
 
     def read(
         self,
@@ -71,19 +73,19 @@ class PartsOf(Protocol):
     ) -> Generator[Any, None, PartState]:
         """Yield models of the units in a part, and return the state of the part.
 
-        Findings have places in the part. Raises OSError, and FormatError for an input
-        that is no longer the one that was divided, but for no other. If the state is not certain,
-        the models are not those of the file.
+        Places of findings count from the start of the part. Raises OSError, and FormatError only
+        if the input changed after it was divided. If the state is not certain, the models may be
+        wrong.
         """
 
     def joined(
         self, parts: "Sequence[tuple[PartState, Findings]]", limits: Limits, /
     ) -> "Findings | None":
-        """Return the findings of the file, or None if it must be read as a whole."""
+        """Return the findings of the whole input, or None if it must be read as a whole."""
 
 
 class FolderReader(Protocol):
-    """A function that reads a format of folders; a streamer of folders yields chunks instead."""
+    """A function that reads a format of folders as a whole; a streamer yields chunks instead."""
 
     def __call__(
         self,
@@ -98,7 +100,7 @@ class FolderReader(Protocol):
 
 
 class ChunkWriter(Protocol):
-    """A function that writes a file of a model that comes in chunks."""
+    """A function that writes one file from a model that comes in chunks."""
 
     def __call__(
         self,
@@ -111,9 +113,9 @@ class ChunkWriter(Protocol):
     ) -> bytes | None:
         """Write the file, and return the content of its sidecar, if it needs one.
 
-        `models`: one or more chunks of a model; they can be iterated over again, which reads the
-        source again. The file contains the whole model, however the units are divided into chunks.
-        Raises FormatError if the format cannot hold the model.
+        `models`: one or more chunks of a model; each iteration reads the source again. The bytes
+        must not depend on how the units are divided into chunks. Raises FormatError if the format
+        cannot store the model.
         """
 
 
@@ -129,15 +131,15 @@ class FolderWriter(Protocol):
         findings: "Findings",
         **options: OptionValue,
     ) -> None:
-        """Write the files; `models`: chunks of a model, as a `ChunkWriter` gets them.
+        """Write the files to `folder`; `models`: chunks of a model, as for a `ChunkWriter`.
 
         The files must not depend on how the units are divided into chunks. Raises FormatError if
-        the format cannot store a model; then the folder is removed.
+        the format cannot store a model; exset then removes the folder.
         """
 
 
 class IncrementalWriter(Protocol):
-    """An object that writes a format in chunks, with the same bytes as the writer."""
+    """An object that writes a format in chunks, which joined are the bytes of the writer."""
 
     is_counted: bool
     """Whether the file begins with the number of units."""
@@ -145,7 +147,7 @@ class IncrementalWriter(Protocol):
     def begin(self, header: Any, count: int, /) -> bytes:
         """Return the beginning of a file of `count` units.
 
-        A second call with another count returns the same number of bytes.
+        Another call, with another count, must return the same number of bytes.
         """
 
     def units(self, model: Any, /) -> bytes:

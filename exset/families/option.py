@@ -17,11 +17,11 @@ class Option:
 
     An option is a flag unless it has `choices`, or a `metavar` that names its value, such as
     `FILE`. `help` is the help text of the command line: an imperative sentence. `default` says in
-    words what happens without the option. `untrusted` is the value of the unset option on a command
-    line with `--untrusted`. `parse`: a function, "module:function", that converts a text to the
-    value. `is_new_folder`: the value is a folder to write, or a `NewFolder`. `attribute`, for tests
-    of round trips, names the attribute of a model with the value of a reader's option; a bool there
-    is an index of `choices`.
+    words what happens without the option. `untrusted`: the value of the option on a command line
+    with `--untrusted` that does not set it. `parse`: a function, "module:function", that converts
+    a text to the value. `is_new_folder`: the value is a folder to write, or a `NewFolder`.
+    `attribute`, for tests of round trips: the name of a model's attribute that has the value of
+    the reader's option; a bool is an index of `choices`.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Option:
     attribute: str = ""
 
     def __post_init__(self) -> None:
-        """Record the name: an unset option that another format declares is ignored."""
+        """Record the name, as `chosen` ignores an unset option that another format declares."""
         _NAMES.add(self.name)
 
     @property
@@ -44,13 +44,13 @@ class Option:
         return not self.choices and not self.metavar
 
     def value_of(self, model: Model) -> OptionValue:
-        """Return the value that makes a reader give this model again; "" for the default."""
+        """Return the value with which a reader returns this model again; "" for the default."""
         value: object = getattr(model, self.attribute) if self.attribute else ""
         return self.choices[value] if isinstance(value, bool) else str(value)
 
 
 def named(options: Iterable[Option], name: str) -> Option | None:
-    """Return the option of a name; None if there is none."""
+    """Return the option that has the name `name`; None if there is none."""
     return next((option for option in options if option.name == name), None)
 
 
@@ -59,9 +59,9 @@ def chosen(
 ) -> dict[str, object]:
     """Return the options that are set.
 
-    `owner`: the name of the format or function, for messages. Raises OptionError for a value that
-    is not one of the choices, and for an option that is not declared, unless it is unset and
-    another owner has it.
+    `owner`: the name of the format or function that has the options, for messages. Raises
+    OptionError for a value that is not one of the choices, and for an option that is not declared,
+    unless it is unset and another format or function declares it.
     """
     for name, value in given.items():
         option = named(declared, name)
@@ -76,7 +76,7 @@ def chosen(
 
 
 def listed(text: str) -> list[str]:
-    """Return the names in a text, which commas separate."""
+    """Return the names in a comma-separated text."""
     return [each.strip() for each in text.split(",")]
 
 

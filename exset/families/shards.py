@@ -1,4 +1,4 @@
-"""Tables for loaders that read shards: WebDataset, TFRecord and MDS."""
+"""Tables that are stored as shards for data loaders: WebDataset, TFRecord and MDS."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Tables, and the files that hold them for today's tools."""
+"""Tables, and the file formats in which other tools store them."""
 
 from dataclasses import replace
 from typing import Final

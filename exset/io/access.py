@@ -11,11 +11,11 @@ from typing import Final, NoReturn
 class Access:
     """Which files may be opened, and how.
 
-    `links`: follow soft and external links of HDF5, and read data of its datasets from other files,
-    within `roots`. `roots`: the folders that must contain all files; by default any folder for a
-    file, and the file's own folder for its links and other files. `plugins`: let HDF5 load filter
-    plugins. `locking`: lock HDF5 files; None: as HDF5 does by default; use False on parallel file
-    systems.
+    `links`: follow soft and external links of HDF5, and read data of its datasets from other
+    files, within `roots`. `roots`: the folders that must contain all opened files. By default, a
+    file may be in any folder, and its links must stay in the file's own folder. `plugins`: let
+    HDF5 load filter plugins. `locking`: whether to lock HDF5 files; None: as HDF5 does by default;
+    use False on parallel file systems.
     """
 
     links: bool = False
@@ -29,9 +29,9 @@ DEFAULT_ACCESS: Final = Access()
 
 
 def is_inside(path: str, roots: Iterable[str]) -> bool:
-    """Return whether a file is in one of the folders, after links are followed.
+    """Return whether a file is in one of the folders `roots`, after following links.
 
-    Without folders, return True.
+    If there are no folders, return True.
     """
     folders = [os.path.realpath(root) for root in roots]
     if "\0" in path or not folders:
@@ -58,5 +58,5 @@ def _has_type(path: str, test: Callable[[int], bool]) -> bool:
 
 
 def raise_error(error: OSError) -> NoReturn:
-    """Raise the error: `os.walk` needs this as `onerror`, or it skips folders it cannot read."""
+    """Raise the error; as `onerror` of `os.walk`, which otherwise skips unreadable folders."""
     raise error

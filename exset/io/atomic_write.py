@@ -55,9 +55,9 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
 
 
 def permit(temp: str, target: str, old: os.stat_result) -> None:
-    """Copy owner, group and permissions of the old file, and permit nothing more.
+    """Give a new file the owner, group and permissions of the old file, and no more permissions.
 
-    If the group cannot be kept, the new group gets only the permissions of other users.
+    If the group cannot be kept, another group gets only the permissions that other users have.
     """
     mode = stat.S_IMODE(old.st_mode) & 0o777
     narrow = mode & ~0o070 | (mode & 0o007) << 3
@@ -89,7 +89,7 @@ def _access_list(path: str) -> bytes | None:
 
 
 def sync_name(name: str, folder: str) -> None:
-    """Flush the new name of a file to disk; an OSError says that the file is written."""
+    """Flush the new name of a file to disk; the OSError says that the file itself is written."""
     try:
         sync_folder(folder)
     except OSError as error:

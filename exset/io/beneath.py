@@ -1,8 +1,8 @@
 """Open regular files inside given folders, also while another process changes these folders.
 
-A path is checked, and each of its folders is opened relative to the folder above it, never through
-a link. So between the check and the read, another process cannot replace a folder or a file by a
-link to an outside file: exset reads the file that it opened and checked.
+exset checks a path, and opens each of its folders relative to the folder above, never through a
+link. So another process cannot replace a folder or a file by a link to an outside file between the
+check and the read: exset reads the file that it checked.
 """
 
 import errno
@@ -41,7 +41,7 @@ class PathInside(str):
         return made
 
     def __getnewargs__(self) -> tuple[str, tuple[str, ...]]:  # type: ignore[override]
-        """Return the arguments of `__new__`, for pickles."""
+        """Return the arguments of `__new__`, so that a path can be pickled."""
         return str(self), self.roots
 
 
@@ -58,10 +58,10 @@ def open_regular(path: str | bytes, roots: Iterable[str] = ()) -> BinaryIO:
 def read_regular(
     path: str | bytes, size: Callable[[os.stat_result], int], roots: Iterable[str] = ()
 ) -> bytes:
-    """Read the first bytes of a file in one go; see `open_regular` for `roots`.
+    """Read the first bytes of a file at once; `roots` as in `open_regular`.
 
-    size: returns from the file's status how many bytes to read, and raises OSError for a file that
-    is not regular. Raises what `size` raises, OutsideError and OSError.
+    size: returns how many bytes to read, from the status of the file, and raises OSError for a
+    file that is not regular. Raises the errors of `size`, OutsideError and OSError.
     """
     name = _checked(path)
     handle = _opened(name, tuple(roots))
@@ -80,7 +80,7 @@ def read_regular(
 
 
 def check_regular_file(path: str | bytes, roots: Iterable[str] = ()) -> None:
-    """Raise the errors of `open_regular`."""
+    """Raise the errors of `open_regular` if it cannot open the file."""
     file_size(path, roots)
 
 
@@ -107,7 +107,7 @@ def status(path: str | bytes, roots: Iterable[str] = ()) -> os.stat_result:
 
 
 def _descriptor(path: str, flags: int, roots: tuple[str, ...]) -> int:
-    """Return a descriptor of a regular file, for `open`."""
+    """Return a descriptor of a regular file, as the `opener` of `open` must."""
     handle = _opened(path, roots)
     try:
         with with_file_name(path):
