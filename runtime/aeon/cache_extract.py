@@ -33,7 +33,10 @@ Suffixes = Sequence[str] | None
 
 
 class Extracted(NamedTuple):
-    """The number of written files except the manifest, and of the manifest's records, if any."""
+    """The number of written files, and of records in the manifest.
+
+    files: the manifest does not count. records: None without a manifest.
+    """
 
     files: int
     records: int | None

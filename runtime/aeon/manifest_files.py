@@ -126,7 +126,7 @@ def _problem(path: bytes, dialect: Dialect, roots: tuple[str, ...]) -> tuple[str
 
 
 def path_of(field: bytes) -> bytes:
-    """Return the path that aeon opens: it ends at a NUL, as in all C programs."""
+    """Return the path that aeon opens: a field up to its first NUL, as in all C programs."""
     return field.partition(b"\0")[0]
 
 

@@ -18,7 +18,7 @@ from exset.grammars.aeon.manifest import joined
 from exset.io.access import Access, is_inside
 
 SETTING: Final = "<--base FOLDER or base=FOLDER> (manifest_root in aeon)"
-"""How a user names the folder of relative paths."""
+"""How a user names the folder in which relative paths start."""
 
 _LISTED: Final = 100_000
 _DEEPEST: Final = 64

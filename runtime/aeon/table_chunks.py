@@ -20,9 +20,9 @@ from exset.runtime.aeon.table import Making
 from exset.runtime.training.dataset import checked_names
 
 _FEW: Final = 16
-"""The first records whose files are read at once."""
+"""The number of first records whose files are read at once."""
 _FILES: Final = 1 << 24
-"""About the bytes of the files that are read at once."""
+"""The approximate number of bytes of the files that are read at once."""
 
 
 @dataclass(frozen=True)

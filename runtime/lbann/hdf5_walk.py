@@ -17,7 +17,7 @@ PART = 1024
 """The most groups, or other objects, at which the walk of a part begins."""
 
 _MOST = 1 << 18
-"""About how many objects are listed to divide a file."""
+"""The approximate number of objects that are listed to divide a file."""
 
 Matches: TypeAlias = Callable[[str, Sequence[str]], bool]
 """A function of the path of a group and the names in it: whether the walk looks for the group."""

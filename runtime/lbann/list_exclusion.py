@@ -21,10 +21,10 @@ from exset.runtime.lbann.hdf5_probe import (
 def to_inclusion(samples: SampleList, probe: Probe, findings: Findings) -> SampleList:
     """Return the CONDUIT_HDF5_INCLUSION list with the samples of an exclusion list.
 
-    As in LBANN, a file that cannot be opened is dropped, with a finding. LBANN rejects a list whose
-    ids are paths such as RUN/000. exset accepts it: the samples are then all objects at that depth,
-    and every file must exist. Raises FormatError for any other list that LBANN rejects, and for a
-    file outside the roots; OSError.
+    As in LBANN, a file that cannot be opened is dropped, with a finding. LBANN rejects a list
+    whose ids are paths such as RUN/000. exset accepts it: the samples are then all objects at that
+    depth, and every file must exist. Raises FormatError for any other list that LBANN rejects, and
+    for a file outside the roots; and OSError.
     """
     depth = _depth(samples)
     kept: list[int] = []

@@ -84,7 +84,7 @@ class TransformBuilder:
         return self._directives.dims()
 
     def _factors(self, name: str, channels: int | None) -> tuple[float, ...] | None:
-        """Return the values of scale or bias: one for each channel, one without channels."""
+        """Return the values of scale or bias: one for each channel, or one without channels."""
         values = self._directives.factors(name, channels)
         if values is None or channels is not None:
             return values

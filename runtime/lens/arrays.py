@@ -204,8 +204,8 @@ def to_arrays(
     `torch.device` for arrays of CuPy. `findings`: collects findings; by default, one FormatWarning
     reports them. `strict`: raise FormatError for warnings.
 
-    Raises FormatError for a unit outside of its group or network; LimitError; ValueError for an
-    invalid layout or device.
+    Raises FormatError for a unit outside of its group or network, LimitError, and ValueError for
+    an invalid layout or device.
     """
     found = collect_findings(strict, findings)
     layouts = layouts_of(examples, (inputs, targets), found)

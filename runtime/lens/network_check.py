@@ -23,8 +23,8 @@ class NetworkCheck:
 
     `inputs`, `targets`: the layout of a side of the network. Errors: units outside of their group
     or the network, and a single dense range from unit 0 with fewer values than its group. A group
-    that is not in the layout is a warning. None: exset does not know the network, and different
-    widths of such ranges are warnings.
+    that is not in the layout is a warning. If a layout is None, exset does not know this side of
+    the network; then different widths of such ranges are warnings.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class NetworkCheck:
                 self._layouts[side] = Layout.of(side, layout)
 
     def __call__(self, examples: ExampleSet, findings: Findings, *, first: int = 0) -> None:
-        """Check a chunk of the set. `first`: the index of its first example, for places."""
+        """Check a chunk of the set. `first`: the index of its first example, for the findings."""
         for side, layout in self._layouts.items():
             _check_side(examples, side, layout, findings, first)
         for widths in self._widths:

@@ -44,7 +44,7 @@ class PictureRows:
 
     @property
     def full_labels(self) -> list[str]:
-        """The label of each row, with the name of the example in each."""
+        """The label of each row, always with the name of the example."""
         return self._labels(with_names=True)
 
     def _labels(self, with_names: bool) -> list[str]:

@@ -52,8 +52,8 @@ def layout_of(
 ) -> TableLayout:
     """Return the columns of the tables of a set, which comes in chunks.
 
-    Options are the same as for `to_table`. Raises FormatError if a layout cannot be inferred, but
-    is needed for the level "meant"; LimitError; ValueError.
+    Options are the same as for `to_table`. Raises LimitError, ValueError, and FormatError if a
+    layout that the level "meant" needs cannot be inferred.
     """
     if rows not in get_args(RowKind):
         raise ValueError(f"rows must be 'event' or 'example', not {rows!r}")

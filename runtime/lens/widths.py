@@ -28,7 +28,7 @@ class Widths:
     """For each group, its widths, and which example was the first one with each width."""
 
     def add(self, examples: ExampleSet, findings: Findings, first: int) -> None:
-        """Add a chunk of the set, and a finding for each second width of a group.
+        """Add a chunk of the set, and a finding for each width of a group after the first one.
 
         `first`: the index of the first example of the chunk.
         """
@@ -67,7 +67,7 @@ class Widths:
 
 
 def covering(examples: ExampleSet, uses: Uses) -> Flags:
-    """Return which ranges should have a value for each unit of their group: bool [uses].
+    """Return a mask of ranges that should have a value for each unit of their group: bool [uses].
 
     Such a range has dense values from unit 0, and its event has no other range of the same group.
     """
@@ -82,7 +82,7 @@ def covering(examples: ExampleSet, uses: Uses) -> Flags:
 
 
 def _first_of_each(group: Longs, width: Ints | Longs) -> list[int]:
-    """Return the index of the first of each distinct pair, in ascending order."""
+    """Return the first index of each distinct pair of group and width, in ascending order."""
     if group.min() == group.max() and width.min() == width.max():
         return [0]
     _, first = np.unique((group + 1) * (int(width.max()) + 1) + width, return_index=True)

@@ -125,10 +125,11 @@ def cosines(values: Reals) -> Reals:
 
 
 def clusters(distances: Reals) -> tuple[Reals, Longs]:
-    """Join the nearest two clusters, again and again; their distance is the mean over all pairs.
+    """Join the two nearest clusters, again and again, until there is only one.
 
-    distances: [n, n]. Returns the joined pairs and their distance, float64 [n - 1, 3], where row k
-    makes cluster n + k; and the order of the leaves in the tree, int64 [n].
+    The distance of two clusters is the mean over all pairs of their members. distances: [n, n], of
+    the members. Returns the joined pairs and their distance, float64 [n - 1, 3], where row k makes
+    cluster n + k; and the order of the leaves in the tree, int64 [n].
     """
     count = len(distances)
     far = distances.astype(np.float64).copy()

@@ -89,7 +89,7 @@ class Column:
         return made
 
     def merge(self, other: "Column") -> None:
-        """Add the elements of another column, which follow."""
+        """Add another column, whose elements follow the elements of this one."""
         if other.size and self.size and self.value != other.value:
             self.value = None
         elif other.size and not self.size:

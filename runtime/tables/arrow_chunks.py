@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 _BATCH: Final = 1 << 24
-"""About the bytes of the values in a batch, or in a row group of Parquet."""
+"""The approximate number of bytes of the values in a batch, or in a row group of Parquet."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from exset.grammars.tables.survey import Survey, in_batches
 from exset.grammars.tables.table import Table
 
 _BATCH: Final = 1 << 24
-"""About the number of bytes of the values in a batch."""
+"""The approximate number of bytes of the values in a batch."""
 
 Parts: TypeAlias = dict[str, tuple[int, flat.Array]]
 """A part of each array by name: the index in the whole array at which it begins, and the part."""

@@ -9,7 +9,7 @@ from exset.grammars.tables.table import Table
 SMALL: Final = 1 << 20
 """The bytes of a file that is read at once, as that is faster."""
 CHUNK: Final = 1 << 23
-"""About the bytes of the arrays in a chunk."""
+"""The approximate number of bytes of the arrays in a chunk."""
 _MOST: Final = 1 << 26
 """The most bytes of the rows that must be read at once."""
 _NOTES: Final = "flat"

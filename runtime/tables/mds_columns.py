@@ -32,7 +32,7 @@ _CODES: Final = {
     **{8: "uint8", 9: "int8", 16: "uint16", 17: "int16", 18: "float16"},
     **{32: "uint32", 33: "int32", 34: "float32", 64: "uint64", 65: "int64", 66: "float64"},
 }
-"""The dtype for each byte that stores one, in arrays whose encoding does not name it."""
+"""The dtype for each byte that stores a dtype, in arrays whose encoding names no dtype."""
 _TEXTS: Final = ("str", "str_float", "str_decimal", "json")
 _BLOBS: Final = ("bytes", "pil", "jpeg", "jpeg_array", "png")
 _ARRAY: Final = re.compile(r"ndarray(?::([a-z]+\d+)(?::(\d+(?:,\d+)*))?)?")

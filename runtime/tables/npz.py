@@ -42,7 +42,7 @@ _OPERATORS: Final = re.compile(rb"[-+~*/%@^&|!=<>.]|not|lambda|if|for|and|or")
 _SMALL: Final = 1 << 26  # bytes that any archive may have
 MAGIC: Final = b"\x93NUMPY"
 HEAD: Final = _LONGEST_HEADER + len(MAGIC)
-"""The bytes that a header may have."""
+"""The most bytes that a header may have."""
 
 
 def read(

@@ -129,6 +129,6 @@ def _row_names(table: Table, options: PictureOptions) -> list[str]:
 
 
 of_patterns: Final = PatternPictures(_patterns)
-"""Draws the rows."""
+"""Draws the rows of a table."""
 similarity, dendrogram = of_patterns.similarity, of_patterns.dendrogram
 components = of_patterns.components

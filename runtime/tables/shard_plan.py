@@ -19,7 +19,7 @@ _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def size_of(text: str, most: int) -> int:
-    """Return a size such as `64MB`, `64MiB` or `1000000` in bytes, by default 64 MiB.
+    """Return a size such as `64MB`, `64MiB` or `1000000` in bytes; 64 MiB for an empty text.
 
     Raises OptionError for another text, and for a size of 0 or of more than `most`.
     """

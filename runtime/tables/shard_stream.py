@@ -181,7 +181,7 @@ def _lists(one: str, other: str, *, has_scalars: bool) -> str | None:
 def _tables(
     known: _Known, parts: Parts, whole: Callable[[], Table], findings: Findings
 ) -> Iterator[Table]:
-    """Yield the tables of parts with the types that all parts decide."""
+    """Yield the tables of parts with the types that all parts together decide."""
     if known.parts < 2 or not known.is_regular:
         yield whole()
         return

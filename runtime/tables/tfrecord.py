@@ -167,7 +167,10 @@ def _sequences(data: Bytes, maps: Parts, rows: int) -> Iterator[tuple[str, Table
 
 
 def _as_lists(column: TableColumn) -> TableColumn:
-    """Return single values as lists or arrays of one: by these the writer knows a FeatureList."""
+    """Return single values as lists or arrays of one value.
+
+    By these, the writer knows a FeatureList.
+    """
     if isinstance(column, Numbers) and not column.shape:
         return Numbers.of(column.values[:, np.newaxis], column.present)
     found = as_lists(column) if isinstance(column, Strings) else None

@@ -27,7 +27,7 @@ from exset.runtime.tables.webdataset import KEY, META, NAME, NOTHING, numbered_k
 from exset.runtime.tables.webdataset_columns import encoded, is_decimal
 
 _CHUNK: Final = 1 << 21
-"""About the number of bytes of samples that are encoded at once."""
+"""The approximate number of bytes of samples that are encoded at once."""
 _MOST_ROWS: Final = 1 << 13
 _DIGITS: Final = 8
 

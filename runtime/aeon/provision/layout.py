@@ -24,7 +24,7 @@ DTYPES: Final = {
     "float": "float32",
     "double": "float64",
 }
-"""The dtypes of NumPy of the C++ types of outputs."""
+"""The NumPy dtype of each C++ type of outputs."""
 
 
 @dataclass(frozen=True)

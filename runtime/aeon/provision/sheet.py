@@ -18,7 +18,7 @@ Array = NDArray[Any]
 Batch = Mapping[str, Array]
 
 _COLOURS: Final = ((60, 220, 60), (60, 160, 255), (255, 120, 60), (220, 60, 220), (60, 230, 230))
-"""Blue, green and red of the boxes and masks of each class."""
+"""The colour of each class in boxes and masks: blue, green, red."""
 _CAPTION: Final = 12
 """The height in pixels of the line of text below a picture."""
 _SMALLEST: Final = 128

@@ -90,7 +90,7 @@ class Slots:
 
 
 class Sequences:
-    """The draws of aeon of April 2017: a generator for each purpose, always of the seed 1."""
+    """The draws of aeon of April 2017: a generator for each purpose, always with the seed 1."""
 
     def __init__(self) -> None:
         self._draws: dict[str, Draws] = {}

@@ -15,7 +15,7 @@ _Stats: TypeAlias = Mapping[tuple[str, int, str], tuple[int, int, float, float, 
 
 _READ: Final = {"elements.py": ("element", "column")}
 _PROVIDE: Final = ("provide", "provide_many")
-"""The methods of etl objects."""
+"""The methods of etl objects that write arrays."""
 _DECODE: Final = {
     "decode.py": ("picture", "luma", "mask"),
     "avi.py": ("decode",),
