@@ -6,8 +6,7 @@ come first, with one event list for all events that have the same fields. Inputs
 in the order of `write_plan`, with an event list only if Lens would else give them to other events.
 """
 
-from collections.abc import Iterator
-from itertools import chain
+import io
 from typing import Final
 
 from exset.core.errors import Findings
@@ -38,9 +37,11 @@ def render(
     """
     findings = Findings() if findings is None else findings
     pieces = Pieces(findings, compact=compact, unshare=unshare, lossy=lossy)
-    begin = pieces.begin(examples.header, len(examples))
-    text = b"".join(chain((begin,), pieces.lines(examples)))
-    return text + end if (end := pieces.end(len(text))) else text
+    text = io.BytesIO()
+    text.write(pieces.begin(examples.header, len(examples)))
+    pieces.write(examples, text)
+    text.write(pieces.end(text.tell()))
+    return text.getvalue()
 
 
 class Pieces:
@@ -71,14 +72,17 @@ class Pieces:
 
         Raises FormatError, and ValueError if the examples cannot have the header.
         """
-        return b"".join(self.lines(examples))
+        text = io.BytesIO()
+        self.write(examples, text)
+        return text.getvalue()
 
-    def lines(self, examples: ExampleSet) -> Iterator[bytes]:
-        """Yield the text of `units` in chunks."""
+    def write(self, examples: ExampleSet, text: io.BytesIO) -> None:
+        """Write what `units` returns."""
         examples = representable(examples.with_header(self._header), self._losses)
         self._size += _size(examples)
         compiled = KERNELS.use_compiled(self._size)
-        yield from chunks(examples, self._compact, self._losses, compiled=compiled)
+        for chunk in chunks(examples, self._compact, self._losses, compiled=compiled):
+            text.write(chunk)
 
     def end(self, size: int) -> bytes:
         """Return the text after the examples: line breaks if Lens would read the file as empty."""

@@ -195,15 +195,17 @@ def _impossible_units(units: Ragged[np.int32]) -> dict[int, str]:
     if values.min(initial=0) == 0:
         return {}
     ends = np.flatnonzero(values < 0)
-    row = np.searchsorted(offsets, ends, side="right") - 1
+    begins = np.zeros(values.size + 1, np.bool_)
+    begins[offsets] = True
     end, before = -values[ends].astype(np.int64), values[np.maximum(ends - 1, 0)]
-    is_first = offsets[row] == ends
-    is_star = is_first & (end == 1) & (units.lengths[row] == 1)
+    is_first = begins[ends]
+    is_star = is_first & (end == 1) & begins[ends + 1]
     found: dict[int, str] = {}
     for wrong, why in (
         (is_first & ~is_star, "the first entry ends a span, but no span has begun"),
         (~is_first & (end < before), "a span ends below the unit before it"),
         (end > np.iinfo(np.int32).max, "a span ends at a unit beyond 31 bits"),
     ):
-        found |= dict.fromkeys(row[wrong].tolist(), why)
+        row = np.searchsorted(offsets, ends[wrong], side="right") - 1
+        found |= dict.fromkeys(row.tolist(), why)
     return dict(sorted(found.items()))

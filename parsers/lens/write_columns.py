@@ -22,7 +22,6 @@ from exset.parsers.lens.write_crossed import Step
 from exset.parsers.lens.write_fields import own_fields
 from exset.parsers.lens.write_strings import quoted_column, quoted_group
 from exset.parsers.shared import numerals
-from exset.parsers.shared.shortest import REAL_ROOM
 
 KERNELS: Final = Kernels(
     "exset.parsers.shared.shortest",
@@ -32,29 +31,30 @@ KERNELS: Final = Kernels(
     compile_from=20_000_000,
 )
 
-_EVENTS: Final = 1 << 16  # the most events of a chunk
+_EVENTS: Final = 1 << 14  # the most events of a chunk
 _NUMBERS: Final = 1 << 20  # numbers of a chunk, about
 _BUFFER: Final = 1 << 20  # bytes; more for an example that needs more
-
-_UNIT_ROOM: Final = 12  # the most bytes of the text of a unit, with a space before it
 
 Columns = TypeVar("Columns", bound=tuple[object, ...])
 
 
 def chunks(
     examples: ExampleColumns, compact: bool, losses: Losses, *, compiled: bool
-) -> Iterator[bytes]:
-    """Yield the text of the examples, about a megabyte at a time. Raises FormatError."""
-    out = _room(0, compiled)
+) -> Iterator[memoryview]:
+    """Yield the text of the examples, about a megabyte at a time. Raises FormatError.
+
+    The memory of each text is overwritten when the next one is made.
+    """
+    out = _room(_BUFFER, compiled)
+    write = KERNELS.choose(k.write, compiled)
     for start, end in _parts(examples):
-        chunk = _Chunk(examples, start, end, compact, losses, compiled)
-        columns = chunk.columns()
-        if len(out) < chunk.room:
-            out = _room(chunk.room, compiled)
+        columns = _Chunk(examples, start, end, compact, losses, compiled).columns()
         example = 0
         while example < end - start:
-            example, size = KERNELS.choose(k.write, compiled)(out, example, compact, *columns)
-            yield bytes(out[:size])
+            example, size, room = write(out, example, compact, *columns)
+            yield cast("memoryview", out[:size])
+            if len(out) < room:
+                out = _room(room, compiled)
 
 
 def _room(size: int, compiled: bool) -> Bytes:
@@ -90,7 +90,6 @@ class _Chunk:
         self.rows = slice(start, end)
         self.losses = losses
         self.compiled = compiled
-        self.room = 0
         first, last = examples.event_offsets[start], examples.event_offsets[end]
         self.offsets = examples.event_offsets[start : end + 1] - first
         self.events = examples.events
@@ -114,16 +113,13 @@ class _Chunk:
         groups = Strings.of(quoted_group(raw or b"") for raw in self.set.groups)
         texts = _texts(names, procs, Strings.of(self.own_texts), groups)
         lists, items = self.range_lists()
-        is_single = len(self.events) == self.offsets.size - 1
+        is_single = len(self.events) == self.offsets.size - 1 and not self.compiled
         chains, script, step, is_set = self.plan_single() if is_single else self.plan()
-        rooms = self.rooms(texts, lists)
-        self.room = max(int(rooms.max()), min(int(rooms.sum()), _BUFFER))
         heads = k.Heads(
             frequency=_bits(self.set.frequency[self.rows]),
             events=self.offsets,
             step=step,
             is_set=is_set,
-            room=rooms,
         )
         actives = k.ActiveValues(self.active("active_input"), self.active("active_target"))
         return (
@@ -252,25 +248,6 @@ class _Chunk:
         return p.CrossedSteps(
             script, *(self.column(np.array(x, np.int64)) for x in (begins, turns))
         )
-
-    def rooms(self, texts: k.Texts, lists: k.Lists) -> Longs:
-        """Return the most bytes that each example can take."""
-        of_ranges = k.RANGE_ROOM + _lengths_at(texts.groups, lists.group)
-        of_ranges += REAL_ROOM * arrays.lengths_of(lists.value_begins)
-        of_ranges += _UNIT_ROOM * arrays.lengths_of(lists.unit_begins)
-        of_lists = arrays.offsets_of(of_ranges)[lists.offsets]
-        of_events = k.EVENT_ROOM + _lengths_at(texts.fields, self.numbers[p.OWN])
-        # A list is written once, or as inputs and as targets.
-        for kind in (p.INPUTS, p.TARGETS):
-            of_kind = _lengths_at(of_lists, self.numbers[kind])
-            of_events += np.where(self.is_first[kind], of_kind, 0)
-        of_examples = k.HEAD_ROOM + arrays.lengths_of(texts.names) + arrays.lengths_of(texts.procs)
-        return of_examples + arrays.lengths_of(arrays.offsets_of(of_events)[self.offsets])
-
-
-def _lengths_at(offsets: Longs, numbers: Longs | Ints) -> Longs:
-    """Return the lengths of the rows with the given numbers, 0 for the number -1."""
-    return np.append(arrays.lengths_of(offsets), 0)[numbers]
 
 
 def _texts(*columns: Strings) -> k.Texts:

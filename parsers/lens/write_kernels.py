@@ -12,7 +12,13 @@ import numpy as np
 from exset.core.kernels import entry_kernel, inline_kernel, kernel
 from exset.grammars.columns.arrays import Bytes, Flags, Ints, Longs
 from exset.parsers.lens.write_plan import NOTHING, ROLE_BOTH, ROLE_TARGETS, SETTINGS, Chains, Script
-from exset.parsers.shared.shortest import INTEGER_ROOM, put_integer, put_real, put_reals
+from exset.parsers.shared.shortest import (
+    INTEGER_ROOM,
+    REAL_ROOM,
+    put_integer,
+    put_real,
+    put_reals,
+)
 
 _BLANK: Final = ord(" ")
 _BREAK: Final = ord("\n")
@@ -25,10 +31,11 @@ _ONE: Final = int(np.float32(1).view(np.int32))
 _NO_BITS: Final = 1 << 32
 
 # Enough bytes for the words and single numbers of an example's head, of an event (which is in few
-# event lists and has few range lists), and of a range.
-HEAD_ROOM: Final = 96
-EVENT_ROOM: Final = 12 * INTEGER_ROOM
-RANGE_ROOM: Final = 3 * INTEGER_ROOM
+# event lists and has few range lists), and of a range; the most bytes of a unit with a space.
+_HEAD_ROOM: Final = 96
+_EVENT_ROOM: Final = 12 * INTEGER_ROOM
+_RANGE_ROOM: Final = 3 * INTEGER_ROOM
+_UNIT_ROOM: Final = 12
 
 Word: TypeAlias = tuple[int, ...]  # of bytes: plain Python indexes tuples faster than arrays
 _NAME: Final = tuple(b"name:")
@@ -54,15 +61,13 @@ class Heads(NamedTuple):
     """Columns of n examples.
 
     frequency: the bits of the number. events, step: int64 [n + 1], the first event and the first
-    step of each example. is_set: whether the events' own fields are written before the data. room:
-    the most bytes that the example can take.
+    step of each example. is_set: whether the events' own fields are written before the data.
     """
 
     frequency: Ints
     events: Longs
     step: Longs
     is_set: Flags
-    room: Longs
 
 
 class ActiveValues(NamedTuple):
@@ -102,14 +107,18 @@ def write(
     chains: Chains,
     script: Script,
     lists: Lists,
-) -> tuple[int, int]:
+) -> tuple[int, int, int]:
     """Write examples from `example` on, until the buffer has no room for the next one.
 
     items: the numbers of each range as text, with a space before each number; None to convert them
-    here. Returns the index of the first example that is not written, and the bytes written.
+    here. Returns the index of the first example that is not written, the bytes written, and the
+    room that this example needs.
     """
-    at = 0
-    while example < len(heads.room) and at + heads.room[example] <= len(out):
+    at, room = 0, 0
+    while example < len(heads.frequency):
+        room = _room_of(example, texts, heads, script, lists)
+        if at + room > len(out):
+            break
         start = at
         at = _head(out, at, compact, texts, heads, example)
         step, end = heads.step[example], heads.step[example + 1]
@@ -163,7 +172,32 @@ def write(
         out[at + 1] = _BREAK
         at += 2
         example += 1
-    return example, at
+    return example, at, room
+
+
+@inline_kernel
+def _room_of(example: int, texts: Texts, heads: Heads, script: Script, lists: Lists) -> int:
+    """Return the most bytes that an example can take."""
+    room: int = _HEAD_ROOM + _EVENT_ROOM * (heads.events[example + 1] - heads.events[example])
+    room += texts.names[example + 1] - texts.names[example]
+    room += texts.procs[example + 1] - texts.procs[example]
+    for row in range(heads.step[example], heads.step[example + 1]):
+        number = script.number[row]
+        if number == NOTHING:
+            continue
+        if script.role[row] == SETTINGS:
+            room += texts.fields[number + 1] - texts.fields[number]
+            continue
+        begin, stop = lists.offsets[number], lists.offsets[number + 1]
+        room += _RANGE_ROOM * (stop - begin)
+        room += REAL_ROOM * (lists.value_begins[stop] - lists.value_begins[begin])
+        room += _UNIT_ROOM * (lists.unit_begins[stop] - lists.unit_begins[begin])
+        if len(texts.groups) > 1:
+            for index in range(begin, stop):
+                group = lists.group[index]
+                if group >= 0:
+                    room += texts.groups[group + 1] - texts.groups[group]
+    return room
 
 
 @inline_kernel
@@ -328,13 +362,14 @@ def _numbers(out: Bytes, at: int, compact: bool, lists: Lists, index: int) -> in
     """
     value, value_end = lists.value_begins[index], lists.value_begins[index + 1]
     unit, unit_end = lists.unit_begins[index], lists.unit_begins[index + 1]
-    if not compact and (value < value_end or unit < unit_end):
-        out[at] = _BLANK
-        at += 1
-    if value < value_end:
+    if compact and value < value_end:
         at = put_real(out, at, lists.values[value])
-        at = put_reals(out, at, lists.values, value + 1, value_end)
+        value += 1
+    at = put_reals(out, at, lists.values, value, value_end)
     if unit < unit_end:
+        if not compact:
+            out[at] = _BLANK
+            at += 1
         if lists.units[unit] < 0:
             out[at] = _ALL
             at += 1

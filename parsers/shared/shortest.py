@@ -21,6 +21,7 @@ INTEGER_ROOM: Final = 21
 _MINUS: Final = ord("-")
 _POINT: Final = ord(".")
 _ZERO: Final = ord("0")
+_POINT_FIRST: Final = int.from_bytes(b"0.", "little")
 _LETTER_E: Final = ord("e")
 _HALF: Final = (1 << 32) - 1
 _MOST_OF_REAL: Final = 10**9  # the shortest decimal of a real has at most nine digits
@@ -30,8 +31,11 @@ _MOST_OF_REAL: Final = 10**9  # the shortest decimal of a real has at most nine 
 _LEAST_FEW: Final = 127 - 13
 _MOST_FEW: Final = 127 + 19
 _TWOS: Final = np.array([2.0 ** (n - 150) for n in range(_LEAST_FEW, _MOST_FEW)])
-_THREE: Final = np.frombuffer(b"".join(b"%03d" % n for n in range(1000)), np.uint8)
+# For each number below 1000, its three digits as a word, the first one in the lowest byte, and the
+# number of zeros at the end.
+_THREE: Final = np.array([int.from_bytes(b"%03d" % n, "little") for n in range(1000)], np.int64)
 _ZEROS: Final = np.array([3 - len(f"{n:03}".rstrip("0")) for n in range(1000)], np.int64)
+_SCALES: Final = 10.0 ** np.arange(6)
 _MOST_OF_FEW: Final = 9  # -0.123456
 _SKIPPED: Final = 16
 
@@ -161,18 +165,25 @@ def put_integer(out: Bytes, at: int, number: int) -> int:
         out[at] = _MINUS
         at += 1
         number = 0 - number  # 64 bits, where -number of an int32 may overflow
-    if number < 10:
-        out[at] = _ZERO + number
-        return at + 1
+    if number < 1000:
+        count = 1 + (number >= 10) + (number >= 100)
+        _put_word(out, at, _THREE[number] >> (24 - 8 * count))
+        return at + count
     return _put_digits(out, at, number, _count(number))
 
 
-@kernel
-def put_real(out: Bytes, at: int, bits: int, few: bool = True) -> int:
-    """Write a binary32 number, given by its bits: -0 as `-0`, NaN as `-`, infinity as `1e999`.
+@inline_kernel
+def put_real(out: Bytes, at: int, bits: int) -> int:
+    """Write a binary32 number, given by its bits: -0 as `-0`, NaN as `-`, infinity as `1e999`."""
+    out[at] = _MINUS
+    begin = at + (bits < 0)
+    end = _put_few_digits(out, begin, bits & 0x7FFFFFFF)
+    return end if end > begin else _put_any(out, at, bits)
 
-    few: whether the number probably has few digits; this changes only the time.
-    """
+
+@kernel
+def _put_any(out: Bytes, at: int, bits: int) -> int:
+    """Do as `put_real`, but slower for a number of few digits."""
     magnitude = bits & 0x7FFFFFFF
     if bits != magnitude and magnitude <= 0x7F800000:
         out[at] = _MINUS
@@ -187,10 +198,6 @@ def put_real(out: Bytes, at: int, bits: int, few: bool = True) -> int:
     if magnitude > 0x7F800000:
         out[at] = _MINUS
         return at + 1
-    if few:
-        end = _put_few_digits(out, at, magnitude)
-        if end > at:
-            return end
     digits, power = shortest(magnitude)
     count = _count(digits)
     exponent = count + power - 1
@@ -213,7 +220,7 @@ def put_real(out: Bytes, at: int, bits: int, few: bool = True) -> int:
 
 @inline_kernel
 def _put_few_digits(out: Bytes, at: int, bits: int) -> int:
-    """Write a number from 2 ** -13 to below 1e6 with six digits or fewer, if they are enough.
+    """Write a number from 2 ** -13 to below 2 ** 19 with six digits or fewer, if they are enough.
 
     Returns `at` if they are not. If they are, no shorter decimal is another one: decimals of six
     digits are different numbers. Rounding twice is exact here, as no quotient of these sizes is so
@@ -223,36 +230,36 @@ def _put_few_digits(out: Bytes, at: int, bits: int) -> int:
     if not _LEAST_FEW <= exponent < _MOST_FEW:
         return at
     value = ((bits & 0x7FFFFF) | 0x800000) * _TWOS[exponent - _LEAST_FEW]
-    if value < 1.0:
-        number = int(value * 1000000.0 + 0.5)
-        if np.float32(number / 1000000.0) != np.float32(value):
-            return at
-        high = (number * 536871) >> 29  # number // 1000
-        low = number - 1000 * high
-        out[at] = _ZERO
-        out[at + 1] = _POINT
-        for i in range(3):
-            out[at + 2 + i] = _THREE[3 * high + i]
-            out[at + 5 + i] = _THREE[3 * low + i]
-        zeros = int(_ZEROS[low])
-        return at + 8 - zeros if zeros < 3 else at + 5 - int(_ZEROS[high])
-    decimals, scale = 5, 100000.0
-    while value * scale >= 1000000.0:
-        decimals -= 1
-        scale /= 10.0
+    whole, scale = 0, 1000000.0
+    if value >= 1.0:
+        whole = 1  # digits before the point
+        for i in range(1, 6):
+            whole += value >= _SCALES[i]
+        scale = _SCALES[6 - whole]
     number = int(value * scale + 0.5)
     if np.float32(number / scale) != np.float32(value):
         return at
-    whole = int(value)
-    at = _put_digits(out, at, whole, _count(whole))
-    rest = number - whole * int(scale)
-    if rest == 0:
-        return at
-    out[at] = _POINT
-    at = _put_digits(out, at + 1, rest, decimals)
-    while out[at - 1] == _ZERO:
-        at -= 1
-    return at
+    high = (number * 536871) >> 29  # number // 1000
+    low = number - 1000 * high
+    zeros = int(_ZEROS[low])
+    if zeros == 3:
+        zeros += int(_ZEROS[high])
+    digits = _THREE[high] | (_THREE[low] << 24)
+    if whole == 0:
+        _put_word(out, at, _POINT_FIRST | (digits << 16))
+        return at + 8 - zeros
+    before = 8 * whole
+    digits += (digits >> before << before) * 255 + (_POINT << before)
+    _put_word(out, at, digits)
+    return at + (7 - zeros if zeros < 6 - whole else whole)
+
+
+@inline_kernel
+def _put_word(out: Bytes, at: int, word: int) -> None:
+    """Write eight bytes, the lowest first. The compiler stores them at once."""
+    eight = out[at : at + 8]
+    for i in range(8):
+        eight[i] = (word >> (8 * i)) & 255
 
 
 @kernel
@@ -273,9 +280,11 @@ def put_reals(out: Bytes, at: int, bits: Ints, start: int, end: int) -> int:
     for i in range(start, end):
         out[at] = ord(" ")
         begin = at + 1
-        at = put_real(out, begin, bits[i], skipped == 0)
         if skipped > 0:
             skipped -= 1
-        elif at - begin > _MOST_OF_FEW:
-            skipped = _SKIPPED
+            at = _put_any(out, begin, bits[i])
+        else:
+            at = put_real(out, begin, bits[i])
+            if at - begin > _MOST_OF_FEW:
+                skipped = _SKIPPED
     return at
