@@ -1,1 +1,1 @@
-"""The languages of the text formats: grammars, and each family's abstract syntax as columns."""
+"""The grammars of the text formats, and the models of each family: its data as columns."""

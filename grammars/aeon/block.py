@@ -1,8 +1,8 @@
 """The contents of a cpio file: a block of aeon's cache, or an archive in the old binary format.
 
-An archive has entries, each with a name, a time and data. A block has records of elements, and each
-element is an entry. Only the position of an entry shows its record: aeon cuts the names of entries,
-so that names repeat.
+An archive has entries, each with a name, a time and data. A block has records of elements, and
+each element is an entry. Only the position of an entry shows to which record it belongs: aeon cuts
+the names of entries, so several entries can have the same name.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -49,8 +49,9 @@ STATUS: Final = ("dev", "ino", "mode", "uid", "gid", "nlink", "rdev")
 class Entries(Rows):
     """The entries of an archive.
 
-    name: Strings, without the NUL at the end of each. data: Blobs. time: int64, seconds since 1970.
-    dev, ino, mode, uid, gid, nlink, rdev: uint16. All have n rows. Raises ValueError.
+    name: Strings, without the NUL at the end of each. data: Blobs. time: int64, seconds since
+    1970. dev, ino, mode, uid, gid, nlink, rdev: uint16. All have n rows. Raises ValueError for a
+    column of another type or length, and for a value that cpio cannot store.
     """
 
     name: Strings
@@ -85,7 +86,10 @@ class Entries(Rows):
 
     @classmethod
     def of(cls, name: Strings, data: Blobs, time: int | Longs = 0) -> Self:
-        """Make entries as aeon writes them: regular files without an owner. Raises ValueError."""
+        """Make entries as aeon writes them: regular files without an owner.
+
+        Raises ValueError as the class does.
+        """
         count = len(name)
         times = constant(time, count, np.int64) if isinstance(time, int) else time
         none = constant(0, count, np.uint16)
@@ -106,8 +110,8 @@ class Entries(Rows):
 class BlockHeader:
     """The 64 bytes at the start of a block, without `MACR`.
 
-    elements_per_record: in fact the number of records, because aeon writes this number here. rest:
-    36 bytes; zero, except in files of May 2016, when aeon wrote the sizes of the items here.
+    elements_per_record: its name in aeon, but aeon writes the number of records here. rest: 36
+    bytes; zero, except in files of May 2016, when aeon wrote the sizes of the items here.
     """
 
     record_count: int
@@ -135,8 +139,9 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
     or files. frame: the other entries, kept for their times: the header of a block, its trailer,
     and the last entry, `TRAILER!!!`. padding: the number of zero bytes after the archive.
 
-    The length is the number of records; each entry of an archive is a record. A record is the
-    tuple of its elements; its name is the name of its first entry. Raises ValueError.
+    The length is the number of records; in an archive each entry is a record. A record is the
+    tuple of its elements; its name is the name of its first entry. Raises ValueError for fields
+    that do not fit together.
     """
 
     header: BlockHeader | None
@@ -159,7 +164,7 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
 
     @classmethod
     def of(cls, records: Iterable[Sequence[bytes | memoryview]], *, time: int = 0) -> Self:
-        """Make a block of records, as aeon writes it.
+        """Make a block from records, each a sequence of elements, as aeon writes it.
 
         Raises ValueError if the records have different numbers of elements.
         """
@@ -175,7 +180,10 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
 
     @classmethod
     def archive(cls, files: Iterable[tuple[bytes, bytes]], *, time: int = 0) -> Self:
-        """Make an archive of regular files, as pairs of name and contents. Raises ValueError."""
+        """Make an archive of regular files; `files` are pairs of name and contents.
+
+        Raises ValueError for a name, contents or time that cpio cannot store.
+        """
         rows = list(files)
         names = Strings.of(name for name, _ in rows)
         entries = Entries.of(names, Blobs.of(data for _, data in rows), time)
@@ -197,7 +205,7 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
 
     @property
     def width(self) -> int | None:
-        """The number of elements of each record; None if the records differ."""
+        """The number of elements of a record; None if records have different numbers."""
         count, elements = len(self), len(self.elements)
         if count == 0:
             return 0 if elements == 0 else None
@@ -205,7 +213,10 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
         return None if left or (width == 0) else width
 
     def known_width(self, place: Place | None = None) -> int:
-        """Return the number of elements of each record. Raises FormatError if records differ."""
+        """Return the number of elements of a record.
+
+        Raises FormatError if records have different numbers of elements.
+        """
         width = self.width
         if width is None:
             elements, records = counted(len(self.elements), "element"), counted(len(self), "record")
@@ -225,16 +236,17 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
         return self.select(rows)
 
     def unit_names(self) -> Iterator[bytes]:
-        """Yield the name of each record's first entry; empty if the width is unknown."""
+        """Yield the name of each record's first entry; none if records have different widths."""
         count, width = len(self), self.width
         names = self.elements.name.tolist()[: count * (width or 0) : width or 1]
         return (name or b"" for name in names or [b""] * count)
 
     def select(self, which: ArrayLike | slice) -> Self:
-        """Return some of the records, by indices in any order, a mask or a slice.
+        """Return the chosen records. which: indices in any order, a mask or a slice.
 
-        The elements of a block get new names, by aeon's rule. Raises IndexError, ValueError, and
-        the FormatError of `known_width`.
+        The elements of a block get new names, by aeon's rule. Raises IndexError for an index out
+        of bounds, ValueError for another type of `which`, and FormatError if records have
+        different numbers of elements.
         """
         width = self.known_width()
         rows = chosen_rows(which, len(self))
@@ -250,8 +262,8 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
         """Return a block with the records of this block, then the records of the others.
 
         The elements of a block get new names, by aeon's rule; an archive keeps its names. Raises
-        ValueError if a block and an archive are joined, or records have different numbers of
-        elements; and the FormatError of `known_width`.
+        ValueError for a block joined with an archive, and for blocks of different widths;
+        FormatError if the records within a block have different numbers of elements.
         """
         for other in others:
             check_kind("concat", other, Block, "a Block")
@@ -271,7 +283,8 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
 
 
 def element_name(record: int, element: int) -> bytes:
-    """Return aeon's name of an element: the record, and the element's number in the whole block.
+    """Return aeon's name of an element: the record's number, and the element's number in the
+    block.
 
     aeon cuts the name at 15 bytes, so names repeat from element 1000 on.
     """
@@ -285,7 +298,9 @@ def element_names(count: int, width: int) -> Iterator[bytes]:
 
 
 def record_numbers(names: Strings) -> Longs | None:
-    """Return the record of each element by its name; None if a name does not follow aeon's rule."""
+    """Return the number of each element's record, as its name tells; None if a name does not
+    follow aeon's rule.
+    """
     if len(names) == 0 or names.lengths.min() < 12:
         return None
     letters = sliding_window_view(names.data, 11)[names.offsets[:-1]]
@@ -299,6 +314,8 @@ def record_numbers(names: Strings) -> Longs | None:
 
 
 def framed(time: int) -> Entries:
-    """Make the entries that aeon writes before and after the elements of a block."""
+    """Make the entries that aeon writes before and after the elements of a block: header, trailer,
+    end.
+    """
     names = Strings.of([HEADER_NAME, TRAILER_NAME, END_NAME])
     return Entries.of(names, Blobs.of([b"", bytes(TRAILER_SIZE), b""]), time)

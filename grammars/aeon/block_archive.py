@@ -1,4 +1,6 @@
-"""Convert blocks to archives of files and back; file names contain the record and the element."""
+"""Convert blocks to archives of files and back; a file's name has the numbers of record and
+element.
+"""
 
 import re
 from typing import Final
@@ -32,9 +34,10 @@ def place_name(record: int, element: int, suffix: str) -> bytes:
 def as_archive(block: Block, lossy: bool, findings: Findings) -> Block:
     """Convert a block to an archive with a file for each element; return an archive unchanged.
 
-    File names contain the record, the element and a suffix for the kind of contents. Raises
-    FormatError if records have different numbers of elements; also, unless `lossy`, if the header
-    has values that aeon's last version does not write, or names of elements are not aeon's.
+    A file name has the number of the record, the number of the element, and a suffix for the type
+    of the contents. Raises FormatError if records have different numbers of elements. Unless
+    `lossy`, also raises it for a header with values that aeon's last version does not write, and
+    for element names that do not follow aeon's rule.
     """
     if block.header is None:
         return block
@@ -63,7 +66,8 @@ def as_block(archive: Block, lossy: bool, findings: Findings) -> Block:
     """Convert an archive to a block with an element for each file; return a block unchanged.
 
     If all names are as `as_archive` makes them, the records are restored; otherwise each file
-    becomes a record. Raises FormatError for an entry other than a regular file; `lossy` drops it.
+    becomes a record. Raises FormatError for an entry that is not a regular file; with `lossy`,
+    drops such entries instead.
     """
     if archive.header is not None:
         return archive
@@ -85,7 +89,9 @@ def as_block(archive: Block, lossy: bool, findings: Findings) -> Block:
 
 
 def _width(names: list[bytes | None]) -> int:
-    """Return the number of elements per record, by the names of `as_archive`; 1 for other names."""
+    """Return the number of elements per record, if all names are as `as_archive` makes them; else
+    1.
+    """
     places = []
     for name in names:
         found = _PLACE.fullmatch(name or b"")

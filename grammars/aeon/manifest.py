@@ -1,7 +1,7 @@
-"""aeon's manifests as columns: records of fields; each column has a type.
+"""aeon's manifests as columns: the fields of all records, and the type of each element.
 
 In the words of aeon's user guide, a manifest has records, a record has elements, and the header
-names their types. A field is the text from which aeon makes an element.
+names the types of the elements. A field is the text in the file from which aeon makes an element.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,13 +38,13 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
     """A manifest.
 
     types: the type of each element of a record. width: the number of fields of a record, one for
-    each type; in the dialect `seed` there may be more fields, which aeon drops.
+    each type; in the dialect `seed` there may be more fields than types, and aeon drops them.
 
     fields: Strings [records * width], record after record, as they are in the file. lines: int32
     [records], the line of each record in the file, or 0; equality ignores lines.
 
     The length is the number of records; a record is the tuple of its fields, and its name is the
-    first field. Raises ValueError, which names the column.
+    first field. Raises ValueError for invalid columns; the message names the column.
     """
 
     dialect: Dialect
@@ -81,7 +81,9 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
         *,
         dialect: Dialect | str = Dialect.HEAD,
     ) -> Self:
-        """Make a manifest of records. Text is encoded as UTF-8; numbers read back unchanged.
+        """Make a manifest from records, each a sequence of fields.
+
+        Text is encoded as UTF-8; numbers are written so that they read back unchanged.
 
         Raises ValueError for an unknown type or dialect, and for a record without exactly one
         field for each type.
@@ -138,12 +140,14 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
         return table(repr(self), heads, rows, len(self))
 
     def column(self, index: SupportsIndex) -> Strings:
-        """Return the fields of a column, by its number. Raises IndexError."""
+        """Return the fields of a column, by its number. Raises IndexError for an unknown
+        column.
+        """
         first = range(self.width)[index]
         return self.fields.take(np.arange(first, len(self.fields), self.width))
 
     def columns(self, kind: ElementType) -> tuple[int, ...]:
-        """Return the numbers of the columns of a type."""
+        """Return the numbers of the columns that have this type."""
         return tuple(i for i, each in enumerate(self.types) if each is kind)
 
     def spans(self, column: int) -> tuple[Longs, Longs]:
@@ -154,14 +158,17 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
         return offsets[begin : stop : self.width], offsets[end : stop + 1 : self.width]
 
     def select(self, which: ArrayLike | slice) -> Self:
-        """Return some records, by indices in any order, a mask or a slice. Raises IndexError."""
+        """Return the chosen records. which: indices in any order, a mask or a slice.
+
+        Raises IndexError for an index out of bounds.
+        """
         rows = chosen_rows(which, len(self))
         width = self.width
         fields = (rows[:, None] * width + np.arange(width)).reshape(-1)
         return self.with_unchecked(fields=self.fields.take(fields), lines=take(self.lines, rows))
 
     def concat(self, *others: Self) -> Self:
-        """Return a manifest with the records of this manifest, then the records of others.
+        """Return a manifest with the records of this manifest, then the records of the others.
 
         Raises ValueError if dialect, types or width differ.
         """
@@ -186,7 +193,7 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
 
 
 def joined(root: bytes, path: bytes) -> bytes:
-    """Return the path that aeon opens: an absolute path unchanged, other paths below the root."""
+    """Return the path that aeon opens: an absolute path as it is, another path below the root."""
     if not root or path.startswith(b"/"):
         return path
     if not path:

@@ -26,12 +26,14 @@ class Dialect(StrEnum):
 
     @property
     def comments(self) -> bytes:
-        """The bytes that start a comment: no record can start with them."""
+        """The bytes of which each starts a comment at the start of a line; no record can start
+        so.
+        """
         return b"#" if self is Dialect.CSV else b"#@"
 
 
 class ElementType(StrEnum):
-    """The type of a column."""
+    """The type of the elements in a column: how aeon makes an element from a field."""
 
     FILE = "FILE"
     """A path: the element is the contents of the file."""

@@ -7,12 +7,12 @@ from exset.grammars.aeon.manifest import Field, Manifest
 
 
 def of(model: Manifest, /) -> Iterable[object]:
-    """Return the records, each a tuple of fields."""
+    """Return the records of a manifest, each a tuple of fields."""
     return model
 
 
 def header(model: Manifest, /) -> Manifest:
-    """Return a manifest without records, which has the types and the dialect."""
+    """Return a manifest without records, with the types and the dialect of `model`."""
     return model.select(slice(0))
 
 
@@ -22,9 +22,11 @@ def no_header() -> Manifest:
 
 
 def model(units: object, header: object, /) -> Manifest:
-    """Return a manifest of one record; return a manifest unchanged.
+    """Return a manifest of the one record in `units`; return `units` unchanged if it is a
+    manifest.
 
-    `header`: the header of the manifest being written; the new manifest gets its types.
+    `header`: the manifest without records from `header`, from which the new manifest takes its
+    types.
     """
     if isinstance(units, Manifest):
         return units

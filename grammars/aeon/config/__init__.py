@@ -1,1 +1,3 @@
-"""aeon loader configurations: the schema of each version, checks, and translation."""
+"""aeon loader configurations: the schema of each version of aeon, checks, and translation between
+versions.
+"""

@@ -1,4 +1,4 @@
-"""Check every member of a configuration by the tables of one version of aeon."""
+"""Check every member of a configuration by the schema of one version of aeon."""
 
 import math
 from contextlib import suppress
@@ -27,7 +27,7 @@ _BOOLEAN_KINDS: Final = ("int32", "uint32", "float")
 
 
 class Check(Collector):
-    """Reads objects by their tables, as one version of aeon does; `loader` has the result."""
+    """Reads a configuration as one version of aeon does; `loader` has the resulting settings."""
 
     def __init__(self, tree: Node, source: Source | str, dialect: Dialect) -> None:
         super().__init__(tree, source)
@@ -40,7 +40,9 @@ class Check(Collector):
             self.loader = self.settings(self._tree, "loader", "")
 
     def settings(self, node: Node, table: str, path: str) -> Settings:
-        """Read an object by a table; raise Invalid for a value that is not an object."""
+        """Read an object by its table in the schema; raise Invalid for a value that is not an
+        object.
+        """
         if not isinstance(node.content, dict):
             raise self._refuse_type(path, node, "an object")
         given: dict[str, Value] = {}

@@ -1,4 +1,6 @@
-"""Collect the findings of a configuration, with places in a text or paths of members."""
+"""Collect the findings of a configuration; the place of each is in the text, or is a member's
+path.
+"""
 
 import re
 from dataclasses import replace
@@ -22,8 +24,9 @@ class Invalid(Exception):
 class Collector:
     """Collects the findings of a configuration.
 
-    error: the first error, at which aeon stops; refused: the path of its member. more_errors: the
-    other errors. notes: notes on the choice of the version. others: the remaining findings.
+    error: the first error, at which aeon stops, or None. refused: the path of the member with this
+    error. more_errors: the other errors. notes: notes on the choice of the version. others: all
+    other findings.
     """
 
     def __init__(self, tree: Node, source: Source | str) -> None:
@@ -44,7 +47,7 @@ class Collector:
         return (self.error is not None) + self.more_errors.count()
 
     def add(self, problem: Problem) -> None:
-        """Add a problem of a value that aeon reads."""
+        """Add the finding for a problem with a value that aeon reads."""
         path = problem.path
         span = problem.span or _span_at(self._tree, path)
         self.report(problem.code, path, span, False, what=problem.what, hint=problem.hint)
@@ -52,11 +55,11 @@ class Collector:
     def report(
         self, code: str, path: str, span: Span | None, unread: bool | None = None, **words: object
     ) -> Invalid:
-        """Add a finding; return the exception for a value that aeon refuses.
+        """Add a finding; return the exception that the caller can raise if aeon refuses the value.
 
-        words: values for the message; a function is called only if the finding is kept. unread:
-        whether aeon ignores this value, so that an error becomes a warning; by default the path
-        decides.
+        words: the values in the message, or functions that return them, called only if the finding
+        is kept. unread: whether aeon ignores this value, so that an error becomes a warning; None
+        decides it by the path.
         """
         if unread is None:
             unread = self._is_unread(code, path)
@@ -81,7 +84,9 @@ class Collector:
         return Invalid()
 
     def _is_unread(self, code: str, path: str) -> bool:
-        """Return whether aeon never reads the value at a path, as in most augmentation objects."""
+        """Return whether aeon never reads the value at a path: it ignores most augmentation
+        objects.
+        """
         if not path.startswith("augmentation[") or code == "aeon-unknown":
             return False
         if not path.startswith("augmentation[0]"):
@@ -95,7 +100,9 @@ class Collector:
         return IMAGES.isdisjoint(self.etl_types)
 
     def _place(self, path: str, span: Span | None) -> Place:
-        """Return the place of a span in the text; without a text, the place of the path."""
+        """Return the place of a span in the text; if there is no text, a place that shows the
+        path.
+        """
         if isinstance(self._source, str):
             return Place(self._source, field=path or None)
         if span is None:
@@ -111,7 +118,7 @@ def start_of(node: Node) -> Span | None:
 
 
 def _span_at(tree: Node, path: str) -> Span | None:
-    """Return the span of the value at a path, or of the object in which the value is missing."""
+    """Return the span of the value at a path; if the value is missing, the span of its object."""
     node = tree
     for name, index in re.findall(r"(\w+)|\[(\d+)\]", path):
         if index:

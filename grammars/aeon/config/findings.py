@@ -14,7 +14,7 @@ finding_at: Final = RULES.finding
 
 
 class Problem(NamedTuple):
-    """A problem of the value at a path. span: the span of the value, None if unknown."""
+    """A problem with the value at a path. span: the span of the value, None if unknown."""
 
     code: str
     path: str

@@ -1,4 +1,6 @@
-"""Check members against each other, and find values that aeon accepts, but later fails on."""
+"""Check whether members fit together, and find values that aeon accepts at first, but fails on
+later.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +21,7 @@ _WINDOWS: Final = ("hann", "hamming", "blackman", "bartlett", "none")
 
 
 def lint(loader: Settings) -> Problems:
-    """Yield the problems of a configuration in which each single member is valid."""
+    """Yield the problems of a configuration whose members are all valid when seen alone."""
     yield from _loader(loader)
     for number, element in enumerate(loader.objects("etl")):
         if check := _CHECKS.get(element.type):
@@ -181,6 +183,6 @@ def _names(loader: Settings) -> Problems:
 
 
 def _upper(char: str) -> str:
-    """Return a character in upper case as C's towupper does: always one character."""
+    """Return a character in upper case as towupper of C does: always exactly one character."""
     upper = char.upper()
     return upper if len(upper) == 1 else char

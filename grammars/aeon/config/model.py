@@ -1,4 +1,4 @@
-"""The model of aeon's loader configurations: values from a file or a dict, and defaults."""
+"""The model of aeon's loader configurations: the values in a file or a dict, and the defaults."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -40,11 +40,11 @@ class LoaderConfig(UnitSequence[Settings, tuple[Settings, ...]]):
         limits: Limits = DEFAULT,
         findings: Findings | None = None,
     ) -> "LoaderConfig":
-        """Check a configuration that a Python program gives to aeon: dicts, lists and tuples.
+        """Read a configuration that a Python program gives to aeon: dicts, lists and tuples.
 
-        `dialect` and `findings` are as in `exset.parsers.aeon.config.parse`; places are paths of
-        members. Without `findings`, one FormatWarning reports all findings. Raises FormatError if
-        no version of aeon accepts the configuration.
+        `dialect` and `findings` are as in `exset.parsers.aeon.config.parse`; findings show the
+        path of the member. Without `findings`, one FormatWarning reports all findings. Raises
+        FormatError if no version of aeon accepts the configuration.
         """
         collected = Findings() if findings is None else findings
         tree = node(config, depth=limits.max_depth)
@@ -65,9 +65,11 @@ class LoaderConfig(UnitSequence[Settings, tuple[Settings, ...]]):
     @overload
     def __getitem__(self, index: str) -> Value: ...
     def __getitem__(self, index: SupportsIndex | slice | str) -> Value:
-        """Return an etl object, a slice of them, or, by name, the value of a member of the loader.
+        """Return an etl object by its index, a slice of them, or the value of a loader member by
+        its name.
 
-        Raises IndexError, TypeError, and KeyError for an unknown member.
+        Raises IndexError for an index out of bounds, KeyError for an unknown member, and TypeError
+        for another type of index.
         """
         return self.settings[index] if isinstance(index, str) else super().__getitem__(index)
 
@@ -112,17 +114,21 @@ class LoaderConfig(UnitSequence[Settings, tuple[Settings, ...]]):
 
     @property
     def block_size(self) -> int:
-        """The number of records in a block: twice the batch size if the configuration has 0."""
+        """The number of records in a block; twice the batch size if the configuration says 0."""
         return self.settings.number("block_size") or integer(2 * self.batch_size, "int32")
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """The arrays of a batch in aeon's order, with shapes without the axis of the batch."""
+        """The arrays of a batch in aeon's order; their shapes are those of one record, without the
+        batch axis.
+        """
         return outputs_of(self.dialect, self.etl)
 
     @property
     def meant_outputs(self) -> tuple[Output, ...]:
-        """The arrays that `exset.DataLoader` gives by default; aeon gives some in other sizes."""
+        """The arrays that `exset.DataLoader` gives by default; aeon gives some of them wrong
+        sizes.
+        """
         return outputs_of(self.dialect, self.etl, meant=True)
 
     def to_dict(self) -> dict[str, object]:
@@ -134,8 +140,8 @@ class LoaderConfig(UnitSequence[Settings, tuple[Settings, ...]]):
     ) -> "LoaderConfig":
         """Return the configuration for another version of aeon; `findings` collects the changes.
 
-        `lossy` drops members that the version does not know, with a finding for each. Raises
-        FormatError for values that it cannot store, ValueError for an unknown `dialect`.
+        With `lossy`, drops members that the version does not know, with a finding for each. Raises
+        FormatError for values that the version cannot store, ValueError for an unknown `dialect`.
         """
         collected = Findings() if findings is None else findings
         return LoaderConfig(translated(self.settings, dialect_of(dialect), lossy, collected))

@@ -25,8 +25,8 @@ def float32(number: float) -> float:
 def integer(number: float, kind: str) -> int:
     """Return a number as an `int32`, `uint32` or `size`.
 
-    Integers wrap around. Reals are truncated towards zero; a real out of range gives the result of
-    the processor's instruction.
+    Integers wrap around. Reals are truncated towards zero; a real out of range gives what an
+    x86-64 processor returns.
     """
     bits = _BITS[kind]
     if isinstance(number, float):
@@ -39,7 +39,7 @@ def integer(number: float, kind: str) -> int:
 
 
 def total_anchors(element: Settings) -> int:
-    """Return the number of anchors of an image."""
+    """Return the number of anchors (reference boxes) of an image."""
     scale, count = element["scaling_factor"], 1
     assert isinstance(scale, int | float)
     for name in ("ratios", "scales"):
@@ -52,7 +52,9 @@ def total_anchors(element: Settings) -> int:
 
 
 class NoLength(ValueError):
-    """Raised for a member that is not a length of time; the message is the member's name."""
+    """Raised for a member whose value is not a length of time; the message is the member's
+    name.
+    """
 
 
 class Spans(NamedTuple):
@@ -64,7 +66,7 @@ class Spans(NamedTuple):
 
 
 def spans_of(element: Settings) -> Spans:
-    """Return the lengths of an audio object; raise NoLength for an invalid length."""
+    """Return the lengths of an audio object in samples; raise NoLength for an invalid length."""
     rate = element.number("sample_freq_hz")
     found = []
     for name in ("max_duration", "frame_length", "frame_stride"):
@@ -76,7 +78,7 @@ def spans_of(element: Settings) -> Spans:
 
 
 def _samples(text: str, rate: int) -> int | None:
-    """Return the number of samples in a text such as `4 seconds`; None if the text is invalid.
+    """Return the number of samples for a text such as `4 seconds`; None if the text is invalid.
 
     It is computed in binary32, as aeon does.
     """

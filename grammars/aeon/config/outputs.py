@@ -139,5 +139,5 @@ _MEANT: Final[dict[str, Callable[[Settings], Shapes]]] = {
 
 
 def declare_outputs(name: str, shapes: Callable[[Settings], Shapes]) -> None:
-    """Add the arrays of a type of etl objects that aeon does not have."""
+    """Declare the arrays of a new type of etl objects, which aeon does not have."""
     _SHAPES[name] = shapes

@@ -1,4 +1,6 @@
-"""Read a tree of values as the settings for a version of aeon, and choose the version."""
+"""Read a tree of values as the settings of a version of aeon; choose the version if none is
+given.
+"""
 
 from collections.abc import Sequence
 
@@ -30,10 +32,10 @@ def read(
 
 
 def _best(tree: Node, source: Source | str) -> Check:
-    """Read as the first version that accepts the configuration, or as the version with the fewest
-    errors.
+    """Read a configuration by the first version in `DIALECTS` that accepts it, or else by the
+    version with the fewest errors.
 
-    If this is not aeon's last version, a note says why the last one refuses the configuration.
+    If an older version accepts it, a note says why aeon's last version refuses it.
     """
     checks: list[Check] = []
     for dialect in DIALECTS:
@@ -56,7 +58,9 @@ def _best(tree: Node, source: Source | str) -> Check:
 def _checked(
     tree: Node, source: Source | str, dialect: Dialect, changes: Sequence[Problem] = ()
 ) -> Check:
-    """Read a tree as one version of aeon does. changes: the changes that `upgraded` made."""
+    """Read a tree as one version of aeon does. changes: the changes that `upgraded` made, to
+    report.
+    """
     check = Check(tree, source, dialect)
     for change in changes:
         check.add(change)

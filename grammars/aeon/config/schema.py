@@ -271,7 +271,7 @@ TABLES: Final[dict[str, Table]] = {
 
 
 def declare_etl(table: Table) -> None:
-    """Add a type of etl objects that aeon does not have."""
+    """Declare a new type of etl objects, which aeon does not have."""
     ETL[table.name] = TABLES[f"etl {table.name}"] = table
 
 

@@ -35,8 +35,8 @@ Kind: TypeAlias = Literal[_Scalar, _List, "object", "objects", "any"]
 class KindRule(NamedTuple):
     """The rule for all values of a kind.
 
-    expected: the name of a valid value in messages. item: the kind of a list's items. size: the
-    number of items; 0 for any number.
+    expected: the words for a valid value in messages. item: for a list, the kind of its items.
+    size: the number of items; 0 for any number.
     """
 
     expected: str
@@ -63,7 +63,7 @@ Plain: TypeAlias = str | int | float | bool | tuple[str, ...] | tuple[float, ...
 
 
 class Required:
-    """The type of `REQUIRED`, which marks a member that has no default and must be given."""
+    """The type of `REQUIRED`, the default of a member that a configuration must have."""
 
 
 REQUIRED: Final = Required()
@@ -71,9 +71,10 @@ REQUIRED: Final = Required()
 
 @dataclass(frozen=True)
 class Constraint:
-    """The values that a member allows: numbers (both of a pair) within bounds, or some words.
+    """The values that a member allows: numbers within bounds, or the values in `one_of`.
 
-    `low` and `high` are inclusive, `above` is exclusive; an `ordered` pair must not decrease.
+    `low` and `high` are inclusive bounds, `above` is an exclusive lower bound; they hold for both
+    numbers of a pair. In an `ordered` pair the second number must not be smaller.
     """
 
     low: float | None = None
@@ -83,7 +84,7 @@ class Constraint:
     ordered: bool = False
 
     def allows(self, value: object) -> bool:
-        """Return whether each number is within the bounds, or the value is one of the words."""
+        """Return whether the value is in `one_of`, or each of its numbers is within the bounds."""
         if self.one_of:
             return value in self.one_of
         return all(
@@ -114,7 +115,9 @@ def _numbers(value: object) -> list[int | float]:
 
 @dataclass(frozen=True)
 class Member:
-    """A member of an object. `dialects` know the member; `table` declares the objects in it."""
+    """A member of an object. dialects: the dialects that know the member. table: the name of the
+    table for the objects in it.
+    """
 
     name: str
     kind: Kind
@@ -131,7 +134,7 @@ class Member:
 
 
 class Table:
-    """The members of an object, in aeon's order. In a `lax` table aeon ignores unknown members."""
+    """The members of an object, in aeon's order. lax: whether aeon ignores unknown members."""
 
     def __init__(
         self,
@@ -140,7 +143,7 @@ class Table:
         dialects: tuple[Dialect, ...] = DIALECTS,
         lax: bool = False,
     ) -> None:
-        """Declare an object; `name` is its `type`, if it has one."""
+        """Declare an object; `name` is the value of its member `type`, if it has one."""
         self.name = name
         self.dialects = dialects
         self.lax = lax
@@ -149,5 +152,5 @@ class Table:
         }
 
     def members_of(self, dialect: Dialect) -> Mapping[str, Member]:
-        """Return the members that a dialect knows, by name."""
+        """Return the members that a dialect knows, as a dict from name to member."""
         return self._members[dialect]

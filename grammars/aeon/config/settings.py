@@ -1,4 +1,6 @@
-"""An object of a loader configuration: the given values, and defaults for the other members."""
+"""An object of a loader configuration: the values given in it, and the defaults of other
+members.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -32,11 +34,11 @@ class Settings:
 
     @property
     def members(self) -> Mapping[str, Member]:
-        """The members that the dialect knows."""
+        """The members that the dialect knows, as a dict from name to member."""
         return TABLES[self.table].members_of(self.dialect)
 
     def __getitem__(self, name: str) -> Value:
-        """Return the value of a member, or its default; KeyError for an unknown member."""
+        """Return the value of a member, or its default. Raises KeyError for an unknown member."""
         if name in self.given:
             return self.given[name]
         if name not in self.members:
@@ -64,12 +66,12 @@ class Settings:
         return tuple(float(each) for each in values if isinstance(each, int | float))
 
     def pair(self, name: str) -> tuple[float, float]:
-        """Return the value of a member that holds the bounds of a distribution."""
+        """Return the two numbers of a member that has the bounds of a random distribution."""
         low, high = self.reals(name)
         return low, high
 
     def objects(self, name: str) -> "tuple[Settings, ...]":
-        """Return the objects of a member: the objects of a list, or a single object."""
+        """Return the objects of a member whose value is a list of objects or one object."""
         value = self[name]
         values = value if isinstance(value, tuple) else (value,)
         return tuple(each for each in values if isinstance(each, Settings))
@@ -102,7 +104,7 @@ class Settings:
 
 
 def plain(value: Value, kind: Kind, *, defaults: bool = False) -> object:
-    """Return a value as a plain Python value; binary32 as the float with the shortest decimal."""
+    """Return a value as a plain Python value; a binary32 as the float with the fewest digits."""
     if isinstance(value, Settings):
         return value.to_dict(defaults=defaults)
     if isinstance(value, Node):

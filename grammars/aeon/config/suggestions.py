@@ -1,4 +1,4 @@
-"""Words of messages: hints for names that aeon does not know, and values as text."""
+"""Parts of messages: hints for wrong members and values, and values as text."""
 
 from collections.abc import Collection
 from typing import Final
@@ -32,7 +32,7 @@ def unknown_hint(name: str, table: str, dialect: Dialect) -> str:
 
 
 def value_hint(member: Member, value: Value) -> str:
-    """Return a hint for a value that a member does not allow."""
+    """Return a hint for a value that a member does not allow; empty if there is none."""
     allowed = member.constraint.one_of if member.constraint else ()
     near = did_you_mean(str(value), [word for word in allowed if isinstance(word, str)])
     return near or (f"{member.name}: {member.about}" if member.about else "")
@@ -46,7 +46,7 @@ def missing_hint(node: Node, declared: Member, known: Collection[str]) -> str:
 
 
 def found_text(node: Node) -> str:
-    """Describe a value of the wrong type in a message, such as `a list of 3`."""
+    """Return a description of a value of the wrong type, for a message: `a list of 3`."""
     if isinstance(node.content, tuple):
         return f"a list of {len(node.content)}"
     return {"object": "an object", "null": "null"}.get(

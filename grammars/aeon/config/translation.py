@@ -1,4 +1,4 @@
-"""Translate the settings of one version of aeon to another."""
+"""Translate settings from one version of aeon to another."""
 
 from typing import Final
 
@@ -19,8 +19,8 @@ _RENAMED_TYPES: Final = {
 def translated(settings: Settings, dialect: Dialect, lossy: bool, findings: Findings) -> Settings:
     """Return the settings for another version of aeon; `findings` collects the changes.
 
-    Raises FormatError for an etl type that this version does not know; also for a member, unless
-    `lossy`, which drops the member.
+    Raises FormatError for an etl type that this version does not know, and for an unknown member;
+    with `lossy`, drops such members instead.
     """
     if settings.dialect == dialect:
         return settings

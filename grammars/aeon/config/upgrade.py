@@ -1,7 +1,8 @@
 """Upgrade configurations of aeon's first versions to the members of later ones.
 
-Until 2017 the member `type` of the loader listed types, and the loader had an object for each type,
-which also contained augmentation members. The members of `schema.RENAMED` had other names.
+Until 2017 the loader had no list `etl`: its member `type` listed the etl types, and it had a
+member for each type, an object that also contained augmentation members. The members in
+`schema.RENAMED` had other names.
 """
 
 from typing import Final
@@ -47,12 +48,17 @@ def _renamed(members: _Members, changes: list[Problem]) -> _Members:
 
 
 def _replaced(members: _Members, old: str, new: str, member: Member) -> _Members:
-    """Return members in which `member`, named `new`, takes the place of the member `old`."""
+    """Return the members with `old` replaced, at the same place, by `member` with the name
+    `new`.
+    """
     return dict((new, member) if pair[0] == old else pair for pair in members.items())
 
 
 def _typed(augment: Member, kind: str) -> tuple[Member, str]:
-    """Return augmentation objects that have a type, and the type if it was added, else ""."""
+    """Add the type `kind` to augmentation objects if none of them has a type.
+
+    Return the objects, and the type if it was added, else "".
+    """
     untyped = [each for each in augment.value.items if each.kind == "object"]
     if not untyped or any("type" in each.members for each in untyped):
         return augment, ""
@@ -66,7 +72,9 @@ def _typed(augment: Member, kind: str) -> tuple[Member, str]:
 
 
 def _kind_of(members: _Members) -> str:
-    """Return the type of augmentation that fits the etl types of a configuration."""
+    """Return the type of augmentation that fits the etl types: `audio` if they include it, else
+    `image`.
+    """
     types = _types_of(members)
     for each in members["etl"].value.items if "etl" in members else ():
         if "type" in each.members:
