@@ -23,9 +23,9 @@ def read_labels(
 ) -> "Labels":
     """Return the labels in a file, one for each item; its contents decide the kind of file.
 
-    `column`: the number of a column of a manifest with a header, by default the last one; for other
-    files as in `labels_in`, as are `findings`. Raises FormatError for a file without labels,
-    LimitError and OSError.
+    `column`: for a manifest with a header, the number of a column, by default the last. For other
+    files, `column` and `findings` are as in `labels_in`. Raises FormatError for a file without
+    labels, LimitError and OSError.
     """
     source = api.read_source(path, limits=limits)
     fmt = formats.by_signature(bytes(source.view[: formats.HEAD]))

@@ -1,4 +1,4 @@
-"""`mpirun -n N python -m exset.mpi COMMAND`: rank 0 runs a command, the others do its work."""
+"""`mpirun -n N python -m exset.mpi COMMAND`: rank 0 runs a command, other ranks do its work."""
 
 import sys
 from concurrent.futures import Executor

@@ -28,7 +28,7 @@ BATCHES = "batches"
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """The sampler of a picture of batches: its name, N classes, M samples, and the seed."""
+    """The batches to draw: the sampler's name, N classes, M samples of each, and the seed."""
 
     classes: int
     samples: int
@@ -60,7 +60,8 @@ def plot(
 ) -> "Figure":
     """Draw a picture, and return a figure of matplotlib, which notebooks show.
 
-    `source`: a path, a model, or a sampler. `picture`: by default the first of its family.
+    `source`: a path, a model, or a sampler. `picture`: a name from this list, by default the first
+    one of the kind.
 
     - an example set: "units" (heat maps of inputs and targets), "timeline", "grid" (each pattern as
       a small picture), "similarity" (cosines of patterns), "dendrogram", "pca";
@@ -74,7 +75,7 @@ def plot(
     example set. `ticks`: the number of ticks in an interval of time. `grid`: (height, width) of a
     pattern. `column`: the column of the classes, images or numbers. `batches`: (N, M), the classes
     in a batch and the samples of each, for the sampler with the name `sampler` and `seed`. `base`,
-    `access`: as in `validate`. `pixels`: the most pixels of a side, if the figure is saved.
+    `access`: as in `validate`. `pixels`: how many pixels a side of the saved figure has at most.
 
     Raises the errors of `load`; ValueError for an unknown picture, and if there is nothing to draw;
     ImportError without matplotlib, or without OpenCV for images.
@@ -118,7 +119,10 @@ def plot(
 
 
 def of_model(model: Model, picture: str | None, options: "PictureOptions") -> "Picture":
-    """Return a picture of a model, before it is drawn. Raises ValueError."""
+    """Return a picture of a model, which is not drawn yet.
+
+    Raises ValueError for an unknown picture, and if there is nothing to draw.
+    """
     family = formats.family_of(model)
     if picture == BATCHES:
         raise ValueError("a picture of batches needs a file with labels, or a sampler")
@@ -127,9 +131,9 @@ def of_model(model: Model, picture: str | None, options: "PictureOptions") -> "P
 
 
 def of_batches(path: str, options: "PictureOptions", batches: BatchOptions) -> "Picture":
-    """Return the first batches that a sampler draws from the labels in a file. Raises ValueError.
+    """Return a picture of the first batches that a sampler draws from the labels in a file.
 
-    Also raises the errors of `read_labels`.
+    Raises ValueError without N and M, and the errors of `read_labels`.
     """
     from exset.labels import read_labels
     from exset.runtime.samplers.registry import build_sampler
@@ -142,13 +146,13 @@ def of_batches(path: str, options: "PictureOptions", batches: BatchOptions) -> "
 
 
 def of_sampler(sampler: "NxMSampler") -> "Picture":
-    """Return the first batches of a sampler."""
+    """Return a picture of the first batches of a sampler."""
     from exset.runtime.samplers.pictures import composition
 
     return composition(sampler)
 
 
 def title_of(path: str) -> str:
-    """Return the name of the file in a path, for the title of a picture; empty for `-`."""
+    """Return the file name in a path, for the title of a picture; "" for `-`."""
     name = os.path.basename(path.rstrip("/")) or path
     return "" if path == "-" else name.removeprefix("exset::")

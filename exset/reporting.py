@@ -1,6 +1,6 @@
-"""What a report says of a file: findings, statistics, the first units, and pictures.
+"""Collect what a report shows of a file: findings, statistics, the first units, and pictures.
 
-A large file is sampled: exset reads its beginning, and the report says so.
+exset reads only the beginning of a large file, and the report says so.
 """
 
 from collections.abc import Callable, Iterator
@@ -40,9 +40,9 @@ _CELL: Final = 60
 
 @dataclass
 class ReportOptions:
-    """How to report files. `whole`: read large files whole. `batches`: a sampler of batches.
+    """How to report files. `whole`: read all of a large file. `batches`: batches to draw.
 
-    `column`: the column of the labels that the sampler uses. Other fields: as for `validate`.
+    `column`: the column of the labels for `batches`. Other fields: as for `validate`.
     """
 
     whole: bool = False
@@ -56,9 +56,9 @@ class ReportOptions:
 
 
 def report_of(path: str, options: ReportOptions, number: int = 0) -> tuple[PageFile, Findings]:
-    """Return the report of a file, and its findings. `number`: the number of the file in the page.
+    """Return the report of a file, and its findings. `number`: the number of the file on the page.
 
-    An error of the format is a finding. Raises OSError, and ImportError without matplotlib.
+    A FormatError becomes a finding. Raises OSError, and ImportError without matplotlib.
     """
     findings, page = Findings(), PageFile(safe(path), "")
     sampled: _Sampled | None = None
@@ -90,7 +90,7 @@ def report_of(path: str, options: ReportOptions, number: int = 0) -> tuple[PageF
 
 
 def verdict(findings: Findings) -> str:
-    """Return the number of findings by severity, as text."""
+    """Return a text that says how many findings of each severity there are."""
     kept = [counted(n, each) for each in Severity if (n := _count(findings, each))]
     return ", ".join(kept) or "none"
 
@@ -101,7 +101,7 @@ def _count(findings: Findings, severity: Severity) -> int:
 
 
 class _Sampled:
-    """The models of a file, or of its beginning; keeps the first ones for pictures."""
+    """The models of a file, or only of its beginning; keeps the first models for pictures."""
 
     def __init__(
         self, file: OpenFile | OpenFolder, findings: Findings, options: ReportOptions
@@ -212,7 +212,7 @@ def _cell(value: object) -> str:
 def _pictures(
     model: Model, path: str, options: ReportOptions, number: int
 ) -> Iterator[PagePicture]:
-    """Yield the pictures of a model, and of the batches of a sampler."""
+    """Yield the pictures of a model, and the picture of `batches` if they are set."""
     from exset.runtime.pictures.options import PictureOptions
 
     family = formats.family_of(model)
@@ -226,7 +226,7 @@ def _pictures(
 
 
 def _drawn(name: str, make: "Callable[[], Picture]", number: int) -> PagePicture:
-    """Return a picture as SVG; for one that cannot be drawn, the reason."""
+    """Return a picture as SVG; if it cannot be drawn, return the reason in its place."""
     from exset.runtime.pictures.drawing import encoded
 
     try:

@@ -1,4 +1,4 @@
-"""Read a file in chunks more than once, for writers that must know the whole before they write."""
+"""Read a file in chunks more than once, for writers that need all of it before they write."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:
-    """Return whether a file is converted in chunks that are read more than once.
+    """Return whether to convert a file in chunks that are read more than once.
 
-    Small files are not, as they are converted faster as a whole.
+    A small file is converted as a whole, which is faster.
     """
     family = file.format.family
     if file.format.streamer is None or not (target.is_folder or target.chunk_writer is not None):
@@ -35,7 +35,7 @@ def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:
 
 
 class OnceFindings:
-    """Collects findings only once, from the first complete reading of a file read repeatedly."""
+    """Collects the findings of a file that is read several times, from one complete reading."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings: Findings | None = findings
@@ -61,9 +61,9 @@ class OnceFindings:
 class FileChunks(Iterable[Model]):
     """The models of the chunks of a file; each iteration reads the file again.
 
-    A file that gives a single chunk is read once. `opened`: opens the file. `findings`: those of
-    one iteration. Raises the errors of `Format.stream`, and FormatError if the file changes between
-    the iterations.
+    A file with a single chunk is read only once. `opened`: opens the file. `findings`: get the
+    findings of one iteration. Raises the errors of `Format.stream`, and FormatError if the file
+    changes between the iterations.
     """
 
     opened: Callable[[], AbstractContextManager[OpenFile | OpenFolder]]
@@ -105,7 +105,7 @@ class FileChunks(Iterable[Model]):
 
 
 def _state(file: OpenFile | OpenFolder) -> tuple[int, int]:
-    """Return what changes with a file: its size and time; for a folder, the sizes of its files."""
+    """Return numbers that change with a file: size and time; for a folder, its files' sizes."""
     if isinstance(file, OpenFolder) or not os.path.exists(file.name):
         return file.size, 0
     status = os.stat(file.name)
@@ -116,8 +116,8 @@ def _state(file: OpenFile | OpenFolder) -> tuple[int, int]:
 class FileTables(Iterable["Table"]):
     """The tables of the chunks of a file of any family; each iteration reads the file again.
 
-    `findings`: those of one iteration. The first iteration reads the file twice: first to find the
-    columns of the tables.
+    `findings`: get the findings of one iteration. The first iteration reads the file twice, as it
+    first finds the columns of the tables.
     """
 
     chunks: Iterable[Model]

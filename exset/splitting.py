@@ -1,4 +1,4 @@
-"""`split`: divide a model into disjoint parts, in order or at random, by unit or by group."""
+"""`split`: divide a model into disjoint parts, in order or at random, by units or by groups."""
 
 import math
 from collections.abc import Sequence
@@ -28,18 +28,18 @@ def split(
 ) -> list[S]:
     """Divide a model into disjoint parts.
 
-    `sizes`: for each part a fraction of the units (a float up to 1), a number of units (an int), or
-    None for the rest; one size alone makes two parts, the second with the rest. A size may also be
-    a pattern such as "s1_*" (`*`, `?` and `[...]`), for all units with a matching name: the other
-    parts then share the other units. Names are the names of examples, `file/id` of samples, the
-    first fields of records. `seed`: draw units at random (NumPy's PCG64), always the same for a
-    seed; by default each part continues where the part before ends. `by`: keep units with the same
-    value of a field together, such as "file" of a sample list; sizes are then met as nearly as
-    possible, and each part gets a group of units if there are enough groups. `stratify`: give each
-    part an equal share of each value of a field, such as "label" of a manifest. Fields are the
-    same as in `exset.edit.keep`. Units keep their order in a part. Raises ValueError for too large
-    sizes and
-    for an empty part, TypeError for a model that cannot be split, such as a schema.
+    `sizes`: for each part a fraction of the units (a float up to 1), a number of units (an int),
+    or None for all other units; one size alone makes two parts, the second with all other units. A
+    size may also be a pattern such as "s1_*" (`*`, `?` and `[...]`), for all units with a matching
+    name: the other parts then share the other units. Names are the names of examples, `file/id` of
+    samples, the first fields of records. `seed`: draw units at random (NumPy's PCG64); the same
+    seed draws the same units. By default, each part begins where the part before it ends. `by`:
+    keep units with the same value of a field together, such as "file" of a sample list; parts then
+    have nearly the given sizes, and each part gets at least one group of units if there are enough
+    groups. `stratify`: give each part an equal share of each value of a field, such as "label" of
+    a manifest. Fields are the same as in `exset.edit.keep`. Units keep their order in a part.
+    Raises ValueError for too large sizes and for an empty part, TypeError for a model that cannot
+    be split, such as a schema.
     """
     import numpy as np
 
@@ -80,10 +80,10 @@ def split(
 
 
 def _parts_of_groups(size: "NDArray[np.int64]", ends: Sequence[int]) -> "NDArray[np.int64]":
-    """Return the part of each group; `len(ends)` for groups that are in no part.
+    """Return the part of each group; `len(ends)` for a group that is in no part.
 
-    The middle of a group decides its part. A part without groups then gets the group whose size is
-    the nearest, from a part that has others.
+    The middle of a group decides its part. A part without groups then gets a group of the nearest
+    size from a part that has several groups.
     """
     import numpy as np
 
@@ -98,7 +98,7 @@ def _parts_of_groups(size: "NDArray[np.int64]", ends: Sequence[int]) -> "NDArray
 
 
 def _too_few_groups(by: str, size: "NDArray[np.int64]", parts: int) -> str:
-    """Return the message for groups that are too few for the parts."""
+    """Return the message for fewer groups than parts."""
     low, high = int(size.min()), int(size.max())
     of_units = counted(high, "unit") if low == high else f"{low:,} to {counted(high, 'unit')}"
     has = "is only" if size.size == 1 else "are only"
@@ -118,7 +118,7 @@ def _empty(part: int, size: float | str | None, count: int) -> str:
 
 
 def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
-    """Return where each part of `count` units ends; raise ValueError as `split` does."""
+    """Return where each part of `count` units ends. Raises ValueError as `split` does."""
     if not sizes:
         raise ValueError("no sizes are given")
     if sum(size is None for size in sizes) > 1:
@@ -154,7 +154,7 @@ def _shares(group: "NDArray[np.int64]") -> "NDArray[np.float64]":
 
 
 def _named(model: Selectable, patterns: Sequence[str | None]) -> "NDArray[np.int64]":
-    """Return the number of the first pattern that matches each unit's name, or -1."""
+    """Return for each unit the number of the first pattern that matches its name, or -1."""
     import numpy as np
 
     tests = [

@@ -1,4 +1,4 @@
-"""The options of a conversion, for each of its steps: read, make a table, make a model, write."""
+"""Give the options of a conversion to its steps: read, make a table, make a model, write."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _FLAGS: Final = {"follow_links": "links", "allow_plugins": "plugins"}
 
 @dataclass(frozen=True)
 class Steps:
-    """The options of each step of a conversion. A step that does not take place has none."""
+    """The options of each step of a conversion. A step that is not needed has none."""
 
     read: dict[str, OptionValue]
     to_table: dict[str, object]
@@ -44,9 +44,8 @@ class Steps:
 
         `options`: options of all steps; the reader gets only options that the writer does not
         have. `reading`: options of the reader and of tables. `is_untrusted`: whether unset options
-        get their
-        values for untrusted files. With `dry_run` no option writes a folder. Raises OptionError for
-        an option that no step has, and for a wrong value.
+        get the values that they have for untrusted files. With `dry_run` no option writes a
+        folder. Raises OptionError for an option that no step has, and for a wrong value.
         """
         is_direct = target.can_write(source.family)
         of_table = () if is_direct else source.family.table_options
@@ -102,7 +101,7 @@ class Steps:
 
 
 def check(target: Format, options: Mapping[str, object]) -> None:
-    """Check options before the source is known; raise OptionError for one that no source has."""
+    """Check options before the source is known; raise OptionError for one that no format has."""
     of_sources = {option.name for fmt in formats.all_formats() for option in fmt.read_options}
     of_sources |= {option.name for each in formats.families() for option in each.table_options}
     others = {name: value for name, value in options.items() if name not in of_sources}
@@ -111,7 +110,7 @@ def check(target: Format, options: Mapping[str, object]) -> None:
 
 
 def _model_options(target: Format) -> tuple[Option, ...]:
-    """Return the options of the function that makes a table into a model for the target."""
+    """Return the options of the function that makes a model for the target from a table."""
     family = bridge.made_of_tables(target)
     return () if family is None else family.model_options
 
@@ -125,7 +124,7 @@ def _of(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, 
 
 
 def parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, object]:
-    """Return the options that are set and declared, with texts converted to values."""
+    """Return the options that are set and declared; convert texts to values."""
     found = _of(declared, given)
     for option in declared:
         text = found.get(option.name)
@@ -138,7 +137,7 @@ def parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[st
 
 
 def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict[str, object]:
-    """Return options in which folders to write are replaced by folders that only count bytes."""
+    """Return the options; replace each folder to write by a folder that only counts bytes."""
     folders = {each.name for each in declared if each.is_new_folder}
     return {
         name: NewFolder(str(value), None) if name in folders else value
@@ -147,7 +146,7 @@ def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict
 
 
 def _with_access(options: dict[str, object]) -> dict[str, object]:
-    """Return options in which the options of access to files are joined in one, `access`."""
+    """Return the options; join the options for access to files into one, `access`."""
     flags = {field: bool(options.pop(name, False)) for name, field in _FLAGS.items()}
     locking = False if options.pop("no_locking", False) else None
     root = options.pop("root", "")

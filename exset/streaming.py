@@ -1,7 +1,7 @@
 """`stream`: read the units of a file in chunks.
 
-This takes little memory, however large the file. The file may still grow: from a pipe, a unit, such
-as an example, is yielded as soon as it is complete.
+This takes little memory, however large the file is. The file may still be growing: from a pipe, a
+unit, such as an example, is yielded as soon as it is complete.
 """
 
 import io
@@ -48,11 +48,11 @@ def stream(
     """Read units, such as examples, one after the other, from a file, a pipe or standard input.
 
     Arguments, errors and findings are the same as for `load`; units before an error are yielded
-    first.
-    The memory holds a chunk of the file, or one unit if that is larger. The first `next` opens the
-    file. From a pipe, a unit is yielded as soon as it is complete (text: with the end of its line);
-    the first bytes decide the format. With `loop`, the file is opened again at its end, until it
-    has no units; findings are reported once. Raises ValueError for a loop over standard input.
+    first. Only a chunk of the file is in memory, or one unit if it is larger. The first `next`
+    opens the file. From a pipe, a unit is yielded as soon as it is complete (text: with the end of
+    its line); the first bytes decide the format. With `loop`, the file is read again and again,
+    until it has no units; findings are reported once. Raises ValueError for a loop over standard
+    input.
     """
     path, engine = os.fsdecode(path), formats.engine(engine)
     if format is not None:
@@ -71,7 +71,7 @@ class Stream(Iterator[Any]):
     """
 
     def __init__(self, models: Generator[Model, None, None], unreported: Findings | None) -> None:
-        """Take a model for each chunk.
+        """Yield the units of `models`, one model for each chunk.
 
         At the end of the stream, one FormatWarning reports the findings in `unreported`.
         """
@@ -93,7 +93,7 @@ class Stream(Iterator[Any]):
 
     @property
     def header(self) -> Any:
-        """The header of the file, such as a `SetHeader`; reads it if necessary."""
+        """The header of the file, such as a `SetHeader`; reads the first chunk if necessary."""
         if self._model is None and not self._advance():
             raise ValueError("the stream was closed before its header was read")
         assert self._model is not None
@@ -117,7 +117,7 @@ class Stream(Iterator[Any]):
         self._units = iter(())
 
     def _warn(self) -> None:
-        """Issue the warning once; it names the line of the caller's caller."""
+        """Issue the warning once; it shows the line that called this method's caller."""
         if self._unreported is not None:
             findings, self._unreported = self._unreported, None
             warn(findings)
@@ -140,9 +140,9 @@ def chunks(
     findings: Findings,
     engine: Engine = "auto",
 ) -> Generator[Model, None, None]:
-    """Read as `stream` does, but yield a model for each chunk; at least one each time it opens.
+    """Read as `stream` does, but yield a model for each chunk; at least one per opening.
 
-    This is faster: a model holds some hundred kilobytes of a file.
+    This is faster: a model has some hundred kilobytes of a file.
     """
     while True:
         count = 0
@@ -158,7 +158,7 @@ def chunks(
 
 @dataclass
 class OpenFile:
-    """A file that is open, and its format."""
+    """An open file, and its format."""
 
     path: str
     blocks: Blocks
@@ -176,7 +176,7 @@ class OpenFile:
 
     @property
     def is_pipe(self) -> bool:
-        """Whether data may arrive later; then reading again may give other data."""
+        """Whether data may arrive later; then a second reading may give other data."""
         return self.blocks.is_pipe
 
     def models(
@@ -184,8 +184,8 @@ class OpenFile:
     ) -> Iterator[Model]:
         """Yield a model for each chunk, or for the whole file if it is small or cannot be chunked.
 
-        Arguments and errors are the same as for `Format.read`; of a large file, only the first
-        error is raised.
+        Arguments and errors are the same as for `Format.read`; in a large file, only the first
+        error is found.
         """
         if self.format.streamer is None or self.is_small():
             yield self.model(findings, engine=engine, **options)
@@ -212,7 +212,7 @@ class OpenFile:
         )
 
     def is_small(self) -> bool:
-        """Return whether the file is read at once, even if it could be read in chunks."""
+        """Return whether to read the file as a whole, even if it could be read in chunks."""
         if self.few:
             return False
         if self.blocks.needed is None:
@@ -220,7 +220,7 @@ class OpenFile:
         return self.blocks.needed <= SMALL
 
     def source(self) -> Source:
-        """Return the whole file; read it again from its path if it may be mapped."""
+        """Return the whole file; if it may be mapped into memory, read it again from its path."""
         has_path = self.path != "-" and not self.path.startswith(samples.PREFIX)
         if has_path and self.blocks.size is not None:
             return files.read(self.path, limits=self.limits, maps=formats.maps)
@@ -233,7 +233,7 @@ class OpenFile:
 
 @dataclass
 class OpenFolder:
-    """A folder that is read as one input, and its format; with the methods of an `OpenFile`."""
+    """A folder that is read as one input, and its format; has the methods of an `OpenFile`."""
 
     folder: Folder
     format: Format
@@ -251,13 +251,13 @@ class OpenFolder:
         return self.folder.size
 
     def is_small(self) -> bool:
-        """Return whether the folder is read at once, even if it could be read in chunks."""
+        """Return whether to read the folder as a whole, even if it could be read in chunks."""
         return self.size <= SMALL
 
     def models(
         self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue
     ) -> Iterator[Model]:
-        """Yield a model for each chunk, or one if the format cannot be read in chunks."""
+        """Yield a model for each chunk; or one model if the format cannot be read in chunks."""
         if self.format.streamer is None:
             return iter([self.model(findings, engine=engine, **options)])
         return self.stream(findings, engine=engine, **options)
@@ -293,8 +293,8 @@ def opened(
 
     `format`: the name of the format. `few`: whether only the first units are needed. `argument`:
     as in `formats.detect`. `roots`: the folders that must contain the files of a folder. Raises
-    the errors of
-    `files.blocks`, also for a folder of no known format, and FormatError for an unknown format.
+    the errors of `files.blocks`, also for a folder of an unknown format, and FormatError if the
+    format of a file is unknown.
     """
     name = os.fsdecode(path)
     if (found := folder_of(name, format, limits, roots)) is not None:
@@ -312,7 +312,7 @@ def folder_of(
     limits: Limits = DEFAULT,
     roots: tuple[str, ...] = (),
 ) -> tuple[Folder, Format] | None:
-    """Return the folder at a path and its format; None for a file or a folder of unknown format.
+    """Return the folder at a path and its format; None for a file, or if the format is unknown.
 
     A pattern such as `a-{000..009}.tar` is a folder, too. `format`: the name of the format.
     `roots`: as in `Folder`. Raises OSError.
@@ -330,8 +330,8 @@ def reopener(
 ) -> Callable[[], AbstractContextManager[OpenFile | OpenFolder]]:
     """Return a function that opens an open file again by its path, as `opened` does.
 
-    A file that can be read only once, or slowly, is first copied to a temporary file; `stack`
-    closes it. If there is none, `stack` is closed: the file may then be replaced.
+    A file that can be read only once, or only slowly, is first copied to a temporary file, which
+    `stack` closes. Without a copy, `stack` is closed at once: the file may then be replaced.
     """
     if isinstance(file, OpenFolder) or _is_plain(file):
         stack.close()

@@ -29,14 +29,14 @@ def to_table(
     `level`: "meant" gives dense arrays, with defaults applied; "said" keeps what the file says,
     such as ranges of units and shared lists, in nested columns. For a file, options may be options
     of the format's reader. The options of the families are: for an example set `rows` ("event" or
-    "example"),
-    `defaults` (False keeps what is not said as absent), and `inputs` and `targets`, the layouts of
-    the network as in `to_arrays`; for a sample list `data`, `experiment`,
-    `base`, `access` (see `SampleReader`), for a manifest `contents`, `base`, `access`, for cache
-    blocks `types`.
+    "example"), `defaults` (False leaves values absent that the file does not have), and `inputs`
+    and `targets`, the layouts of the network as in `to_arrays`; for a sample list `data`,
+    `experiment`, `base`, `access` (see `SampleReader`); for a manifest `contents`, `base`,
+    `access`; for cache blocks `types`.
 
     Pass the table to pandas, polars, pyarrow or duckdb, or use its `to_pandas` and `to_xarray`.
-    Findings are reported as by `load`. Raises FormatError, TypeError for a wrong option, OSError.
+    Findings are reported as `load` does. Raises FormatError, OSError, and TypeError for a wrong
+    option.
     """
     found = collect_findings(strict, findings)
     if isinstance(source, str | bytes | PathLike):
@@ -65,11 +65,11 @@ def from_table(
 ) -> Any:
     """Return the model of a table; the inverse of `to_table`.
 
-    `table`: a `Table`, a DataFrame or another Arrow table, or a dict of arrays and lists. `family`:
-    "lens", "lbann" or "aeon"; by default the one in the table's metadata. Columns without metadata
-    are known by their names, such as `inputs`, `targets`, `name`. With `lossy`, columns that the
-    family cannot hold are dropped, with a finding for each. Raises FormatError, ValueError for an
-    unknown family, and TypeError for another object.
+    `table`: a `Table`, a DataFrame or another Arrow table, or a dict of arrays and lists.
+    `family`: "lens", "lbann" or "aeon"; by default the family in the table's metadata. Columns
+    without metadata are recognised by their names, such as `inputs`, `targets`, `name`. With
+    `lossy`, columns that the family cannot store are dropped, with a finding for each. Raises
+    FormatError, ValueError for an unknown family, and TypeError for another object.
     """
     found = collect_findings(strict, findings)
     with with_source_name("table", findings=found) as named:

@@ -1,4 +1,4 @@
-"""Read open files: their type, size, and decompressed bytes, in blocks as they arrive."""
+"""Read open files: get their type and size, and their decompressed bytes in blocks."""
 
 import errno
 import io
@@ -60,7 +60,7 @@ def available(file: BinaryIO, name: str, size: int) -> bytes:
 
 
 def _is_non_blocking(file: BinaryIO) -> bool:
-    """Return whether reads do not block: an empty read then may not mean the end of the file."""
+    """Return whether reads do not wait for data; then an empty read may not mean the end."""
     try:
         return not os.get_blocking(file.fileno())
     except (io.UnsupportedOperation, AttributeError):  # no such files on Windows
@@ -68,7 +68,7 @@ def _is_non_blocking(file: BinaryIO) -> bool:
 
 
 def is_ready_to_read(pipe: BinaryIO, seconds: float) -> bool:
-    """Return whether a pipe has data, or ends, within some seconds."""
+    """Wait up to `seconds` until a pipe has data or ends; return whether it has or did."""
     try:
         return bool(select.select([pipe], [], [], seconds)[0])
     except (OSError, ValueError):  # not possible on Windows, nor for file descriptors above 1023
@@ -78,13 +78,13 @@ def is_ready_to_read(pipe: BinaryIO, seconds: float) -> bool:
 class Blocks(Iterator[bytes]):
     """The decompressed bytes of an input, in blocks that are not empty, as they arrive.
 
-    `name`: the name in messages. `size`: the number of bytes, None if unknown. `is_pipe`: whether
-    data may arrive later, as from a pipe, a terminal or a socket. `needed`: the number of bytes to
-    read, None if unknown; less than `size` if only the first units are needed.
-    `count`: the number of bytes read so far. `file`: the file itself if its bytes can be read in
-    any order, in place of the blocks: a regular file that is not compressed. `sidecar`: as in a
-    `Source`. `notes`: what a reader of the file keeps for the next time that the same file is read,
-    by the reader's own names.
+    `name`: the name in messages. `size`: the number of bytes in the input, None if unknown.
+    `is_pipe`: whether data may arrive later, as from a pipe, a terminal or a socket. `needed`: the
+    number of bytes to read, None if unknown; less than `size` if only the first units are needed.
+    `count`: the number of bytes read so far. `file`: the open file if a reader may read its bytes
+    in any order instead of the blocks: a regular file that is not compressed. `sidecar`: as in
+    `Source`. `notes`: values that a reader keeps, under names of its own, for the next time that
+    the same file is read.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Blocks(Iterator[bytes]):
         ready: Callable[[float], bool] | None = None,
         file: BinaryIO | None = None,
     ) -> None:
-        """A chunk may be empty. `ready`: returns whether one arrives within a number of seconds."""
+        """`chunks`: the bytes of the input; chunks may be empty. `ready`: as `is_ready`."""
         self.name = name
         self.size = self.needed = size
         self.count = 0
@@ -110,7 +110,7 @@ class Blocks(Iterator[bytes]):
 
     @classmethod
     def of(cls, file: BinaryIO, name: str, limits: Limits, size: int) -> "Blocks":
-        """Return blocks of about `size` bytes of an open file; errors as in `exset.io.files`."""
+        """Return an open file's blocks of about `size` bytes; errors as in `exset.io.files`."""
         count_stored, count_made = _counter(name, limits), _counter(name, limits)
 
         def read(size: int) -> bytes:
@@ -135,9 +135,9 @@ class Blocks(Iterator[bytes]):
 
     @contextmanager
     def kept(self, limits: Limits) -> "Iterator[Blocks]":
-        """Yield blocks whose `file` can be read in any order, and several times.
+        """Give blocks whose `file` can be read in any order, and several times.
 
-        These blocks themselves if they have a file, else those of a temporary file with all bytes.
+        If these blocks have no such file, their bytes are first copied to a temporary file.
         """
         if self.file is not None:
             yield self
@@ -168,7 +168,7 @@ class Blocks(Iterator[bytes]):
         return blocks
 
     def whole_again(self, limits: Limits) -> Source:
-        """Return the whole `file`, with the sidecar."""
+        """Read the whole `file` again; return it with its sidecar."""
         data = b"".join(self.again(limits, _BLOCK))
         return Source(self.name, data, sidecar=self.sidecar)
 
@@ -178,7 +178,7 @@ class Blocks(Iterator[bytes]):
         return block
 
     def is_ready(self, seconds: float) -> bool:
-        """Return whether a block or the end arrives within some seconds; False if unknown."""
+        """Return whether a block or the end comes within `seconds`; False if unknown."""
         return bool(self._ahead) or (self._ready is not None and self._ready(max(seconds, 0)))
 
     def head(self, size: int, least: int | None = None) -> bytes:
@@ -208,7 +208,7 @@ def too_long(name: str, limits: Limits) -> LimitError:
 
 
 def _counter(name: str, limits: Limits) -> Callable[[bytes], bytes]:
-    """Return a function that counts and returns bytes; it raises LimitError after `max_bytes`."""
+    """Return a function that counts and returns bytes; above `max_bytes` it raises LimitError."""
     count = 0
 
     def counted(data: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Files that a pattern with braces names, such as `a-{000..009}.tar`, as one input."""
+"""Read the files that a pattern with braces names, such as `a-{000..009}.tar`, as one input."""
 
 import os
 import re
@@ -16,7 +16,7 @@ _RANGE: Final = re.compile(r"\{(\d{1,9})\.\.(\d{1,9})\}")
 
 
 class Pattern(Folder):
-    """The files of a pattern, in the order of the pattern: like a folder with only these files."""
+    """The files that a pattern names, in its order, as if they were a folder."""
 
     def __init__(self, pattern: str, limits: Limits = DEFAULT, roots: tuple[str, ...] = ()) -> None:
         """Take a pattern; `{000..009}` means each number from 000 to 009, with three digits."""
@@ -26,7 +26,7 @@ class Pattern(Folder):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the files, relative to the folder. Raises LimitError for too many."""
+        """The names of the files, relative to the folder. Raises LimitError for too many files."""
         names = [os.path.relpath(self.name, self._folder) if self._folder else self.name]
         while (found := _RANGE.search(names[0])) is not None:
             first, last = map(int, found.groups())
@@ -44,7 +44,7 @@ class Pattern(Folder):
         return tuple(names)
 
     def files(self, below: str = "") -> Iterator[str]:
-        """Yield the names of all files."""
+        """Yield the names of all files; `below` has no effect."""
         return iter(self.names)
 
     def has(self, pattern: str) -> bool:
@@ -57,7 +57,7 @@ class Pattern(Folder):
 
 
 def folder_at(name: str, limits: Limits = DEFAULT, roots: tuple[str, ...] = ()) -> Folder | None:
-    """Return the folder at a path, or the files of a pattern; None for another path."""
+    """Return the folder at a path, or the `Pattern` if it has braces; None for another path."""
     if name == "-" or "://" in name:
         return None
     if is_folder(name):

@@ -1,4 +1,4 @@
-"""Find the files in a folder that has one folder for each class."""
+"""Find the files in a folder that has one subfolder for each class."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from exset.io.access import raise_error
 
 
 def class_folders(folder: str) -> list[str]:
-    """Return the names of the folders in a folder, sorted, without hidden ones. Raises OSError."""
+    """Return the sorted names of a folder's subfolders, without hidden ones. Raises OSError."""
     with os.scandir(folder) as found:
         return sorted(each.name for each in found if each.is_dir() and not _is_hidden(each.name))
 
@@ -15,8 +15,9 @@ def class_folders(folder: str) -> list[str]:
 def files_below(folder: str, name: str, suffixes: Sequence[str] = ()) -> Iterator[str]:
     """Yield the paths of the files at any depth in the folder `name` of `folder`, sorted.
 
-    They are relative to `folder`, with slashes. `suffixes`: only files with these suffixes, in
-    lower case; by default all. Hidden files and folders are left out. Raises OSError.
+    The paths are relative to `folder`, with slashes. `suffixes`: yield only files with these
+    suffixes, written in lower case; by default all files. Hidden files and folders are left out.
+    Raises OSError.
     """
     for inside, folders, files in os.walk(os.path.join(folder, name), onerror=raise_error):
         folders[:] = sorted(each for each in folders if not _is_hidden(each))

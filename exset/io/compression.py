@@ -1,7 +1,8 @@
 """Compressed files: gzip, bzip2, xz and zstd.
 
-The content of a file decides how it is compressed, not its name. Readers decompress in bounded
-steps, and only once, even data that were compressed twice. Equal data give equal compressed bytes.
+The first bytes of a file, not its name, decide how it is decompressed. Readers decompress in steps
+of limited size, and only once, even if the data were compressed twice. Equal data give equal
+compressed bytes.
 """
 
 import io
@@ -41,7 +42,7 @@ def _implied(suffix: str) -> Kind | None:
 
 
 def may_be_compressed(head: bytes) -> bool:
-    """Return whether compressed data may begin with these bytes, even if they are few."""
+    """Return whether compressed data may begin with these bytes, of which there may be few."""
     magics = (_LZW, *(magic for kind in KINDS for magic in kind.magics))
     return any(magic.startswith(head[: len(magic)]) for magic in magics)
 
@@ -55,7 +56,7 @@ def content_of(head: bytes) -> Kind | None:
 
 
 def kind_of(head: bytes, name: str) -> Kind | None:
-    """Return the compression of a file; FormatError if the suffix contradicts the content."""
+    """Return the compression of a file. Raises FormatError if suffix and content contradict."""
     content = content_of(head)
     suffix = os.path.splitext(name)[1]
     expected = _implied(suffix)
@@ -80,9 +81,9 @@ def decompressed(
 ) -> Iterator[bytes]:
     """Decompress all members of a file, and yield at most `size` bytes at a time.
 
-    `read` returns the next bytes of the file, and no bytes only at its end; `begin`: the bytes that
-    were read before. Raises FormatError with code "compression", and LimitError for `max_ratio` and
-    for data that need too much memory.
+    `read`: returns the next bytes of the file, and no bytes only at its end. `begin`: the bytes
+    that were already read. Raises FormatError with code "compression", and LimitError for
+    `max_ratio` and for data that need too much memory.
     """
     made = 0
     used = 0  # bytes of the file that were decompressed or skipped
@@ -142,7 +143,7 @@ def decompressed(
 
 
 def _made(make: Callable[[], Made], kind: Kind, name: str) -> Made:
-    """Make a compressor or decompressor; FormatError if its library is missing."""
+    """Make a compressor or decompressor. Raises FormatError if its library is missing."""
     try:
         return make()
     except ImportError as error:
@@ -152,7 +153,7 @@ def _made(make: Callable[[], Made], kind: Kind, name: str) -> Made:
 
 
 def _reason(error: Exception) -> str:
-    """Return the reason of an error, in the same words for all libraries."""
+    """Return the reason for an error of a library, in the same words for all libraries."""
     text = str(error).lower()
     if (
         "unsupported" not in text
@@ -166,7 +167,7 @@ def _reason(error: Exception) -> str:
 
 
 def _past_zeros(read: Callable[[int], bytes], data: bytes, size: int) -> tuple[bytes, int]:
-    """Skip zeros that pad a file to a block; return the data after them, and their count."""
+    """Skip zeros that pad a file to a full block; return the data after them, and their number."""
     skipped = 0
     while data:
         rest = data.lstrip(b"\0")
@@ -184,7 +185,7 @@ def _window_too_large(name: str, kind: Kind, used: int) -> LimitError:
 
 
 class _CompressedFile(io.BufferedIOBase):
-    """Compresses written data; only `finish`, not `close` as in GzipFile, completes the data."""
+    """Compresses written data; only `finish` completes the data, not `close` as in GzipFile."""
 
     def __init__(self, file: BinaryIO, compressor: Compressor) -> None:
         self._file = file
@@ -213,7 +214,7 @@ def compressed_alike(data: bytes, path: str) -> bytes:
 
 @contextmanager
 def compressing(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
-    """Compress written data as the suffix of the name says; an error leaves incomplete data."""
+    """Compress written data as the name's suffix says; after an error, data stay incomplete."""
     kind = _implied(os.path.splitext(name)[1])
     if kind is None:
         yield file

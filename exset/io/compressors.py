@@ -26,7 +26,8 @@ Decompressor: TypeAlias = "BZ2Decompressor | LZMADecompressor | _Zlib | _Isal"
 class Kind:
     """A compression format.
 
-    `padding`: zeros may follow a member, in multiples of this number; 0: no zeros may follow.
+    `padding`: zeros may follow a member if their number is a multiple of it; 0: no zeros may
+    follow.
     """
 
     name: str

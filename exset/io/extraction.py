@@ -1,4 +1,4 @@
-"""Extraction: write files below one folder and nowhere else, whatever their names are.
+"""Extract files: write them below one folder and nowhere else, whatever their names are.
 
 Each folder of a path is opened relative to its parent folder, never through a link, so that another
 process cannot redirect a write. A file gets its name when it is complete. If the extraction ends
@@ -82,7 +82,7 @@ class Extractor:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        """Flush the files to disk, unless an error ends the extraction."""
+        """Close the files; flush them to disk, unless an error ends the extraction."""
         try:
             self._sync(is_whole=kind is None)
             with ExitStack() as stack:
@@ -127,7 +127,7 @@ class Extractor:
         self.count += 1
 
     def _fill(self, handle: int, pieces: Iterable[bytes | memoryview], name: str) -> None:
-        """Write an open file; it stays open until it is flushed to disk."""
+        """Write the contents of an open file; it stays open until it is flushed to disk."""
         with open_named(handle, "wb", name=name) as file:
             for piece in pieces:
                 self.bytes += file.write(piece)
@@ -185,7 +185,7 @@ class Extractor:
         return here
 
     def _close_last(self) -> None:
-        """Close the last folder; the names in it are on disk then."""
+        """Flush the names in the last folder to disk, and close it."""
         last, self._last = self._last, None
         if last is not None:
             with with_file_name(self._path(last[0])):
@@ -195,7 +195,7 @@ class Extractor:
                     os.close(last[1])
 
     def _write_by_path(self, parts: list[bytes], pieces: Iterable[bytes | memoryview]) -> None:
-        """Write on systems that cannot open folders; check each part of the path before use."""
+        """Write a file where folders cannot be opened; check each part of the path before use."""
         path = os.fsencode(os.path.realpath(self.folder))
         for part in parts[:-1]:
             path = os.path.join(path, part)
@@ -225,7 +225,7 @@ class Extractor:
 
 
 def _name(temp: str, name: bytes, folder: int) -> None:
-    """Rename a new file; FileExistsError if the name exists."""
+    """Give a new file its final name. Raises FileExistsError if the name exists."""
     try:
         os.link(temp, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except OSError as error:

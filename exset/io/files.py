@@ -1,8 +1,8 @@
-"""Open files: one reader that decompresses, one writer that never leaves half a file.
+"""Open files: read and decompress them, or write them so that no incomplete file remains.
 
 A name is a path, `-` for standard input and output, or a remote file such as `https://...` or
 `s3://...`. exset refuses a name that starts with `|`: Lens would run it as a command, exset
-executes nothing. Names that are written in a file are only paths: see `local`.
+executes nothing. A name in the content of a file is always a path: see `local`.
 """
 
 import errno
@@ -46,14 +46,15 @@ def read(
 ) -> Source:
     """Read a whole file and decompress it. If `x.ex` is missing, try `x.ex.gz` and so on.
 
-    `maps`: decides from the first 4096 bytes whether to map the file into memory instead. Do not
+    `maps`: returns, for the first 4096 bytes, whether to map the file into memory instead. Do not
     truncate a mapped file while it is in use: the operating system ends the process. `roots`: the
     folders that must contain the file, as in `exset.io.beneath`; it must then be a regular file.
 
     The content decides how a file is compressed. Raises FormatError for compressed data that are
-    truncated, damaged, or contradict the suffix; LimitError for `max_ratio` and `max_bytes`;
+    truncated, damaged, or contradict the suffix; LimitError above `max_ratio` or `max_bytes`;
     OSError from the system, and for a device that may never end: any but a terminal and the null
-    device. An uncompressed file is preferred (Lens, util.c: file name search).
+    device. If both `x.ex` and `x.ex.gz` exist, the uncompressed file is read (Lens, util.c: file
+    name search).
     """
     with _opened(path, limits, roots) as (file, name):
         if (size := size_of(file)) and (content := _uncompressed(file, name, size, maps)):
@@ -70,7 +71,8 @@ def blocks(
 ) -> Iterator[Blocks]:
     """Open a file to read it in blocks of about `size` bytes; names and errors as in `read`.
 
-    A block of a pipe has the bytes that are available. An error is raised when its block is read.
+    A block of a pipe has the bytes that are available. An error is raised when the wrong block is
+    read.
     """
     with _opened(path, limits, roots) as (file, name):
         yield Blocks.of(file, name, limits, size)
@@ -88,7 +90,7 @@ def is_plain(name: str) -> bool:
 
 
 def is_file(name: str) -> bool:
-    """Return whether a name is the path of an existing or new file here, not of a device."""
+    """Return whether a name is the path of an existing or new file here, and not of a device."""
     if name == "-" or remote.is_remote(name):
         return False
     try:
@@ -98,14 +100,14 @@ def is_file(name: str) -> bool:
 
 
 def local(path: str) -> str:
-    """Return a name that is written in a file as a path; `-` and `https://...` are not special."""
+    """Return a name from the content of a file as a path; `-` and `https://` are not special."""
     return os.path.join(os.curdir, path)
 
 
 def head(path: FilePath, size: int) -> Source:
     """Read the first bytes of a file, decompressed: `size` bytes, or all if there are fewer.
 
-    It reads little more than these bytes. Raises the errors of `read`.
+    This reads little more than these bytes. Raises the errors of `read`.
     """
     with blocks(path, size=size) as chunks:
         return Source(chunks.name, chunks.head(size))
@@ -196,7 +198,7 @@ def _open(name: str, roots: tuple[str, ...]) -> tuple[str, BinaryIO]:
 
 
 def _nearest(name: str) -> str | None:
-    """Return the path of the file in the same folder whose name is the most similar, or None."""
+    """Return the path of the file in the same folder with the most similar name, or None."""
     from exset.core.suggestions import nearest
 
     folder, base = os.path.split(name)
@@ -213,7 +215,7 @@ def _nearest(name: str) -> str | None:
 def _opened(
     path: FilePath, limits: Limits, roots: tuple[str, ...]
 ) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file or standard input; also yield its name for messages."""
+    """Open a file or standard input; give it and its name for messages."""
     name = _checked(path)
     with ExitStack() as stack:
         if name == "-":
@@ -234,7 +236,7 @@ def _opened(
 
 
 def _standard(stream: TextIO | None, name: str) -> BinaryIO:
-    """Return the binary file of a standard stream; OSError if it is closed or has no such file."""
+    """Return the binary file of a standard stream. Raises OSError if it has none or is closed."""
     file: BinaryIO | None = getattr(stream, "buffer", None)
     if file is None or file.closed:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), name)
@@ -244,7 +246,7 @@ def _standard(stream: TextIO | None, name: str) -> BinaryIO:
 def _uncompressed(
     file: BinaryIO, name: str, size: int, maps: Callable[[bytes], bool] | None
 ) -> bytes | memoryview | None:
-    """Read or map a regular, uncompressed file without a copy; return None for other files."""
+    """Read or map a regular, uncompressed file without a copy; return None if it is compressed."""
     with with_file_name(name):
         start = file.tell()
         head = file.read(_HEAD if maps is not None else MAGIC)

@@ -1,7 +1,7 @@
-"""Folders that are one input or one output, such as a folder of shards.
+"""Read or write a folder as one input or one output, such as a folder of shards.
 
-A reader opens files inside the folder only, whatever names it finds in them. A new folder gets its
-name when all its files are complete and on disk.
+A reader opens only files inside the folder, whatever names its files contain. A new folder gets
+its name when all its files are complete and on disk.
 """
 
 import errno
@@ -50,7 +50,7 @@ class Folder:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the files and folders in it, sorted by their bytes. Raises OSError."""
+        """The names of files and folders in this folder, sorted by their bytes. Raises OSError."""
         return tuple(sorted(os.listdir(self.name), key=os.fsencode))
 
     @cached_property
@@ -75,8 +75,8 @@ class Folder:
     def has(self, pattern: str) -> bool:
         """Return whether a file or folder matches a pattern with `*`, `?` and `[...]`.
 
-        A pattern has a part for each folder, such as `*/*.png`; one that ends with a slash matches
-        folders only.
+        A pattern has a part for each folder on the path, such as `*/*.png`; a pattern that ends
+        with a slash matches only folders.
         """
         if "/" not in pattern:
             return any(fnmatchcase(each, pattern) for each in self.names if each[0] != ".")
@@ -99,7 +99,7 @@ class Folder:
         return files.blocks(self._regular(name), limits=self.limits, roots=self.roots)
 
     def open(self, name: str) -> BinaryIO:
-        """Open a regular file in the folder as it is, without decompressing it. Raises OSError."""
+        """Open a regular file in the folder without decompressing it. Raises OSError."""
         return open_regular(self.path_of(name), self.roots)
 
     def _regular(self, name: str) -> str:
@@ -110,7 +110,7 @@ class Folder:
 
 
 class NewFolder:
-    """A folder that is being written; see `writing`. `name`: its future path, for messages."""
+    """A folder that is being written; see `writing`. `name`: its final path, for messages."""
 
     def __init__(self, name: str, path: str | None) -> None:
         self.name = name
@@ -120,10 +120,10 @@ class NewFolder:
 
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """Create a file by its relative name, and the folders in that name.
+        """Create a file by its relative name, and the subfolders in this name.
 
         The file supports seeking. Raises FormatError for a name that leads out of the folder,
-        FileExistsError for a second file of a name, and OSError.
+        FileExistsError if a file has the name already, and OSError.
         """
         checked = _checked(self.name, name)
         if self._path is None:
@@ -145,9 +145,9 @@ class NewFolder:
                 file.writelines(data)
 
     def path_of(self, name: str) -> str:
-        """Return the path at which another process may create a file, by its relative name.
+        """Return the path at which another process may create the file `name` of this folder.
 
-        exset is still writing the folder: the complete file will have another path. Raises
+        This is a path in a temporary folder: the finished file will have another path. Raises
         FormatError for a name that leads out of the folder.
         """
         assert self._path is not None, "nothing is written"
@@ -160,7 +160,7 @@ class NewFolder:
             os.makedirs(os.path.join(self._path, checked), exist_ok=True)
 
     def copy(self, name: str, path: str, roots: tuple[str, ...] = ()) -> None:
-        """Create a file with the contents of another one, which must be a regular file.
+        """Create a file with the contents of another file, which must be a regular file.
 
         `roots`: as in `exset.io.beneath`.
         """
@@ -173,9 +173,9 @@ class NewFolder:
 def writing(path: FilePath, *, dry_run: bool = False) -> Iterator[NewFolder]:
     """Write a new folder; it gets its name only when all its files are complete and on disk.
 
-    With `dry_run` nothing is written, and the bytes are only counted. On any failure nothing is
-    left. The folder must be new or empty. Raises FileExistsError for any other folder, OSError from
-    the system, and FormatError for `-` and for remote folders.
+    With `dry_run` nothing is written, and the bytes are only counted. After any failure, no file
+    or folder is left. The folder must be new or empty. Raises FileExistsError for any other
+    folder, OSError from the system, and FormatError for `-` and for remote folders.
     """
     from shutil import rmtree
 
@@ -206,9 +206,9 @@ def writing(path: FilePath, *, dry_run: bool = False) -> Iterator[NewFolder]:
 
 
 def _sync(folder: str) -> None:
-    """Flush all files to disk.
+    """Flush all files of a folder to disk.
 
-    This comes after the last write: by then, the system has already written most files.
+    Call this after the last write: by then, the system has already written most files.
     """
     for inside, _, names in os.walk(folder, onerror=raise_error):
         for name in names:
@@ -220,7 +220,7 @@ def _sync(folder: str) -> None:
 
 @contextmanager
 def _named(name: str, temp: str) -> Iterator[None]:
-    """Name the new folder in OSErrors, not the temporary folder."""
+    """Replace the temporary folder in the path of an OSError by the new folder."""
     try:
         yield
     except OSError as error:
@@ -231,7 +231,7 @@ def _named(name: str, temp: str) -> Iterator[None]:
 
 
 def _checked(folder: str, name: str) -> str:
-    """Return the relative path of a name. Raises FormatError if it leads out of the folder."""
+    """Return a relative name as a path. Raises FormatError if it leads out of the folder."""
     try:
         return os.path.join(*map(os.fsdecode, parts_of(os.fsencode(name))))
     except ValueError as error:

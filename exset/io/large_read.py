@@ -1,7 +1,7 @@
 """Read a large file into memory of large pages, in several threads.
 
-Most of the time of a large read is that of the system, which gives and clears the memory page by
-page. The functions of CPython for this are documented: new bytes may be filled before their use.
+Most of the time of a large read is spent by the system, which provides and clears memory page by
+page. CPython documents that new bytes may be filled before their first use.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ _LARGE_PAGES: Final = 14  # MADV_HUGEPAGE of Linux
 
 
 def read(file: BinaryIO, size: int) -> bytes:
-    """Return the next `size` bytes of a regular file, or fewer if it ends before."""
+    """Return the next `size` bytes of a regular file; fewer if it ends earlier."""
     if not hasattr(os, "preadv") or sys.implementation.name != "cpython":
         return file.read(size)
     make, address_of = ctypes.pythonapi.PyBytes_FromStringAndSize, ctypes.pythonapi.PyBytes_AsString
@@ -43,7 +43,7 @@ def read(file: BinaryIO, size: int) -> bytes:
 
 
 def _use_large_pages(address: int, size: int) -> None:
-    """Ask for large pages, which the system may refuse."""
+    """Ask the system for large pages of memory, which it may refuse."""
     if sys.platform != "linux":
         return
     first = -(-address // _PAGE) * _PAGE

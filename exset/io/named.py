@@ -1,4 +1,4 @@
-"""Open files whose errors name them: Python's errors about a file that is open have no name."""
+"""Open files whose errors have their name; Python's errors about open files have none."""
 
 import io
 import os
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def with_file_name(name: str, codes: Collection[int | None] = ()) -> Iterator[None]:
-    """Add the file name to an OSError that has none; `codes`: only to these error codes, if any."""
+    """Add a file name to an OSError without one; `codes`: only for these error codes, if any."""
     try:
         yield
     except OSError as error:
@@ -28,7 +28,7 @@ def open_named(
     name: str | None = None,
     opener: Callable[[str, int], int] | None = None,
 ) -> BinaryIO:
-    """Open a binary file as `open` does; all later errors have its name.
+    """Open a binary file as `open` does; all errors of the file have its name.
 
     `name`: the name in errors, by default the path.
     """
@@ -42,7 +42,7 @@ def open_named(
 
 
 def sync(file: BinaryIO, name: str) -> None:
-    """Flush a file to disk; an OSError has its name."""
+    """Flush a file to disk; an OSError has the name `name`."""
     with with_file_name(name):
         file.flush()
         os.fsync(file.fileno())

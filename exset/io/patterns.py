@@ -14,8 +14,9 @@ def matches(pattern: str, folder: str = "") -> Iterator[str]:
     """Yield the paths of the files and folders that match a pattern, in any order.
 
     A pattern has `*`, `?`, `[...]`, and `**` for folders at any depth. Hidden names match only a
-    part that begins with a dot. `folder`: where a relative pattern begins, by default the current
-    folder; the paths are relative to it. Raises OSError for a folder that cannot be read.
+    part of a pattern that begins with a dot. `folder`: where a relative pattern begins, by default
+    the current folder; the paths are relative to it. Raises OSError for a folder that cannot be
+    read.
     """
     above, part = os.path.split(pattern)
     if not _MAGIC.search(pattern):
@@ -38,7 +39,7 @@ def matches(pattern: str, folder: str = "") -> Iterator[str]:
 
 
 def _below(path: str, folder: str) -> Iterator[str]:
-    """Yield everything below a folder that is not hidden."""
+    """Yield all paths below a folder, without hidden files and folders."""
     for name in _names(os.path.join(folder, path)):
         if name[0] == ".":
             continue

@@ -1,6 +1,7 @@
-"""Remote files, such as s3://bucket/x.ex, through fsspec (extra `remote`).
+"""Open remote files, such as s3://bucket/x.ex, through fsspec (extra `remote`).
 
-Only names that the user gives may be remote, never names in a file: see `exset.io.files.local`.
+Only names from the user may be remote, never names in the content of a file: see
+`exset.io.files.local`.
 """
 
 import errno
@@ -55,8 +56,8 @@ def shown(name: str) -> str:
 def opened(name: str) -> Iterator[BinaryIO]:
     """Open a remote file to be read once, from beginning to end.
 
-    Raises OSError for all errors of the remote system and for a missing library, FormatError for
-    an unknown protocol.
+    Raises OSError for any error of the remote system and for a missing library, and FormatError
+    for an unknown protocol.
     """
     system, path = _system(name)
     with _as_os_error(name):
@@ -100,7 +101,7 @@ class _Remote(io.RawIOBase):
 
 
 def _system(name: str, to_write: bool = False) -> "tuple[AbstractFileSystem, str]":
-    """Return the file system of a remote file, and the file's path there."""
+    """Return the file system of a remote file, and the path of the file in this system."""
     protocol = _protocol(name)
     if protocol in _HERE:
         raise refusal(name, "a local file is named by its path", "remove the file://")
@@ -119,9 +120,9 @@ def _system(name: str, to_write: bool = False) -> "tuple[AbstractFileSystem, str
 
 
 def _options(protocol: str) -> dict[str, object]:
-    """Return the options for a protocol: stream without extra compression.
+    """Return fsspec's options for a protocol: send the file without extra compression.
 
-    The total time is unlimited; only a silent server is an error.
+    The total time is unlimited; only a server that stops answering is an error.
     """
     if protocol not in _SERVERS:
         return {}
@@ -153,7 +154,7 @@ def _as_os_error(name: str) -> Iterator[None]:
 
 
 def _reason(error: Exception, protocol: str) -> tuple[int, str]:
-    """Return the error code and the reason; for a system error, in the words of the system."""
+    """Return the code and the reason of an error; the reason of a system error is the system's."""
     if isinstance(error, ImportError):
         if error.name == "fsspec":
             reason = f"{protocol}:// needs fsspec: pip install 'exset[remote]'"
@@ -178,5 +179,5 @@ def _protocol(name: str) -> str:
 
 
 def refusal(name: str, message: str, hint: str | None) -> FormatError:
-    """Return the error for a name of a file that exset does not open."""
+    """Return the error for a file name that exset refuses."""
     return FormatError(message, place=Place(shown(name)), hint=hint, code="file-name")

@@ -1,4 +1,4 @@
-"""Sidecars: files `NAME.exset.json` with what the file `NAME` cannot store itself."""
+"""Sidecars: files `NAME.exset.json` with the metadata that the file `NAME` cannot store."""
 
 import os
 from contextlib import ExitStack, suppress
@@ -28,7 +28,7 @@ def with_metadata(source: Source, limits: Limits) -> Source:
 
 
 def content_of(path: str, limits: Limits) -> bytes | None:
-    """Return the content of the sidecar of a local file; None if it has none. Raises OSError."""
+    """Return the content of a local file's sidecar; None if it has none. Raises OSError."""
     path = name_of(path)
     if not os.path.isfile(path) or os.path.getsize(path) > limits.max_text:
         return None
@@ -38,9 +38,9 @@ def content_of(path: str, limits: Limits) -> bytes | None:
 
 
 def write(path: str, data: bytes, sidecar: bytes | None) -> None:
-    """Write a local file and its sidecar; if `sidecar` is None, remove an old one.
+    """Write a local file and its sidecar; if `sidecar` is None, remove an old sidecar.
 
-    Both get their names when both are on disk. Errors as in `exset.io.files.write`.
+    Both files get their names when both are on disk. Errors are as in `exset.io.files.write`.
     """
     if sidecar is None:
         files.write(path, data)
@@ -54,7 +54,7 @@ def write(path: str, data: bytes, sidecar: bytes | None) -> None:
 def remove_old(path: str) -> None:
     """Remove the sidecar of an older file, unless another file such as NAME.gz may need it.
 
-    If that fails, readers still see that the sidecar does not belong to the new file.
+    If this fails, readers still see that the sidecar does not belong to the new file.
     """
     sidecar = name_of(path)
     if not os.path.isfile(sidecar):

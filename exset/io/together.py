@@ -1,4 +1,4 @@
-"""Write several files that belong together: on a failure, all old files stay as they were."""
+"""Write several files that belong together; after a failure, all old files are unchanged."""
 
 import errno
 import os
@@ -60,7 +60,7 @@ class _Staged:
         os.replace(self.temp, self.target)
 
     def restore(self) -> None:
-        """Undo `replace`, if it ran: give the old file its name again, or remove the new file."""
+        """Undo `replace`, if it ran: give the old file its name back, or remove the new file."""
         with suppress(OSError):
             if self.has_old:
                 os.replace(self.backup, self.target)
@@ -76,7 +76,7 @@ class _Staged:
 
 @contextmanager
 def _staging(name: str, data: bytes) -> Iterator[_Staged]:
-    """Write a file with a temporary name next to its target; remove that name at the end."""
+    """Write a file with a temporary name next to its target; remove this name at the end."""
     old = None
     with suppress(FileNotFoundError):
         old = os.stat(name)

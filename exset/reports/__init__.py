@@ -1,6 +1,6 @@
 """Reports of checks for other tools: GitHub, JSON, JUnit, Markdown, SARIF and TAP.
 
-A check makes a `Run` of `Row`s; `written` gives the report. Reports do not depend on the kind of
+A check makes a `Run` of `Row`s; `written` returns the report. Reports do not depend on the kind of
 check.
 """
 

@@ -1,4 +1,4 @@
-"""A run as one JSON object, with a row for each check."""
+"""Write a run of checks as one JSON object, with a row for each check."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The findings of checked files as the rows of a report."""
+"""Turn the findings of checked files into the rows of a report."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ class CheckedFile:
 
 
 def files_run(files: Sequence[CheckedFile]) -> Run:
-    """Return a run with a row for each file, whose messages are the findings."""
+    """Return a run with a row for each file; the messages of the row are the file's findings."""
     return _run(files, [_file_row(file) for file in files])
 
 
@@ -43,7 +43,7 @@ def findings_run(files: Sequence[CheckedFile]) -> Run:
 
 
 def fingerprint(finding: Finding) -> str:
-    """Return 16 hex digits that stay the same if the finding moves to another line."""
+    """Return 16 hexadecimal digits that stay the same if the finding moves to another line."""
     place = finding.place
     where = "" if place is None else place.text or place.field or ""
     parts = (finding.code, finding.message, where.strip())
@@ -113,7 +113,7 @@ def _meaning(code: str) -> str:
 
 
 def _more(findings: Findings) -> Iterator[tuple[str, str]]:
-    """Yield each code of which exset counted more findings than it kept, with a message."""
+    """Yield each code that has more findings than exset kept, and a message with the number."""
     for code, count in findings.unkept().items():
         yield code, f"... and {count:,} more"
     if findings.stopped:

@@ -1,4 +1,4 @@
-"""A run as commands for GitHub Actions, which shows them next to the lines of the files."""
+"""Write a run of checks as commands for GitHub Actions, which shows them next to the lines."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ _IN_PROPERTY: Final = _IN_DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def report(run: Run) -> str:
-    """Return a command for each row in which something is wrong.
+    """Return a command for each row whose check found something wrong.
 
     Source: GitHub Docs, "Workflow commands for GitHub Actions".
     """

@@ -1,4 +1,4 @@
-"""A run as JUnit XML, which CI systems show as tests."""
+"""Write a run of checks as JUnit XML, which CI systems show as tests."""
 
 import re
 from xml.etree import ElementTree
@@ -43,5 +43,5 @@ def report(run: Run) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text without the characters that XML cannot hold."""
+    """Return a text without the characters that XML does not allow."""
     return _INVALID.sub("\ufffd", text)

@@ -1,4 +1,4 @@
-"""A run as a Markdown page: a badge, a row for each group, and what is wrong."""
+"""Write a run of checks as Markdown: a badge, a row for each group, and what is wrong."""
 
 from urllib.parse import quote
 
@@ -20,7 +20,7 @@ def report(run: Run) -> str:
 
 
 def badge(run: Run) -> str:
-    """Return a badge with the share of the rows that passed, as Markdown."""
+    """Return a Markdown badge that says how many of the rows passed."""
     count = run.count("passed") + run.count("failed", "error")
     percent = 100 * run.count("passed") // count if count else 0
     colour = "brightgreen" if percent == 100 else "yellow" if percent >= 90 else "red"
@@ -34,5 +34,5 @@ def _count(rows: list[Row], skipped: bool) -> int:
 
 
 def _cell(text: str) -> str:
-    """Return a text for a cell of a table."""
+    """Return a text with escapes, for a cell of a table."""
     return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").replace("`", "\\`").split())

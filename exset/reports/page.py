@@ -1,7 +1,7 @@
-"""A report as one HTML page, which works without a network and runs nothing.
+"""Write a report as one HTML page, which works without a network and runs nothing.
 
-All names and contents of files are text: jinja2 escapes them. The policy of the page allows its own
-style and pictures that are part of the page, and nothing else.
+jinja2 escapes all names and contents of files. The security policy of the page allows only its own
+style, and pictures that are part of the page.
 """
 
 import os
@@ -23,7 +23,7 @@ _POLICY: Final = (
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table of texts, with a title and the heads of its columns."""
+    """A table of texts: its title, the heads of its columns, and its rows."""
 
     title: str
     heads: Sequence[str]
@@ -32,7 +32,7 @@ class PageTable:
 
 @dataclass(frozen=True)
 class PagePicture:
-    """A picture: its title, its description in words, and SVG, empty if it was not drawn."""
+    """A picture: its title, its description in words, and its SVG, "" if it was not drawn."""
 
     title: str
     words: str
@@ -41,7 +41,7 @@ class PagePicture:
 
 @dataclass(frozen=True)
 class PageFinding:
-    """A finding: its texts, the line with carets, and what its code means."""
+    """A finding: its texts, its line with carets (`pointer`), and what its code means."""
 
     severity: Severity
     code: str

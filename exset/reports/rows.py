@@ -1,4 +1,4 @@
-"""The rows of a report: what was checked, with the result."""
+"""The rows of a report: what was checked, and the result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True)
 class Row:
-    """One check.
+    """One check and its result.
 
-    `name`: unique in a run. `groups`: what it belongs to; `rule`: the code of the rule, and `about`
-    the rule in words. `path`, `line` and `column`: the place in the file that was checked, counted
-    from 1; `byte`: the offset in a binary file. `fingerprint`: the same for the same mistake,
-    wherever it moves in the file.
+    `name`: unique in a run. `groups`: the groups to which the check belongs. `rule`: the code of
+    the rule; `about`: the rule in words. `path`, `line` and `column`: the place in the file that
+    was checked, counted from 1; `byte`: the offset in a binary file. `fingerprint`: stays the same
+    if a mistake moves to another line of the file.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Row:
 
     @property
     def message(self) -> str:
-        """The messages in one text."""
+        """All messages as one text."""
         return "; ".join(self.messages)
 
     @property
@@ -55,7 +55,7 @@ class Run:
     rows: Sequence[Row]
 
     def count(self, *statuses: Status) -> int:
-        """Return the number of rows with one of some statuses."""
+        """Return how many rows have one of these statuses."""
         return sum(row.status in statuses for row in self.rows)
 
     @property

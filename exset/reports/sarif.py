@@ -1,4 +1,4 @@
-"""A run as SARIF 2.1.0, which code hosts show next to the files."""
+"""Write a run of checks as SARIF 2.1.0, which code hosts show next to the files."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from exset.reports.rows import Row, Run
 
 
 def report(run: Run) -> str:
-    """Return the rows in which something is wrong as SARIF."""
+    """Return as SARIF the rows whose checks found something wrong."""
     bad = [row for row in run.rows if row.is_bad]
     rules = {row.rule: row for row in bad}
     numbers = {rule: index for index, rule in enumerate(rules)}

@@ -1,6 +1,7 @@
-"""Pictures for HTML pages: SVG of matplotlib without styles, which a strict policy forbids.
+"""Put matplotlib's SVG pictures into HTML pages, without the styles that a strict policy forbids.
 
-The text stays text. Black becomes the colour of the page's text, so that it is seen on a dark page.
+Text in a picture stays text. Black becomes the colour of the page's text, so that it is visible on
+a dark page.
 """
 
 import re
@@ -21,7 +22,8 @@ ElementTree.register_namespace("", _SVG)
 def inline(data: bytes, prefix: str, alternative: str) -> str:
     """Return an SVG file as an element of an HTML page.
 
-    `prefix`: makes its ids unique in the page. `alternative`: what the picture shows, in words.
+    `prefix`: begins each id of the picture, so that ids are unique in the page. `alternative`:
+    what the picture shows, in words.
     """
     root = ElementTree.fromstring(data)
     for parent in list(root.iter()):

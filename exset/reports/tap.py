@@ -1,4 +1,4 @@
-"""A run in the Test Anything Protocol, version 14."""
+"""Write a run of checks in the Test Anything Protocol (TAP), version 14."""
 
 import json
 

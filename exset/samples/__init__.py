@@ -1,4 +1,4 @@
-"""The bundled samples: small files that show each part of a format; their paths are `exset::NAME`.
+"""The bundled samples, small files that show each part of a format, with paths `exset::NAME`.
 
 The records of formats list and describe them.
 """

@@ -7,7 +7,7 @@
     def test_round_trip(examples): ...
 
 The strategies need the extra `test`: `pip install "exset[test]"`. `exset.testing.contract` and
-`exset.testing.conformance` do not.
+`exset.testing.conformance` work without it.
 """
 
 from importlib import import_module

@@ -17,7 +17,7 @@ _BASE64 = b"|AAEC/w==|AAEC/w|Q|AA EC|====|QQ==QQ==|A=AA|QU\xc3\xa9D".split(b"|")
 
 @st.composite
 def blocks(draw: st.DrawFn, *, max_records: int = 6, max_width: int = 4) -> Block:
-    """Draw a block as aeon writes it: records of elements, with any time stamp."""
+    """Draw a cache block as aeon writes it: records of elements, with any time stamp."""
     width = draw(st.integers(1, max_width))
     record = st.lists(_DATA, min_size=width, max_size=width)
     return Block.of(draw(st.lists(record, max_size=max_records)), time=draw(_TIMES))
@@ -25,16 +25,16 @@ def blocks(draw: st.DrawFn, *, max_records: int = 6, max_width: int = 4) -> Bloc
 
 @st.composite
 def archives(draw: st.DrawFn, *, max_files: int = 6) -> Block:
-    """Draw an archive of plain files with any names that are not empty and not `TRAILER!!!`."""
+    """Draw a cpio archive of plain files; names may be any but "" and `TRAILER!!!`."""
     names = st.binary(min_size=1, max_size=40).filter(lambda name: name != b"TRAILER!!!")
     files = st.lists(st.tuples(names, _DATA), max_size=max_files)
     return Block.archive(draw(files), time=draw(_TIMES))
 
 
 def fields(kind: ElementType, separator: bytes = b"\t") -> st.SearchStrategy[bytes]:
-    """Return a strategy for fields of a type, valid or not.
+    """Return a strategy for valid and invalid fields of a type.
 
-    They contain no separators and no line breaks.
+    The fields contain no separators and no line breaks.
     """
     examples = st.sampled_from(
         {
@@ -51,7 +51,7 @@ def fields(kind: ElementType, separator: bytes = b"\t") -> st.SearchStrategy[byt
 def manifests(
     draw: st.DrawFn, *, dialect: Dialect | str | None = None, max_records: int = 6
 ) -> Manifest:
-    """Draw a manifest that can be written as text, in the given dialect or in any."""
+    """Draw a manifest that can be written as text, in the given dialect or in any dialect."""
     chosen = draw(st.sampled_from(Dialect)) if dialect is None else Dialect(dialect)
     kinds = st.just(ElementType.FILE) if chosen is Dialect.CSV else st.sampled_from(ElementType)
     types = draw(st.lists(kinds, min_size=1, max_size=4))

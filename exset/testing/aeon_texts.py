@@ -1,6 +1,6 @@
 """Hypothesis strategies for aeon's files as people write them: manifests, configurations, blocks.
 
-The files are small. Most are valid; others have one likely mistake.
+The files are small. Most files are valid; each other file has one likely mistake.
 """
 
 import json
@@ -23,7 +23,7 @@ _LINES = st.sampled_from(["", "# c", "#", " ", "@STRING", "@", "a\tb\tc", "@INT"
 
 @st.composite
 def manifest_texts(draw: st.DrawFn) -> bytes:
-    """Draw a manifest of aeon's last version, which need not be valid."""
+    """Draw the text of a manifest of aeon's last version, which need not be valid."""
     types = draw(st.lists(_TYPES, min_size=1, max_size=3))
     header = "@" + "\t".join(types)
     if draw(st.integers(0, 9)) == 9:
@@ -99,7 +99,7 @@ _CHANGES = _PAIRS | st.sampled_from(
 
 @st.composite
 def config_texts(draw: st.DrawFn) -> bytes:
-    """Draw a loader configuration, which need not be valid."""
+    """Draw the text of a loader configuration, which need not be valid."""
     etl = [draw(_etl()) for _ in range(draw(st.integers(0, 2)))]
     made: dict[str, object] = {"manifest_filename": "a.tsv", "batch_size": 2, "etl": etl}
     made |= dict(draw(st.lists(_MEMBERS, max_size=2)))
@@ -142,7 +142,7 @@ _ENTRY_NAMES = st.sampled_from([*[b"rec_0000000.00"] * 4, b"a", b"ab", b"abc", b
 
 @st.composite
 def block_files(draw: st.DrawFn) -> bytes:
-    """Draw a cache block, which need not be valid."""
+    """Draw the bytes of a cache block, which need not be valid."""
     width, count = draw(st.integers(1, 2)), draw(st.integers(1, 3))
     made = bytearray()
     size = draw(st.sampled_from([*[64] * 14, 60, 66]))

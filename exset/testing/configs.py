@@ -65,13 +65,13 @@ _ALWAYS: Final = frozenset(
 
 @st.composite
 def config_dicts(draw: st.DrawFn, dialect: Dialect = "head") -> dict[str, object]:
-    """Draw a configuration that a version of aeon accepts, as a dict."""
+    """Draw a configuration that aeon's version `dialect` accepts, as a dict."""
     return draw(_object(LOADER, dialect))
 
 
 @st.composite
 def loader_configs(draw: st.DrawFn, dialect: Dialect = "head") -> LoaderConfig:
-    """Draw a configuration that a version of aeon accepts."""
+    """Draw a configuration that aeon's version `dialect` accepts, as a model."""
     return LoaderConfig.from_dict(draw(config_dicts(dialect)), dialect=dialect, findings=Findings())
 
 

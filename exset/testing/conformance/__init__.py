@@ -48,7 +48,7 @@ __all__ = [
 
 
 class NotConforming(AssertionError):
-    """A reader is wrong on some cases: `results` has them, and the message lists them."""
+    """A reader is wrong on some cases, which `results` has and the message lists."""
 
     def __init__(self, results: Sequence[Result]) -> None:
         lines = [f"{len(results)} of the cases fail:"]
@@ -70,10 +70,11 @@ def check(
 ) -> Score:
     """Check a reader against all cases of a format, or those that match `only`; return its score.
 
-    `reader`: a function from the contents of a file to its meaning; a result of None, or
-    ValueError, refuses the file. `without`: features that it does not support. `skip`: patterns of
-    cases that need not pass. `folder`: use the cases in this folder instead: see `cases_in`. Raises
-    NotConforming if a case fails, and ValueError for a pattern that matches no case.
+    `reader`: a function that gets the contents of a file and returns its meaning; if it returns
+    None or raises ValueError, it refuses the file. `without`: features that the reader does not
+    support. `skip`: patterns of cases that need not pass. `folder`: use the cases in this folder
+    instead: see `cases_in`. Raises NotConforming if a case fails, and ValueError for a pattern
+    that matches no case.
     """
     judge = Judge(role, without=frozenset(without))
     all_cases = cases(format) if folder is None else cases_in(folder, format)
@@ -92,7 +93,7 @@ def check_case(
     role: Role = "decoder",
     without: Sequence[str] = (),
 ) -> Result:
-    """Check a reader against one case; raises NotConforming if it fails."""
+    """Check a reader against one case. Raises NotConforming if the reader is wrong."""
     judge = Judge(role, without=frozenset(without))
     for result in run(lambda: FunctionReader(reader), [case], judge):
         if result.failed:

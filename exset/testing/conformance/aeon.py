@@ -1,7 +1,7 @@
-"""The meaning of aeon's manifests as JSON: the elements that aeon makes of the fields.
+"""The meaning of aeon's manifests as JSON: the elements that aeon makes from the fields.
 
-`aeon-manifest.schema.json` describes it. An element of a FILE column is the path. An element that
-aeon cannot make is null: aeon refuses the record when it loads it.
+`aeon-manifest.schema.json` describes this JSON. An element of a FILE column is the path. An
+element that aeon cannot make is null: aeon refuses the record when it loads the record.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def meaning(manifest: Manifest) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a meaning that any program wrote; raise BadMeaning."""
+    """Return the canonical form of a meaning from any program; BadMeaning if it is invalid."""
     document.known("types", "records")
     kinds = [_kind(each) for each in document.get("types").items()]
     records: list[Json] = []
@@ -38,12 +38,12 @@ def normalized(document: Node) -> Document:
 
 
 def features(document: Document) -> set[str]:
-    """Return what a reader needs to support to read a manifest with this canonical meaning."""
+    """Return the features that a reader needs to read a manifest with this canonical meaning."""
     return {kind.text() for kind in Node(document).get("types").items()}
 
 
 def unshared(document: Document) -> Document:
-    """Return the meaning unchanged: nothing in it is shared."""
+    """Return the meaning unchanged, as no values are shared in it."""
     return document
 
 

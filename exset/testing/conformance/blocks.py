@@ -1,7 +1,7 @@
 """The meaning of aeon's cache blocks as JSON: the number of records, and the data of all elements.
 
-`cpio.schema.json` describes it. A block does not say how many elements a record has, nor their
-types: those are in the manifest. Times and names of entries are no part of the meaning.
+`cpio.schema.json` describes this JSON. A block does not say how many elements a record has, nor
+their types: the manifest does. Times and names of entries are not part of the meaning.
 """
 
 from exset.grammars.aeon.block import Block
@@ -18,7 +18,7 @@ def meaning(block: Block) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a meaning that any program wrote; raise BadMeaning."""
+    """Return the canonical form of a meaning from any program; BadMeaning if it is invalid."""
     document.known("record_count", "elements")
     elements = document.get("elements").items()
     return {
@@ -28,12 +28,12 @@ def normalized(document: Node) -> Document:
 
 
 def features(document: Document) -> set[str]:
-    """Return what a reader needs to support to read a block with this canonical meaning."""
+    """Return the features that a reader needs to read a block with this canonical meaning."""
     elements = [each.value for each in Node(document).get("elements").items()]
     found = {"binary-elements"} if any(isinstance(each, dict) for each in elements) else set()
     return found | ({"empty-elements"} if "" in elements else set())
 
 
 def unshared(document: Document) -> Document:
-    """Return the meaning unchanged: nothing in it is shared."""
+    """Return the meaning unchanged, as no values are shared in it."""
     return document

@@ -1,7 +1,7 @@
 """The cases of the conformance kit: files, and what they mean.
 
 `data/*.toml` are tables of cases, with one case for each rule. `data/*.jsonl` has the meaning of
-each valid case, and the cases that were drawn once by the strategies of `exset.testing`.
+each valid case, and cases that were once drawn at random by the strategies of `exset.testing`.
 """
 
 import json
@@ -35,15 +35,14 @@ VERDICTS: Final[tuple[Verdict, ...]] = ("valid", "invalid", "differs")
 
 @dataclass(frozen=True)
 class Case:
-    """A file, and what a reader must make of it.
+    """A file, and how a reader must read it.
 
-    `verdict`: a reader must accept a `valid` file and refuse an `invalid` one; on a file that
-    `differs` the real systems disagree, or crash. `meaning`: what the file means, for files that
-    exset reads. `rule`: the rule in words; `section`: the section of the manual. `features`: what
-    a reader
-    needs to support. `agree`: the real programs that agree. `severity`: `error` for files that
-    people write, `warning` for unusual ones. `systems`: what each system does with a file that
-    differs. `options`: the options of exset's reader.
+    `verdict`: a reader must accept a `valid` file and refuse an `invalid` file; on a file that
+    `differs`, the real systems disagree, or one crashes. `meaning`: what the file means, for files
+    that exset reads. `rule`: the rule in words; `section`: the section of the manual. `features`:
+    what a reader needs to support. `agree`: the real programs that agree with the case.
+    `severity`: `error` for files that people write, `warning` for unusual files. `systems`: what
+    each system does with a file that differs. `options`: the options of exset's reader.
     """
 
     name: str
@@ -61,7 +60,7 @@ class Case:
 
     @property
     def id(self) -> str:
-        """The name with the format and the verdict: `ex/valid/header-none`."""
+        """The format, the verdict and the name: `ex/valid/header-none`."""
         return f"{self.format}/{self.verdict}/{self.name}"
 
     @property
@@ -135,12 +134,12 @@ def _rows() -> Iterator[dict[str, object]]:
 
 
 def tables(suffix: str) -> list[str]:
-    """Return the names of the tables with a suffix."""
+    """Return the names of the tables that have a suffix, such as `.toml`."""
     return sorted(name for name in os.listdir(HOME) if name.endswith(suffix))
 
 
 def declared(name: str) -> Iterator[Case]:
-    """Yield the cases of a table, without their meanings."""
+    """Yield the cases of the table `name`, without their meanings."""
     with open_named(os.path.join(HOME, name), "rb") as file:
         table = tomllib.load(file)
     prefix = table.get("prefix", name.removesuffix(".toml").partition("-")[2])

@@ -1,9 +1,10 @@
 """The meaning of aeon's loader configurations as JSON: the values of all members, and the outputs.
 
-`aeon-config.schema.json` describes it. The values are those that aeon's last version uses: numbers
-converted as in C++, and defaults. `augmentation` is the one object that aeon uses: missing if no
-etl object is an image or a video; of video aeon uses only its `frame`. A program may leave out
-members that have their default; the outputs, the arrays of a batch, follow from all members.
+`aeon-config.schema.json` describes this JSON. The values are those that aeon's last version uses:
+numbers converted as in C++, and defaults. `augmentation` is the only such object that aeon uses;
+it is missing if no etl object is an image or a video; for a video, aeon uses only its `frame`. A
+program may leave out members that have their default values. All members together determine the
+outputs: the arrays of a batch.
 """
 
 from typing import Final
@@ -31,7 +32,7 @@ def meaning(config: LoaderConfig) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a meaning that any program wrote; raise BadMeaning."""
+    """Return the canonical form of a meaning from any program; BadMeaning if it is invalid."""
     document.known("members", "outputs")
     return {
         "members": _object(document.get("members"), "loader"),
@@ -40,19 +41,19 @@ def normalized(document: Node) -> Document:
 
 
 def features(document: Document) -> set[str]:
-    """Return what a reader needs to support to read a configuration with this meaning."""
+    """Return the features that a reader needs to read a configuration with this meaning."""
     members = Node(document).get("members")
     found = {each.get("type").text() for each in members.get("etl").items()}
     return found if members.get("augmentation").missing else {*found, "augmentation"}
 
 
 def unshared(document: Document) -> Document:
-    """Return the meaning unchanged: nothing in it is shared."""
+    """Return the meaning unchanged, as no values are shared in it."""
     return document
 
 
 def _members(settings: Settings) -> dict[str, Json]:
-    """Return the members of an object that have a value, but not `ssd_config`: aeon ignores it."""
+    """Return the members that have a value, without `ssd_config`, which aeon ignores."""
     found: dict[str, Json] = {"type": settings.type} if settings.type else {}
     for member, value in settings.values():
         if member.name == "augmentation" and member.kind == "objects":
@@ -64,7 +65,7 @@ def _members(settings: Settings) -> dict[str, Json]:
 
 
 def _used(loader: Settings) -> Settings | None:
-    """Return the augmentation that aeon uses: of images, and of video only its `frame`."""
+    """Return the augmentation that aeon uses: for images; for a video only its `frame`."""
     value = loader["augmentation"]
     first = value[0] if isinstance(value, tuple) and value else None
     types = {each.type for each in loader.objects("etl")}

@@ -1,12 +1,11 @@
-"""Cache blocks as the tables of declared cases write them.
+"""Parse the notation in which the tables of declared cases write cache blocks.
 
     { block = "header:2 'a' x:07000000 | 'b' x:08000000 trailer end" }
 
-A text in quotes, or `x:` and hexadecimal digits, is the data of an element, and so is `times:3:00`,
-three bytes of 0; `|` separates records.
-The words after `header:` change the first entry, and those after `entry:` make one of any kind.
-`patch = { 22 = "ffff" }` replaces bytes of the block, and `cut = 40` drops all bytes from offset
-40 on.
+A text in quotes, or `x:` and hexadecimal digits, is the data of an element, and so is
+`times:3:00`, three bytes of 0; `|` separates records. The words after `header:` change the first
+entry; the words after `entry:` describe an entry of any kind. `patch = { 22 = "ffff" }` replaces
+bytes of the block, and `cut = 40` drops all bytes from offset 40 on.
 """
 
 import re
@@ -57,7 +56,7 @@ def entry(
     nlink: int = 0,
     longest: int = 15,
 ) -> bytes:
-    """Return an entry as aeon writes it; its name is cut as aeon cuts it."""
+    """Return an entry as aeon writes it, with its name cut as aeon cuts names."""
     name = name[:longest] + b"\0"
     words = (0o070707, 0, 0, mode, 0, 0, nlink, 0, time >> 16, time & 0xFFFF, len(name))
     head = struct.pack("<13H", *words, len(data) >> 16, len(data) & 0xFFFF)
@@ -65,14 +64,14 @@ def entry(
 
 
 def _any_entry(rest: str) -> bytes:
-    """Return the entry that `name=a,data='b',mode=33188,time=0` describes."""
+    """Return the entry that a text such as `name=a,data='b',mode=33188,time=0` describes."""
     words = _words(rest)
     name, data = words.pop("name", "a").encode(), _data(words.pop("data", "''"))
     return entry(name, data, longest=1 << 16, **{key: int(text) for key, text in words.items()})
 
 
 def _header(rest: str) -> bytes:
-    """Return the first entry; `3,word=0,version=2` has 3 records, and other words changed."""
+    """Return a block's first entry: `3,word=0,version=2` sets 3 records, and two other words."""
     count, _, more = rest.partition(",")
     words = _words(more)
     data = words.get("magic", "MACR").encode()
