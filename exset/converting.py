@@ -15,9 +15,10 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Level, Model, OptionValue
 from exset.families.format import Format
+from exset.families.tables import TABLE
 from exset.io import files, folders, sidecar
 from exset.io.files import FilePath
-from exset.rereading import FileChunks, FileTables, OnceFindings, can_reread
+from exset.rereading import FileChunks, FileTables, Kept, OnceFindings, can_reread
 from exset.steps import Steps
 from exset.writing import writer
 
@@ -123,11 +124,12 @@ def conversion(
         if can_reread(file, target_format):
             once = OnceFindings(findings)
             opener = streaming.reopener(source, file, roots, stack)
-            models: Iterable[Model] = FileChunks(opener, step.read, engine, once)
+            models: Iterable[Model] = Kept(FileChunks(opener, step.read, engine, once), fmt.family)
             nouns = (fmt.family.noun, target_format.family.noun)
             with with_source_name(name, *nouns, findings=findings) as named:
                 if (found := bridge.level_for(fmt.family, target_format, level)) is not None:
-                    models = FileTables(models, fmt.family, found, limits, named, step.to_table)
+                    tables = FileTables(models, fmt.family, found, limits, named, step.to_table)
+                    models = Kept(tables, TABLE)
                 return _in_chunks(models, target, target_format, dry_run, named, writing)
         is_chunked = fmt.streamer is not None and fmt.family == target_format.family
         if is_chunked and target_format.incremental_writer is not None:

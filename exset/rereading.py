@@ -4,14 +4,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, cast
 
 from exset import bridge
 from exset.core.callers import OptionError
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
-from exset.core.protocols import Level, Model, OptionValue
+from exset.core.protocols import Joinable, Level, Model, OptionValue
 from exset.families.family import Family
 from exset.families.format import Format
 from exset.families.tables import TABLE
@@ -19,6 +19,10 @@ from exset.streaming import OpenFile, OpenFolder
 
 if TYPE_CHECKING:
     from exset.grammars.tables.table import Table
+
+
+KEPT: Final = 1 << 25
+"""The most bytes of chunks that stay in memory, so that they need not be read or made again."""
 
 
 def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:
@@ -58,12 +62,40 @@ class OnceFindings:
 
 
 @dataclass
+class Kept(Iterable[Model]):
+    """Chunks of a model; if they are small together, the first iteration keeps them, joined.
+
+    `chunks`: can be iterated over again, but this takes long. A single chunk is kept, too.
+    """
+
+    chunks: Iterable[Model]
+    family: Family
+    _whole: Model | None = field(default=None, init=False)
+
+    def __iter__(self) -> Iterator[Model]:
+        if self._whole is not None:
+            yield self._whole
+            return
+        from exset.runtime.reports.report import memory_of
+
+        kept: list[Model] = []
+        size = 0
+        for count, chunk in enumerate(self.chunks):
+            size += memory_of(chunk)
+            if count and size > KEPT:
+                kept.clear()
+            else:
+                kept.append(chunk)
+            yield chunk
+        self._whole = self.family.joined(cast("list[Joinable]", kept)) if kept else None
+
+
+@dataclass
 class FileChunks(Iterable[Model]):
     """The models of the chunks of a file; each iteration reads the file again.
 
-    A file with a single chunk is read only once. `opened`: opens the file. `findings`: get the
-    findings of one iteration. Raises the errors of `Format.stream`, and FormatError if the file
-    changes between the iterations.
+    `opened`: opens the file. `findings`: get the findings of one iteration. Raises the errors of
+    `Format.stream`, and FormatError if the file changes between the iterations.
     """
 
     opened: Callable[[], AbstractContextManager[OpenFile | OpenFolder]]
@@ -72,27 +104,15 @@ class FileChunks(Iterable[Model]):
     findings: "OnceFindings"
     _state: tuple[int, int] | None = field(default=None, init=False)
     _notes: dict[str, object] = field(default_factory=dict, init=False)
-    _only: Model | None = field(default=None, init=False)
 
     def __iter__(self) -> Iterator[Model]:
-        if self._only is not None:
-            yield self._only
-            return
         with self.findings.of_one() as findings, self.opened() as file:
             self._check_state(file)
             if isinstance(file, OpenFolder):
                 file.folder.notes = self._notes
             else:
                 file.blocks.notes = self._notes
-            models = file.stream(findings, engine=self.engine, **self.options)
-            first = next(models)
-            yield first
-            second = next(models, None)
-            if second is None:
-                self._only = first
-            else:
-                yield second
-                yield from models
+            yield from file.stream(findings, engine=self.engine, **self.options)
 
     def _check_state(self, file: OpenFile | OpenFolder) -> None:
         """Raise FormatError if the file is not the one of the first iteration."""

@@ -27,7 +27,7 @@ from exset.io.braces import folder_at
 from exset.io.files import FilePath
 from exset.io.folders import Folder
 
-_BLOCK = 1 << 19
+_BLOCK = 1 << 20
 SMALL = 1 << 24
 """The most bytes of a file that is read at once, even if it could be read in chunks."""
 _SMALL_BLOCK = 1 << 14  # if only the first units are needed
@@ -142,7 +142,7 @@ def chunks(
 ) -> Generator[Model, None, None]:
     """Read as `stream` does, but yield a model for each chunk; at least one per opening.
 
-    This is faster: a model has some hundred kilobytes of a file.
+    This is faster: a model has about a megabyte of a file.
     """
     while True:
         count = 0

@@ -9,6 +9,7 @@ from itertools import accumulate, chain, pairwise
 
 _LINE_END = re.compile(rb"\r\n?|\n")
 _BLOCK = 4096
+_AROUND = 4  # bytes before and after an offset that decide whether data can be split there
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +88,23 @@ class Source:
         """
         if not self.start <= offset <= self.end:
             raise ValueError(f"offset {offset} is outside {self.start}-{self.end}")
-        whole = replace(self, content=self.data + more)
-        cut = whole._boundary(offset - self.start)
-        if cut and whole.data[cut - 1 : cut + 1] == b"\r\n":
+        at = offset - self.start
+        begin = max(at - _AROUND, 0)
+        near = replace(self, content=self.data[begin : at + _AROUND] + more[:_AROUND])
+        cut = begin + near._boundary(at - begin)
+        if cut and near.data[cut - begin - 1 : cut - begin + 1] == b"\r\n":
             cut -= 1
-        gone = whole.data[:cut]
-        breaks = gone.count(b"\n") + gone.count(b"\r") - gone.count(b"\r\n")
-        last = max(gone.rfind(b"\n"), gone.rfind(b"\r")) + 1
+        breaks = self.data.count(b"\n", 0, cut)
+        if self.data.find(b"\r", 0, cut) >= 0:  # rare, and fast to find out
+            breaks += self.data.count(b"\r", 0, cut) - self.data.count(b"\r\n", 0, cut)
+        last = max(self.data.rfind(b"\n", 0, cut), self.data.rfind(b"\r", 0, cut)) + 1
         column = 1 if breaks else self.first_column
         return Source(
             self.name,
-            whole.data[cut:],
+            self.data[cut:] + more,
             self.start + cut,
             self.first_line + breaks,
-            column + len(_decode(gone[last:])),
+            column + len(_decode(self.data[last:cut])),
         )
 
     def _column(self, row: int, at: int) -> int:

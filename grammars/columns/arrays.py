@@ -20,6 +20,8 @@ Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float32]
+Indices = Longs | slice
+"""Rows to take: their indices, or a slice with a start, a stop in bounds, and no step."""
 LongRows = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 
 T = TypeVar("T", bound=np.generic)
@@ -186,10 +188,12 @@ def concat_offsets(parts: Sequence[Longs]) -> Longs:
     return frozen(offsets)
 
 
-def run_of(indices: Longs, n: int) -> slice | None:
+def run_of(indices: Indices, n: int) -> slice | None:
     """Return indices into a column of length n as a slice; None if they are not consecutive or are
     out of bounds.
     """
+    if isinstance(indices, slice):
+        return indices
     if indices.size == 0:
         return slice(0, 0)
     first, last = int(indices[0]), int(indices[-1])
@@ -198,7 +202,7 @@ def run_of(indices: Longs, n: int) -> slice | None:
     return slice(first, last + 1) if (indices[1:] - indices[:-1] == 1).all() else None
 
 
-def take(array: NDArray[T], indices: Longs) -> NDArray[T]:
+def take(array: NDArray[T], indices: Indices) -> NDArray[T]:
     """Return the elements at the indices. Raises IndexError.
 
     Consecutive indices give a view, and a constant column gives a constant column.
@@ -207,6 +211,7 @@ def take(array: NDArray[T], indices: Longs) -> NDArray[T]:
     run = run_of(indices, n)
     if run is not None:
         return frozen(array[run])
+    assert not isinstance(indices, slice), "a slice is a run"
     if n and array.strides[0] == 0:
         if indices.min() < -n or indices.max() >= n:
             wrong = indices[(indices < -n) | (indices >= n)][0]
@@ -248,7 +253,7 @@ def row_indices(starts: Longs, lengths: Longs) -> Longs:
     return np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
 
 
-def gather_ragged(values: NDArray[T], offsets: Longs, indices: Longs) -> tuple[NDArray[T], Longs]:
+def gather_ragged(values: NDArray[T], offsets: Longs, indices: Indices) -> tuple[NDArray[T], Longs]:
     """Return the rows values[offsets[i]:offsets[i + 1]] for each index i: (values, offsets).
 
     Consecutive rows are a view. Raises IndexError.

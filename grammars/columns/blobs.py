@@ -7,7 +7,15 @@ from typing import Self
 import numpy as np
 
 from exset.core.text import counted
-from exset.grammars.columns.arrays import Bytes, Longs, check_column, compact, offsets_of, take
+from exset.grammars.columns.arrays import (
+    Bytes,
+    Indices,
+    Longs,
+    check_column,
+    compact,
+    offsets_of,
+    take,
+)
 from exset.grammars.columns.inputs import items_of, shown
 from exset.grammars.columns.rows import Column
 
@@ -95,7 +103,7 @@ class Blobs(Column[memoryview]):
         """The number of bytes of all blobs."""
         return int(self.lengths.sum())
 
-    def take(self, indices: Longs) -> Self:
+    def take(self, indices: Indices) -> Self:
         """Return the blobs at the indices, int64 [k], not copied. Raises IndexError."""
         return self.with_unchecked(
             starts=take(self.starts, indices), lengths=take(self.lengths, indices)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from exset.core.text import counted
 from exset.grammars.columns import arrays
-from exset.grammars.columns.arrays import Flags, Floats, Longs, T
+from exset.grammars.columns.arrays import Flags, Floats, Indices, Longs, T
 from exset.grammars.columns.inputs import float_row, items_of, numbers_like, shown
 from exset.grammars.columns.rows import Column
 from exset.grammars.columns.strings import Strings
@@ -74,7 +74,7 @@ class Ragged(Column[NDArray[T]], Generic[T]):
         """The length of each row: int64 [n]."""
         return np.diff(self.offsets)
 
-    def take(self, indices: Longs) -> Self:
+    def take(self, indices: Indices) -> Self:
         """Return the rows at the indices, int64 [k]. Raises IndexError."""
         values, offsets = arrays.gather_ragged(self.values, self.offsets, indices)
         return self.unchecked(values=values, offsets=offsets)

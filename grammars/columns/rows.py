@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.text import counted
-from exset.grammars.columns.arrays import Longs, concat, frozen, same, take
+from exset.grammars.columns.arrays import Indices, concat, frozen, same, take
 from exset.grammars.columns.inputs import numbers_like, raw
 
 Item = TypeVar("Item", covariant=True)
@@ -92,7 +92,7 @@ class Rows(FrozenColumns, ABC):
             found = f"{type(self).__name__}: expected an integer or a slice"
             raise TypeError(f"{found}, not {type(index).__name__}") from None
 
-    def take(self, indices: Longs) -> Self:
+    def take(self, indices: Indices) -> Self:
         """Return the rows at the indices, int64 [k]. Raises IndexError.
 
         Consecutive rows are a view.

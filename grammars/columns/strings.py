@@ -9,6 +9,7 @@ import numpy as np
 from exset.grammars.columns.arrays import (
     Bytes,
     Flags,
+    Indices,
     Longs,
     check_column,
     check_offsets,
@@ -127,7 +128,7 @@ class Strings(Column[bytes | None]):
         raw = self[index]
         return None if raw is None else raw.decode("utf-8", "surrogateescape")
 
-    def take(self, indices: Longs) -> Self:
+    def take(self, indices: Indices) -> Self:
         """Return the strings at the indices, int64 [k]. Raises IndexError."""
         data, offsets = gather_ragged(self.data, self.offsets, indices)
         return self.unchecked(data=data, offsets=offsets, present=take(self.present, indices))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from exset.core.text import counted, invalid_utf8
 from exset.grammars.columns.arrays import (
     Flags,
+    Indices,
     Longs,
     as_flags,
     bits,
@@ -25,6 +26,7 @@ from exset.grammars.columns.arrays import (
     constant,
     offsets_of,
     row_indices,
+    run_of,
     same,
     take,
 )
@@ -194,11 +196,16 @@ class Lists(Column[Any]):
         """The type as text, such as `list<float32>`."""
         return f"list<{type_of(self.items)}>"
 
-    def take(self, indices: Longs) -> Self:
+    def take(self, indices: Indices) -> Self:
         """Return the rows at the indices, int64 [k]. Raises IndexError."""
         begins, lengths = take(self.offsets[:-1], indices), take(self.lengths, indices)
+        items: Indices
+        if (run := run_of(indices, len(self))) is not None:
+            items = slice(int(self.offsets[run.start]), int(self.offsets[run.stop]))
+        else:
+            items = row_indices(begins, lengths)
         return self.unchecked(
-            items=self.items.take(row_indices(begins, lengths)),
+            items=self.items.take(items),
             offsets=offsets_of(lengths),
             present=take(self.present, indices),
         )
@@ -258,7 +265,7 @@ class Records(Column[Any]):
         fields = (f"{name}: {type_of(column)}" for name, column in self.fields.items())
         return f"record<{', '.join(fields)}>"
 
-    def take(self, indices: Longs) -> Self:
+    def take(self, indices: Indices) -> Self:
         """Return the rows at the indices, int64 [k]. Raises IndexError."""
         return self.unchecked(
             fields={name: column.take(indices) for name, column in self.fields.items()},

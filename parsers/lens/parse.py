@@ -40,7 +40,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
 SMALLEST: Final = 4  # bytes, CR LF as one: Lens first reads four, to detect a binary file
 _TOKENS: Final = 1 << 18  # in a chunk
-_FEW_TOKENS: Final = 1 << 16  # in a chunk of a text that is still being read
+_FEW_TOKENS: Final = 1 << 17  # in a chunk of a text that is still being read
 
 
 def parse(

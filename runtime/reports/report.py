@@ -95,9 +95,14 @@ def most_frequent(counts: Mapping[str, int], most: int) -> str:
 
 
 def memory_of(part: object) -> int:
-    """Return the bytes of all arrays in a dataclass; a constant column counts as one value."""
+    """Return the bytes of all arrays in a dataclass or a dictionary.
+
+    A constant column counts as one value.
+    """
     if isinstance(part, np.ndarray):
         return part.itemsize if 0 in part.strides else part.nbytes
     if is_dataclass(part):
         return sum(memory_of(getattr(part, each.name)) for each in fields(part))
+    if isinstance(part, Mapping):
+        return sum(map(memory_of, part.values()))
     return 0

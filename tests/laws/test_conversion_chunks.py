@@ -10,7 +10,7 @@ from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 import exset
-from exset import ExampleSet, Findings, FormatError, Table, formats, samples, streaming
+from exset import ExampleSet, Findings, FormatError, Table, formats, rereading, samples, streaming
 from exset.core.protocols import Level
 from exset.families.format import Format
 from exset.families.tables import TABLE
@@ -27,6 +27,9 @@ TARGETS = [
 SOURCES = [fmt for fmt in formats.FORMATS if fmt.family == TABLE and fmt.streamer is not None]
 
 sources = pytest.mark.parametrize("source", SOURCES, ids=lambda fmt: fmt.name)
+KEPT = (0, 300, rereading.KEPT)
+"""How many bytes of chunks stay in memory."""
+
 targets = pytest.mark.parametrize("target", TARGETS, ids=lambda fmt: fmt.name)
 
 
@@ -36,17 +39,20 @@ def converted(
     block: int | None,
     level: Level | None = None,
     *,
+    kept: int = 0,
     lossy: bool = False,
 ) -> tuple[object, list[str], dict[str, bytes]]:
     """Return the number of units or the error, the findings, and the files.
 
-    `block`: convert the file in chunks of about so many bytes, however small it is.
+    `block`: convert the file in chunks of about so many bytes, however small it is; `kept` bytes of
+    chunks may stay in memory.
     """
     findings = Findings()
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         if block is not None:
             patch.setattr(streaming, "SMALL", -1)
             patch.setattr(streaming, "_BLOCK", block)
+            patch.setattr(rereading, "KEPT", kept)
             patch.setattr(flat_stream, "SMALL", -1)
             patch.setattr(flat_stream, "CHUNK", 40)  # a few rows
             patch.setattr(hdf5_stream, "SMALL_GROUPS", -1)
@@ -72,7 +78,8 @@ def test_samples(name: str, level: Level, target: Format, tmp_path: Path) -> Non
     source = tmp_path / name
     source.write_bytes(samples.read(name).data)
     whole = converted(source, target, None, level=level)
-    assert converted(source, target, 200, level=level) == whole
+    for kept in KEPT:
+        assert converted(source, target, 200, level=level, kept=kept) == whole
 
 
 @targets
@@ -81,19 +88,25 @@ def test_samples(name: str, level: Level, target: Format, tmp_path: Path) -> Non
     examples=dense_sets(),
     block=st.integers(40, 1000),
     level=st.sampled_from(["meant", "said"]),
+    kept=st.sampled_from(KEPT),
 )
-def test_any_set(target: Format, examples: ExampleSet, block: int, level: Level) -> None:
+def test_any_set(target: Format, examples: ExampleSet, block: int, level: Level, kept: int) -> None:
     with TemporaryDirectory() as folder:
         source = Path(folder, "x.ex")
         exset.save(examples, source, lossy=True, findings=Findings())
         whole = converted(source, target, None, level=level)
-        assert converted(source, target, block, level=level) == whole
+        assert converted(source, target, block, level=level, kept=kept) == whole
 
 
 @sources
 @settings(max_examples=5, phases=set(Phase) - {Phase.shrink, Phase.explain})
-@given(table=tables(max_rows=8), target=st.sampled_from(TARGETS), lossy=st.booleans())
-def test_any_table(source: Format, table: Table, target: Format, lossy: bool) -> None:
+@given(
+    table=tables(max_rows=8),
+    target=st.sampled_from(TARGETS),
+    lossy=st.booleans(),
+    kept=st.sampled_from(KEPT),
+)
+def test_any_table(source: Format, table: Table, target: Format, lossy: bool, kept: int) -> None:
     lossy = lossy and target.option("lossy") is not None
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         for module in (arrow_chunks, flat_chunks):
@@ -107,7 +120,7 @@ def test_any_table(source: Format, table: Table, target: Format, lossy: bool) ->
             assume(source.option("lossy") is None)  # some columns, or none, can be stored
             raise
         whole = converted(path, target, None, lossy=lossy)
-        assert converted(path, target, 1, lossy=lossy) == whole
+        assert converted(path, target, 1, lossy=lossy, kept=kept) == whole
 
 
 @pytest.mark.parametrize(
