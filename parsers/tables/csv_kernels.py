@@ -232,12 +232,12 @@ def put_float32s(
 @kernel
 def _put_float32(out: Bytes, at: int, bits: int) -> int:
     if bits & _MAGNITUDE >= _EXPONENT:
-        return _put_word(out, at, bits)
+        return _put_no_number(out, at, bits)
     return _put_point(out, at, put_real(out, at, bits))
 
 
 @kernel
-def _put_word(out: Bytes, at: int, bits: int) -> int:
+def _put_no_number(out: Bytes, at: int, bits: int) -> int:
     """Write `nan`, `inf` or `-inf`."""
     if bits & _MAGNITUDE > _EXPONENT:
         out[at], out[at + 1], out[at + 2] = 110, 97, 110
