@@ -46,7 +46,7 @@ class OnceFindings:
 
     @contextmanager
     def of_one(self) -> Iterator[Findings]:
-        """Give a collection for one reading; a reading that ends with an error is complete, too."""
+        """Give a collection for one reading; a reading that an error ends is complete, too."""
         found = Findings(strict=self._findings is not None and self._findings.strict)
         try:
             yield found

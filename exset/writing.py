@@ -30,12 +30,12 @@ def writer(
 ) -> Iterator["Writer"]:
     """Write units, such as examples, one after the other: a context that gives a `Writer`.
 
-    A file is complete when the context ends, and untouched if it ends in an error. A pipe, or
-    standard output, gets each unit at once. An exception is a binary file, because it begins with
-    the number of its units. If it is compressed or sent to a pipe, exset writes it only at the end.
-    Until then exset keeps it in memory, or in a temporary file if it is large. `header`: the file's
-    header, such as a `SetHeader`; by default the one of the first model. Other arguments, errors,
-    and the bytes of the file are the same as for `save`.
+    The file is complete when the context ends; after an error, an old file is unchanged. A pipe,
+    or standard output, gets each unit at once. An exception is a binary file, because it begins
+    with the number of its units. If it is compressed or sent to a pipe, exset writes it only at
+    the end. Until then exset keeps it in memory, or in a temporary file if it is large. `header`:
+    the file's header, such as a `SetHeader`; by default the header of the first model. Other
+    arguments, errors, and the bytes of the file are the same as for `save`.
     """
     path = os.fsdecode(path)
     fmt = api.target_format(path, format)
@@ -63,9 +63,9 @@ def writer(
 def part_writer(
     path: str, fmt: Format, *, findings: Findings, **options: OptionValue
 ) -> Iterator["Writer"]:
-    """Write some units of a file, without its beginning and its end, for `Writer.append`.
+    """Write a part of a file, without the file's beginning and end, for `Writer.append`.
 
-    Places of findings count the units of this part. Errors are those of `writer`.
+    Places of findings count the units of this part. Raises the errors of `writer`.
     """
     position = _Position(fmt.family.noun, f"{fmt.family.unit}s")
     chunks = fmt.write_incrementally(path, ChangedFindings(findings, position.of_file), **options)
@@ -110,13 +110,13 @@ class Writer:
         self.count += len(model)
 
     def append(self, blocks: Iterable[bytes], count: int) -> None:
-        """Write the bytes of some units, which a `part_writer` has made."""
+        """Write the bytes of `count` units, which a `part_writer` has made."""
         for block in blocks:
             self.put(block)
         self.count += count
 
     def add_losses(self, losses: Findings, findings: Findings) -> None:
-        """Add the findings of a `part_writer` whose units come next, with places in the file."""
+        """Add a `part_writer`'s findings on the units to append next, with places in the file."""
         self._position.first = self.count
         ChangedFindings(findings, self._position.of_file).add_all(losses)
 
@@ -161,17 +161,17 @@ class Writer:
 
 
 class _UnitWriter(Writer):
-    """Writes units alone."""
+    """Writes units without the beginning and the end of a file."""
 
     def begin(self, header: object) -> None:
-        """Prepare to write units of a file with this header."""
+        """Prepare to write units of a file that has this header."""
         super().begin(header)
         self._beginning = b""
 
 
 @dataclass
 class _Position:
-    """The name of a file, the path of its units, and the number of the next unit."""
+    """The position in a file: its name, the path of its units, and the number of the next unit."""
 
     name: str
     path: str

@@ -154,7 +154,7 @@ class NewFolder:
         return os.path.join(self._path, _checked(self.name, name))
 
     def make(self, name: str) -> None:
-        """Create a folder in the folder, which may stay empty. Raises FormatError, OSError."""
+        """Create a subfolder, which may stay empty. Raises FormatError and OSError like `open`."""
         checked = _checked(self.name, name)
         if self._path is not None:
             os.makedirs(os.path.join(self._path, checked), exist_ok=True)

@@ -1,4 +1,4 @@
-"""The contract of every format, for any bytes: check exset's formats, and yours.
+"""Check the contract of a format, exset's or yours: rules that hold for any bytes.
 
 from exset.formats import get
 from exset.testing.contract import check
@@ -56,7 +56,7 @@ class Broken(AssertionError):
 
 
 class Readable(Protocol):
-    """A reader of bytes: a `Format`, or any other object with its `read`."""
+    """A reader of bytes: a `Format`, or any other object with the same method `read`."""
 
     @property
     def name(self) -> str:
@@ -68,7 +68,7 @@ class Readable(Protocol):
 
 @dataclass
 class Outcome:
-    """The outcome of reading: a model or an error, `later` errors, and the findings."""
+    """The outcome of reading: a model or an error, `later` errors, findings and their counts."""
 
     model: Model | None
     error: Finding | None
@@ -78,7 +78,7 @@ class Outcome:
 
     @classmethod
     def of(cls, model: Model | None, error: Finding | None, findings: Findings) -> "Outcome":
-        """Return the outcome with the findings of a collection."""
+        """Return the outcome with the findings in a collection."""
         kept = list(findings)
         return cls(model, error, kept, {each.code: findings.count(each.code) for each in kept})
 
@@ -141,7 +141,7 @@ def _read(read: Callable[..., Model], data: bytes, engine: Engine, limits: Limit
 
 
 def check_finding(finding: Finding) -> None:
-    """Check that a finding has a message, and that it can be shown; raises Broken."""
+    """Raise Broken unless a finding has a message and can be shown."""
     if not finding.message:
         raise Broken("finding", f"no message: {finding!r}")
     json.dumps(finding.to_dict(), allow_nan=False).encode("ascii")
@@ -234,7 +234,7 @@ def _check_shown(fmt: Format, model: Model) -> None:
 
 
 def _part(data: bytes, begin: int = 0) -> bytes:
-    """Return at most 1,000 bytes, for a message."""
+    """Return up to 1,000 bytes from a little before `begin` on, for a message."""
     return data[max(begin - 20, 0) :][:1000]
 
 
@@ -244,6 +244,6 @@ def described(error: BaseException) -> str:
 
 
 def line_of(error: BaseException, frame: int = -1) -> str:
-    """Return the line of a frame of the traceback, by default the one that raised the error."""
+    """Return the line in a frame of the traceback, by default the line that raised the error."""
     place = extract_tb(error.__traceback__)[frame]
     return f"{os.path.basename(place.filename)}:{place.lineno} in {place.name}"

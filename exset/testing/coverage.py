@@ -1,8 +1,8 @@
-"""What a case of the fuzzer reaches: lines of Python, and states of grammars and layouts.
+"""Record what a fuzzer's case reaches: lines of Python, and states of grammars and layouts.
 
-Lines need `sys.monitoring` of Python 3.12 or later. States are counted on every Python: the
-grammars' parser states with their tokens, and the instructions and lengths of the layouts. Each is
-a number; `Reached.new` returns those that this process has not seen before.
+Lines need `sys.monitoring` of Python 3.12 or later. States are recorded on every Python: the
+grammars' parser states with their tokens, and the instructions and lengths of the layouts. Each
+line or state is a number; `Reached.new` returns the numbers that are new in this process.
 """
 
 import os
@@ -31,10 +31,10 @@ _MANY: Final = 3
 
 
 class Reached:
-    """The numbers of what this process has reached since it began to watch."""
+    """The numbers of lines and states that this process has reached since it began to watch."""
 
     def __init__(self) -> None:
-        """Begin to watch; once for each process."""
+        """Begin to watch; do this only once in a process."""
         self._seen: set[int] = set()
         self._found: set[int] = set()
         setattr(Driver, "streams", self._with_states(Driver.streams))  # noqa: B010  # for mypy
@@ -53,7 +53,7 @@ class Reached:
         self._found.add(crc32(repr(what).encode()))
 
     def _watch_lines(self) -> None:
-        """Let Python call `line` once for each line of exset."""
+        """Let Python call a function the first time that it runs a line of exset."""
         monitoring: Any = getattr(sys, "monitoring")  # noqa: B009  # mypy checks for 3.11
         tool = monitoring.COVERAGE_ID
 
@@ -69,7 +69,7 @@ class Reached:
     def _with_states(
         self, streams: Callable[[Driver, Any], Iterator[ParseStream]]
     ) -> Callable[[Driver, Any], Iterator[ParseStream]]:
-        """Return `Driver.streams` that also counts the states of the parser, each with a token."""
+        """Return a `Driver.streams` that also records pairs of a parser state and a token."""
 
         @wraps(streams)
         def watched(driver: Driver, blocks: Iterator[Block]) -> Iterator[ParseStream]:
@@ -88,7 +88,7 @@ class Reached:
     def _with_instructions(
         self, run: Callable[[Execution], int | None]
     ) -> Callable[[Execution], int | None]:
-        """Return `Execution.run` that also counts where a layout fails, and its lengths."""
+        """Return an `Execution.run` that also records where a layout fails, and its lengths."""
 
         @wraps(run)
         def watched(execution: Execution) -> int | None:

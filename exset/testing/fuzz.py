@@ -1,14 +1,14 @@
 """Fuzz readers and writers: `python -m exset.testing.fuzz`.
 
 The seeds are files from the strategies of formats, the bundled samples, and files in folders. The
-fuzzer changes them (`exset.testing.mutations`), and checks the contract of each format
-(`exset.testing.contract`) in a process of its own, in bounded time and memory. A case that breaks
-the contract is made small and kept as a file, in a folder with the name of the format. The exit
-code is 1 if a case broke the contract.
+fuzzer changes the seeds (`exset.testing.mutations`), and checks the contract of each format
+(`exset.testing.contract`) in another process, with limited time and memory. A case that breaks the
+contract is made small and kept as a file, in a folder with the name of the format. The exit code
+is 1 if a case broke the contract.
 
 With `--corpus` each case that reaches new lines of Python, or new states of a grammar or a layout,
-becomes a seed, and stays in this folder for later runs. With `--counts` the number of cases of each
-target is added to a file; the next run continues with the numbers after it, so no case is tried
+becomes a seed, and stays in this folder for later runs. With `--counts` the number of cases of
+each target is added to a file; the next run continues with the next numbers, so no case is tried
 twice.
 """
 
@@ -47,7 +47,7 @@ _COMPILATION = 100.0
 
 @dataclass
 class Tally:
-    """The outcomes of the cases of a target; `died`: how often another library crashed."""
+    """How many cases of a target had which outcome; `died`: how often another library crashed."""
 
     cases: int = 0
     read: int = 0
@@ -59,12 +59,12 @@ class Tally:
 
 @dataclass
 class Fuzzer:
-    """Tries cases of one target; each case has a number, which determines its bytes.
+    """Tries cases of one target; the number of a case determines its bytes.
 
     `mutator`: makes the cases, with the seed `start`. `processes`: the processes that try the
-    cases, by default this one. `room`, `slow`: as in `verdict`. `first`: the number of the first
-    case. `corpus`: the folder in which cases that reach something new are kept, and become seeds;
-    the bytes of a case then depend on them, too.
+    cases, by default this process. `room`, `slow`: as in `verdict`. `first`: the number of the
+    first case. `corpus`: the folder in which cases that reach something new are kept, and become
+    seeds; the bytes of a case then depend on them, too.
     """
 
     target: Target
@@ -83,7 +83,7 @@ class Fuzzer:
         return self.mutator.made(random.Random(f"{self.target.name} {self.start} {number}"))
 
     def warm(self) -> None:
-        """Read good and bad files first: imports and compilation take time and memory."""
+        """Read good and bad files first, as imports and compilation take time and memory."""
         some = (*self.mutator.seeds[:_WARMUP], *map(self.case, range(_WARMUP)))
         for number, data in enumerate(some):
             found = self.tried(data, number, slow=_COMPILATION)
@@ -92,7 +92,7 @@ class Fuzzer:
                 return
 
     def _learn(self, data: bytes, found: Verdict) -> None:
-        """Keep a case that reached something new; it is a seed from now on."""
+        """Keep a case that reached something new, and use it as a seed from now on."""
         if self.corpus is None or found.reached <= self.reached:
             return
         self.reached |= found.reached
@@ -103,7 +103,7 @@ class Fuzzer:
             (self.corpus / sha256(data).hexdigest()[:16]).write_bytes(data)
 
     def tried(self, data: bytes, number: int | None, *, slow: float | None = None) -> Verdict:
-        """Return the verdict on some bytes, with the checks of the case `number`.
+        """Return the verdict on `data`, from the checks that the case `number` selects.
 
         `slow`: the seconds that the checks may take, by default the fuzzer's own limit.
         """
@@ -120,7 +120,7 @@ class Fuzzer:
             return Verdict(rule="slow" if is_late else "crash", why=f"{error}", has_died=True)
 
     def run(self, number: int, keep: Path | None) -> Path | None:
-        """Try a case; make a failing case small, and return the file that keeps it, if any."""
+        """Try a case; if it fails, make it small and keep it; return the path of the kept file."""
         data = self.case(number)
         found = self.tried(data, number)
         self.tally.cases += 1
@@ -176,7 +176,7 @@ def fuzz(
     keep: Path | None = None,
     echo: Callable[[str], None] = print,
 ) -> None:
-    """Try cases until `cases` in total or `seconds` are reached; each target gets equal time."""
+    """Try cases for `seconds`, or until `cases` are tried; targets get equal time."""
     for fuzzer in fuzzers:
         fuzzer.warm()
     end, done = time.monotonic() + seconds, 0
@@ -190,7 +190,7 @@ def fuzz(
 
 
 def read_counts(path: Path) -> dict[str, dict[str, int]]:
-    """Return the counts of all runs so far, by target."""
+    """Return the counts of all runs so far, by target; no counts if there is no file."""
     found: dict[str, dict[str, int]] = json.loads(path.read_text()) if path.exists() else {}
     return found
 

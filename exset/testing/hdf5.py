@@ -7,5 +7,5 @@ from exset.testing.tables import tables
 
 
 def group_tables() -> st.SearchStrategy[Table]:
-    """Return a strategy for tables of which many have columns that such a file can hold."""
+    """Return a strategy for tables, many of which have columns that such a file can store."""
     return st.one_of(tables(nested=False), tables())

@@ -47,7 +47,7 @@ def sample_lists(
     ids: Literal["text", "integer"] | None = None,
     max_files: int = 5,
 ) -> SampleList:
-    """Draw a sample list, of the given kind and type of ids, or of any."""
+    """Draw a sample list of the given kind and type of ids, by default of any."""
     kinds = [each for each in Kind if not (ids == "integer" and each.is_exclusion)]
     kind = draw(st.sampled_from(kinds)) if kind is None else kind
     names = draw(st.lists(words(), max_size=max_files, unique=not kind.is_single))
@@ -106,7 +106,7 @@ def metadata() -> st.SearchStrategy[dict[str, Directive]]:
 
 @cache
 def schemas(*, min_fields: int = 0) -> st.SearchStrategy[Schema]:
-    """Return a strategy for schemas with unusual names and values, without files."""
+    """Return a strategy for schemas with unusual names and values."""
     leaves = metadata().map(lambda directives: Node(metadata=directives))
 
     def groups(nodes: st.SearchStrategy[Node], least: int = 0) -> st.SearchStrategy[Node]:

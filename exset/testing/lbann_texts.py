@@ -1,6 +1,6 @@
 """Hypothesis strategies for LBANN's files as people write them: lists, schemas, pairs of schemas.
 
-The texts are small. Most are valid; others have one likely mistake.
+The texts are small. Most texts are valid; each other text has one likely mistake.
 """
 
 import json
@@ -22,7 +22,7 @@ _ENDS = st.sampled_from(["\n", "\n", "\n", "\n", "\r\n"])
 
 @st.composite
 def list_texts(draw: st.DrawFn) -> bytes:
-    """Draw a sample list, which need not be valid."""
+    """Draw the text of a sample list, which need not be valid."""
     kind = draw(_KINDS)
     upper = kind.upper()
     single, exclusion = upper == "SINGLE-SAMPLE", "EXCLUSION" in upper
@@ -69,7 +69,7 @@ _SCHEMA_MISTAKES = st.sampled_from(["\t", "  b\n", "a: {\n", "x: 'y\n", "- a\n",
 
 @st.composite
 def schema_texts(draw: st.DrawFn) -> bytes:
-    """Draw a schema, which need not be valid."""
+    """Draw the text of a schema, which need not be valid."""
     lines = draw(_schema_lines(""))
     if draw(st.integers(0, 9)) == 9:
         lines.insert(draw(st.integers(0, len(lines))), draw(_SCHEMA_MISTAKES).rstrip("\n"))
@@ -112,7 +112,7 @@ def _metadata_lines(draw: st.DrawFn, indent: str) -> list[str]:
 
 @st.composite
 def pair_requests(draw: st.DrawFn) -> bytes:
-    """Draw a pair of schemas as JSON: an experiment selects fields, not all of which exist."""
+    """Draw a pair of schemas as JSON: an experiment selects fields, which may not all exist."""
     names = st.sampled_from(["a", "b", "g", "h"])
     both = [draw(_tree(names, 0)) for _ in range(2)]
     if draw(st.integers(0, 9)) < 8:
@@ -137,7 +137,7 @@ def _tree(draw: st.DrawFn, names: st.SearchStrategy[str], depth: int) -> dict[st
 
 @st.composite
 def _selection(draw: st.DrawFn, tree: dict[str, object]) -> dict[str, object]:
-    """Draw an experiment for a data schema: some of its nodes, and one that it lacks."""
+    """Draw an experiment for a data schema: some of its nodes, and maybe one that it lacks."""
     made = dict[str, object]()
     for name, child in tree.items():
         if name != "metadata" and draw(st.integers(0, 3)):

@@ -1,8 +1,8 @@
 """Hypothesis strategies for Lens example sets in normal form, with rare and unusual content.
 
 Text cannot store some strings (`exset.parsers.lens.write_strings`), a list that inputs and targets
-of different events share, and units in an order that the parser refuses. Binary files cannot store
-NUL in strings, empty names and negative frequencies. Source: Lens, util.c: readBlock; example.c:
+of different events share, or units in an order that the parser refuses. Binary files cannot store
+NUL in strings, empty names or negative frequencies. Source: Lens, util.c: readBlock; example.c:
 readEventRanges, readExample, readBinaryExample.
 """
 
@@ -39,7 +39,7 @@ _ESCAPES = [b"\\\\", b"\\}", b'\\"']
 def strings(
     *, text: bool = True, binary: bool = True, min_size: int = 0, group: bool = False
 ) -> st.SearchStrategy[bytes]:
-    """Return a strategy for names, procs or groups that text, binary files, or both can hold."""
+    """Return a strategy for strings that text example files, binary ones, or both can store."""
     drawn = _nested() | _unusual_names | st.text(max_size=8).map(str.encode) | st.binary(max_size=8)
     if text:
         drawn = drawn.map(lambda raw: raw.lstrip(b"\n"))
@@ -50,7 +50,7 @@ def strings(
 
 
 def set_headers(*, text: bool = True, binary: bool = True) -> st.SearchStrategy[SetHeader]:
-    """Return a strategy for set headers; most have one or more fields other than the default."""
+    """Return a strategy for set headers; most have a field whose value is not the default."""
     proc = st.none() | strings(text=text, binary=binary)
     fields = st.dictionaries(st.sampled_from(REAL_FIELDS), _reals, max_size=3)
     return st.builds(lambda proc, fields: SetHeader(proc, **fields), proc, fields)
@@ -60,7 +60,7 @@ def set_headers(*, text: bool = True, binary: bool = True) -> st.SearchStrategy[
 def example_sets(
     draw: st.DrawFn, *, text: bool = True, binary: bool = True, max_examples: int = 4
 ) -> ExampleSet:
-    """Draw an example set in normal form that text and binary files, or both, can hold."""
+    """Draw an example set in normal form that text, binary files, or both can store."""
     string = strings(text=text, binary=binary)
     names = strings(text=text, binary=binary, min_size=1 if binary else 0)
     group = strings(text=text, binary=binary, min_size=1, group=True)
@@ -133,20 +133,20 @@ class _Example(NamedTuple):
 
 
 def text_example_sets() -> st.SearchStrategy[ExampleSet]:
-    """Return a strategy for the example sets that text can hold."""
+    """Return a strategy for the example sets that text can store."""
     return example_sets(binary=False)
 
 
 def binary_example_sets() -> st.SearchStrategy[ExampleSet]:
-    """Return a strategy for the example sets that binary files can hold."""
+    """Return a strategy for the example sets that binary files can store."""
     return example_sets(text=False)
 
 
 @st.composite
 def dense_sets(draw: st.DrawFn, *, max_examples: int = 4) -> ExampleSet:
-    """Draw an example set that a table of dense values holds exactly, with absent values.
+    """Draw an example set, with absent values, that a table of dense values can store exactly.
 
-    An event has all groups of a side or none, each as one dense range; no list is shared.
+    For each side, an event has all groups or no group, each as one dense range; no list is shared.
     """
     group_names = strings(text=False, min_size=1)
     sizes = st.dictionaries(group_names, st.integers(1, 3), min_size=1, max_size=3)
@@ -225,7 +225,7 @@ def _ranges(draw: st.DrawFn, text: bool, num_groups: int) -> _Range:
 
 @st.composite
 def _text_units(draw: st.DrawFn) -> list[int]:
-    """Draw units that the text parser allows: `*`, or any, with `-m` only after an `n` <= m."""
+    """Draw units that the text parser allows: `*`, or numbers, with `-m` only after `n` <= m."""
     if draw(st.integers(0, 4)) == 4:
         return [-1]
     units: list[int] = []

@@ -1,8 +1,8 @@
 """A Hypothesis strategy for Lens texts as people write them, valid and invalid.
 
-Models that are written by exset show one spelling only. These texts have any order of fields, event
-lists, strings in all delimiters, comments, line ends and likely mistakes. They are small, and most
-are valid.
+exset writes a model in only one of the possible spellings. These texts have fields in any order,
+event lists, strings in all delimiters, comments, all line ends and likely mistakes. They are
+small, and most are valid.
 """
 
 from hypothesis import strategies as st
@@ -95,7 +95,7 @@ def _example(draw: st.DrawFn) -> list[str]:
 
 @st.composite
 def _unusual_order(draw: st.DrawFn, count: int) -> list[str]:
-    """Draw data after a list that goes back to event 0, or an active value before or after data."""
+    """Draw data after an event list that goes back to event 0, or an active value next to data."""
     last = f"[{count - 1}]"
     if count > 1 and draw(st.integers(0, 2)) == 2:
         return [last, *draw(_data()), "[0]", *draw(_data()), *draw(_data())]

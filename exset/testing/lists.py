@@ -1,4 +1,4 @@
-"""Hypothesis strategies for tables of files with labels."""
+"""Hypothesis strategies for tables of the paths and labels of files."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -27,7 +27,7 @@ def labelled_files(draw: st.DrawFn, *, max_files: int = 6) -> Table:
 
 @st.composite
 def indexed_files(draw: st.DrawFn, *, max_files: int = 6) -> Table:
-    """Draw a table of paths with an index, and with one label each, or with several."""
+    """Draw a table of paths with an index, each with one label or with several labels."""
     table = draw(labelled_files(max_files=max_files))
     rows = table.rows
     index = np.array([draw(st.integers(-(2**63), 2**63 - 1)) for _ in range(rows)], np.int64)
@@ -46,7 +46,7 @@ def indexed_files(draw: st.DrawFn, *, max_files: int = 6) -> Table:
 
 @st.composite
 def folders(draw: st.DrawFn, *, max_files: int = 6) -> Table:
-    """Draw folders of classes: a table of their files, with the contents of each file."""
+    """Draw folders of classes: a table of their files, and the contents of each file."""
     classes = sorted(draw(st.sets(st.sampled_from(["cat", "dog", "\xe9", "a b"]), min_size=1)))
     sizes = [draw(st.integers(1, max_files)) for _ in classes]
     labels = np.repeat(np.arange(len(classes)), sizes).astype(np.int64)

@@ -41,11 +41,11 @@ def avi(
     sound: bytes = b"",
     before: Sequence[tuple[str, bytes]] = (),
 ) -> bytes:
-    """Return an AVI file as programs write it; the defaults give one that aeon reads.
+    """Return an AVI file as programs write it; with the defaults, aeon can read it.
 
-    frames: the pictures. size: width and height. handler: the codec. flags, index: whether the file
-    says that it has an index, and whether it has one. sound: bytes of a second stream, after each
-    frame. before: chunks before the list movi.
+    frames: the pictures. size: width and height. handler: the codec. flags: whether the file says
+    that it has an index. index: whether it has one. sound: bytes of a second stream, after each
+    frame. before: chunks before the list `movi`.
     """
     streams = 1 + bool(sound)
     main = struct.pack("<10I", _FRAME, 0, 0, flags, len(frames), 0, streams, 0, *size)
@@ -76,7 +76,7 @@ def waves() -> st.SearchStrategy[bytes]:
 
 
 def avis() -> st.SearchStrategy[bytes]:
-    """Return a strategy for AVI files of Motion JPEG; their frames are any bytes."""
+    """Return a strategy for AVI files of Motion JPEG; the bytes of their frames are arbitrary."""
     return st.builds(
         avi,
         st.lists(st.binary(max_size=9), min_size=1, max_size=4),

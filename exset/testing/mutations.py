@@ -36,11 +36,11 @@ _NEAR: Final = 12
 
 
 class Mutator:
-    """Makes nearly good files: seeds that are cut, changed and joined.
+    """Makes nearly valid files from seeds, which it cuts, changes and joins.
 
-    `most`: how many bytes of a seed are used. `words`: words to insert in addition to `WORDS`,
-    such as the words of a grammar. `repaired`: a function that corrects checksums, used on most
-    cases.
+    `most`: how many bytes of a seed are used at most. `words`: words to insert in addition to
+    `WORDS`, such as the words of a grammar. `repaired`: a function that corrects checksums, used
+    on most cases.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ def _with_changed_bits(rng: random.Random, data: bytes) -> bytes:
 
 
 def _with_changed_bytes(rng: random.Random, data: bytes) -> bytes:
-    """Replace two, four or eight bytes by a number of `INTEGERS`."""
+    """Replace two, four or eight bytes by a number from `INTEGERS`."""
     size = rng.choice((2, 4, 4, 8))
     number = rng.choice(INTEGERS) % (1 << 8 * size)
     orders: tuple[Literal["little", "big"], ...] = ("little", "big")

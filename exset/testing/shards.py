@@ -1,4 +1,4 @@
-"""Hypothesis strategies for tables that loaders of shards can hold."""
+"""Hypothesis strategies for tables that shards can store."""
 
 from hypothesis import strategies as st
 

@@ -44,7 +44,7 @@ _CLASSES = st.sampled_from(("cat", "17", "\xe9", "a.b", "-"))
 
 @st.composite
 def patterns(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
-    """Draw a table of patterns: inputs, targets and classes; of one size, or of several."""
+    """Draw a table of patterns: inputs, targets and classes; of one size, or of several sizes."""
     rows = draw(st.integers(1, max_rows))
     columns: dict[str, TableColumn] = {}
     for name, sizes, least in (("inputs", "input_sizes", 1), ("targets", "target_sizes", 0)):
@@ -142,7 +142,7 @@ _WORDS = st.sampled_from(("cat", "", "\xe9", "a\tb", 'a"b', "_D:", "a\nb", "1"))
 
 @st.composite
 def archives(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
-    """Draw a table of matrices or vectors by key, of reals or of integers."""
+    """Draw a table of matrices or of vectors, each with a key, of reals or of integers."""
     rows = draw(st.integers(1, max_rows))
     keys = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1)
     name = Text.of(
@@ -170,7 +170,7 @@ def archives(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
 
 @st.composite
 def utterances(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
-    """Draw a table of utterances, in the order of a data directory, with speakers and sounds."""
+    """Draw a table of utterances with speakers and sounds, in the order of a data directory."""
     drawn = draw(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 9)), min_size=1))
     rows = sorted(drawn)[:max_rows]
     count = len(rows)

@@ -20,7 +20,7 @@ _NAMES = st.text(st.characters(codec="utf-8", exclude_characters=".\0/:"), min_s
 
 @st.composite
 def tables(draw: st.DrawFn, *, nested: bool = True, max_rows: int = 5) -> Table:
-    """Return a strategy for tables; `nested`: also lists, and lists of records."""
+    """Draw a table; `nested`: whether columns may be lists, and lists of records."""
     rows = draw(st.integers(0, max_rows))
     names = draw(st.lists(_NAMES, max_size=4, unique=True))
     dotted = [draw(st.sampled_from((name, f"{name}.x"))) for name in names]
@@ -40,7 +40,7 @@ def arrays(max_rows: int = 5) -> st.SearchStrategy[Table]:
 
 @st.composite
 def texts(draw: st.DrawFn, max_rows: int = 5) -> Table:
-    """Return a strategy for tables that CSV holds: integers, reals and text, without metadata."""
+    """Draw a table that CSV can store: integers, reals and text, without metadata."""
     rows = draw(st.integers(1, max_rows))
     names = draw(st.lists(_NAMES, min_size=1, max_size=4, unique=True))
     some: st.SearchStrategy[str | None] = st.text(max_size=5)
@@ -53,7 +53,7 @@ def texts(draw: st.DrawFn, max_rows: int = 5) -> Table:
 
 @st.composite
 def columns_of(draw: st.DrawFn, rows: int, *, nested: bool = True, depth: int = 2) -> TableColumn:
-    """Return a strategy for columns of a number of rows."""
+    """Draw a column of `rows` rows."""
     kinds = [
         "numbers",
         "numbers",

@@ -1,4 +1,4 @@
-"""The targets of the fuzzer, with their seeds: formats, or other readers of bytes."""
+"""The targets of the fuzzer: formats, or other readers of bytes, with their seed files."""
 
 import importlib
 from abc import ABC, abstractmethod
@@ -41,13 +41,13 @@ class Target(ABC):
 
     @abstractmethod
     def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
-        """Return good files: `draw` files drawn with the seed `start`, and files in folders."""
+        """Return valid files: `draw` files drawn with the seed `start`, and files in `folders`."""
 
     @abstractmethod
     def check(self, data: bytes, number: int | None = None) -> bool:
-        """Return whether the bytes were read; raises Broken.
+        """Return whether the bytes were read. Raises Broken if a rule of the contract is broken.
 
-        `number`: the number of the case, which selects the checks; None selects all.
+        `number`: the number of the case, which selects the checks; None selects all checks.
         """
 
     def words(self) -> list[bytes]:
@@ -60,7 +60,7 @@ class Target(ABC):
 
 
 class ReaderTarget(Target):
-    """A reader of bytes, which must be picklable; checked by the contract."""
+    """A reader of bytes, which must be picklable; `check` checks its contract."""
 
     def __init__(self, reader: Readable) -> None:
         self.name = reader.name
@@ -90,17 +90,17 @@ class FormatTarget(ReaderTarget):
         return [data for data in files if len(data) <= 2048] or files
 
     def words(self) -> list[bytes]:
-        """Return the words of the grammar."""
+        """Return the words of the format's grammar."""
         return words(self._fmt.reader)
 
 
 def all_targets() -> tuple[Target, ...]:
-    """Return all formats of files, including formats of other packages."""
+    """Return a target for each format of files, including formats of other packages."""
     return tuple(map(FormatTarget, (*formats.of_files(), *formats.load_plugins())))
 
 
 def drawn(fmt: Format, count: int, start: int) -> list[bytes]:
-    """Return the files of `count` models, drawn from the format's strategy with a seed."""
+    """Return the files of `count` models, drawn from the format's strategy; `start`: the seed."""
     if fmt.strategy is None:
         return []
     strategy = cast(Callable[[], st.SearchStrategy[Model]], load(fmt.strategy))()
@@ -114,7 +114,7 @@ def drawn(fmt: Format, count: int, start: int) -> list[bytes]:
 
 
 def collected(strategy: st.SearchStrategy[T], count: int, start: int) -> list[T]:
-    """Return `count` draws of a strategy, always the same for a seed `start`."""
+    """Return `count` draws of a strategy; the same seed `start` gives the same draws."""
     made: list[T] = []
 
     @seed(start)

@@ -1,4 +1,4 @@
-"""Try one case of the fuzzer: check some bytes, in bounded time and memory."""
+"""Try one case of the fuzzer: check its bytes, with limited time and memory."""
 
 import faulthandler
 import os
@@ -32,8 +32,9 @@ _REFS = Path("/proc/self/clear_refs")
 class Verdict:
     """The outcome of a case: whether the bytes were read, or the rule that was broken.
 
-    `has_died`: whether the process ended without an answer. `reached`: the numbers of what this
-    process reached for the first time, see `exset.testing.coverage`, if it watches.
+    `has_died`: whether the process ended without an answer. `reached`: the numbers of the lines
+    and states that this process reached for the first time, if it watches; see
+    `exset.testing.coverage`.
     """
 
     is_read: bool = False
@@ -44,7 +45,7 @@ class Verdict:
 
     @property
     def kind(self) -> str:
-        """The rule and, if known, the line that raised the error: equal for equal errors."""
+        """The rule and, if known, the line that raised the error; it is equal for equal errors."""
         places = re.findall(r"\([\w.]+:\d+ in \S+\)", self.why)
         return " ".join((str(self.rule), *places[-1:]))
 
@@ -58,10 +59,10 @@ def verdict(
     exits: bool = False,
     watches: bool = False,
 ) -> Verdict:
-    """Check some bytes.
+    """Check the bytes of a case.
 
-    `room`: the bytes of memory that the check may add to the process; 0: no limit. `slow`: the
-    seconds that the check may take. `exits`: end this process if it hangs, even in a library.
+    `room`: how many more bytes of memory the process may use for the check; 0: no limit. `slow`:
+    the seconds that the check may take. `exits`: end this process if it hangs, even in a library.
     `watches`: report what the case reaches.
     """
     watch = _watch() if watches else None
@@ -100,7 +101,7 @@ class _Timeout(BaseException):
 
 @contextmanager
 def _bounded_time(seconds: float) -> Iterator[None]:
-    """Raise Broken after some seconds of processor time of this process; this needs signals."""
+    """Raise Broken after `seconds` of processor time of this process; this needs signals."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -121,7 +122,7 @@ def _bounded_time(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _bounded_memory(room: int) -> Iterator[None]:
-    """Raise Broken if the process takes more than `room` additional bytes; this needs Linux."""
+    """Raise Broken if the process uses more than `room` more bytes of memory; this needs Linux."""
     if not room or not os.access(_REFS, os.W_OK):
         yield
         return
@@ -144,7 +145,7 @@ def _bounded_memory(room: int) -> Iterator[None]:
 
 
 def _bytes_of(name: str) -> int:
-    """Return a size of this process from /proc."""
+    """Return a size of this process, in bytes, by its name in /proc."""
     match = re.search(rf"{name}:\s*(\d+) kB", _STATUS.read_text())
     assert match is not None
     return int(match[1]) * 1024

@@ -36,7 +36,7 @@ def exported(format: str | None = None) -> Iterator[tuple[str, bytes]]:
 
 
 def index(chosen: Iterable[Case]) -> bytes:
-    """Return the index of cases as JSON."""
+    """Return the index of these cases as JSON."""
     rows = [row(case) for case in chosen]
     lines = ",\n".join(json.dumps(each) for each in rows)
     return f'{{"version": {VERSION}, "cases": [\n{lines}\n]}}\n'.encode("ascii")
@@ -63,7 +63,8 @@ def row(case: Case) -> dict[str, object]:
 def export(folder: str, format: str | None = None) -> int:
     """Write all cases, or all cases of a format, to a folder; return the number of files.
 
-    Files of the same names are replaced. Raises OSError, and ValueError for an unknown format.
+    Existing files with these names are replaced. Raises OSError, and ValueError for an unknown
+    format.
     """
     count = 0
     for path, data in exported(format):

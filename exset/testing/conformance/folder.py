@@ -1,7 +1,7 @@
-"""Cases in a folder: exported ones, perhaps edited, and drawn ones that somebody kept.
+"""Read and write cases in a folder: exported cases, perhaps edited, and kept random cases.
 
 The layout is that of the export: `FORMAT/VERDICT/NAME.FORMAT`, with the meaning next to the file.
-Only the file is needed. `index.json` adds what it has about a case, such as the rule.
+Only the file is needed. `index.json` may add details of a case, such as its rule.
 """
 
 import hashlib
@@ -20,10 +20,10 @@ from exset.testing.conformance.nodes import BadMeaning, Node
 
 
 def cases_in(folder: str, format: str | None = None) -> tuple[Case, ...]:
-    """Return the cases in a folder, or those of a format, by verdict and name.
+    """Return the cases in a folder, or only the cases of a format, sorted by verdict and name.
 
-    Raises ValueError for a folder without such cases, and for an index or a meaning with errors;
-    and OSError.
+    Raises ValueError for a folder without such cases, and for an index or a meaning with errors.
+    Raises OSError.
     """
     if format is not None:
         meanings.family_of(format)
@@ -59,7 +59,7 @@ def _case(folder: str, format: str, verdict: Verdict, name: str, index: Mapping[
 
 
 def _described(case: Case, row: Node) -> Case:
-    """Return a case with what its row in the index has about it."""
+    """Return a case with the details that its row in the index has."""
     severity = row.get("severity")
     if severity.value not in get_args(Severity):
         raise severity.error(" or ".join(get_args(Severity)))
@@ -84,7 +84,7 @@ def _members(node: Node) -> dict[str, str]:
 
 
 def _index(folder: str) -> dict[str, Node]:
-    """Return the rows of the index by the path of the case; none without an index."""
+    """Return the rows of the index, by the path of the case; no rows if there is no index."""
     path = Path(folder, INDEX)
     if not path.exists():
         return {}
@@ -96,9 +96,9 @@ def _index(folder: str) -> dict[str, Node]:
 
 
 def keep(case: Case, folder: str) -> str:
-    """Write a drawn case to a folder, as `export` does; return the path of the file.
+    """Write a random case to a folder, as `export` does; return the path of the file.
 
-    The name comes from the contents, so the same file is kept once.
+    The name is made from the contents, so the same file is kept only once.
     """
     case = replace(case, name=f"drawn-{hashlib.sha256(case.data).hexdigest()[:10]}")
     path = os.path.join(folder, case.path)

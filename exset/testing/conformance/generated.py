@@ -1,4 +1,4 @@
-"""Cases that Hypothesis draws, and the smallest ones on which a reader is wrong."""
+"""Draw random cases with Hypothesis, and find the smallest case on which a reader is wrong."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -47,7 +47,7 @@ _ROUND: Final = 10
 
 
 def contents(format: str) -> st.SearchStrategy[bytes]:
-    """Return a strategy for files of a format: written models and texts, or requests.
+    """Return a strategy for files of a format: written models, texts of people, or requests.
 
     Raises ValueError for a format without a strategy.
     """
@@ -75,7 +75,7 @@ def _written(format: str, model: Model) -> bytes | None:
 
 
 def files(format: str, count: int, start: int) -> list[bytes]:
-    """Return drawn files, always the same for a seed `start`."""
+    """Return `count` random files; the same seed `start` gives the same files."""
     strategy = contents(format)
     rounds = range(-(-count // _ROUND))
     drawn = [data for each in rounds for data in collected(strategy, _ROUND, start + each)]
@@ -84,16 +84,16 @@ def files(format: str, count: int, start: int) -> list[bytes]:
 
 @dataclass(frozen=True)
 class Found:
-    """The smallest drawn file on which a reader is wrong, with the number of files drawn for it."""
+    """The result of the smallest file on which a reader is wrong; `draws`: how many were drawn."""
 
     result: Result
     draws: int
 
 
 def case_of(data: bytes, format: str, name: str = "generated") -> Case:
-    """Return a case with the verdict and the meaning that exset gives.
+    """Return the case of a file; exset determines its verdict and its meaning.
 
-    Where the real systems disagree, or fail on a file that exset reads, the case `differs`.
+    The verdict is `differs` if the real systems disagree, or fail on a file that exset reads.
     """
     findings = Findings()
     try:
@@ -109,10 +109,10 @@ def case_of(data: bytes, format: str, name: str = "generated") -> Case:
 def search(
     reader: Reader, format: str, count: int, judge: Judge | None = None, start: int = 0
 ) -> Found | None:
-    """Draw up to `count` files; return the smallest one on which the reader is wrong, or None.
+    """Draw up to `count` files; return the smallest file on which the reader is wrong, or None.
 
-    `start`: the seed; the same seed draws the same files. The reader's faults must not depend on
-    chance. Raises ValueError for a format without a strategy.
+    `start`: the seed; the same seed draws the same files. The reader must always give the same
+    answer to the same file. Raises ValueError for a format without a strategy.
     """
     judge = judge or Judge()
     strategy = contents(format)

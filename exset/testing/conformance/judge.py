@@ -1,4 +1,4 @@
-"""Judge the answer of a reader to a case: in one of three roles."""
+"""Judge how a program answers a case, in one of three roles: decoder, encoder, transcoder."""
 
 import json
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ FAILED: Final = ("wrong", "crashed", "timed out", "skipped but passes")
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of a case, and what is wrong, in words."""
+    """The outcome of a case; `messages` say what is wrong."""
 
     case: Case
     outcome: Outcome
@@ -41,7 +41,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Judge:
-    """Judges answers in a role; `target` is the format that a transcoder writes.
+    """Judges answers in a role. `target`: the format that a transcoder writes.
 
     `without`: the features that the reader does not support.
     """
@@ -51,7 +51,7 @@ class Judge:
     without: frozenset[str] = frozenset()
 
     def question(self, case: Case) -> bytes | None:
-        """Return the input of the reader for a case; None if the case is not for the role."""
+        """Return the reader's input for a case; None if the case does not suit the role."""
         if self.role == "decoder":
             return case.data
         if case.meaning is None or case.verdict != "valid":
@@ -65,7 +65,7 @@ class Judge:
         return not (self.without - {SHARING}) & {*case.features}
 
     def judge(self, case: Case, answer: Answer) -> Result:
-        """Return the result of an answer."""
+        """Return the result of the answer to a case."""
         if answer.status in ("crashed", "timed out"):
             return Result(case, answer.status, (answer.reason,))
         if answer.status == "refused":
@@ -86,7 +86,7 @@ class Judge:
         return Result(case, "wrong", tuple(wrong))
 
     def _differences(self, case: Case, output: bytes | Mapping[str, object]) -> list[str]:
-        """Return how an output differs from the expected one, in words."""
+        """Return texts that say how an output differs from the expected output."""
         expected = case.meaning
         if self.role == "transcoder":
             made = output if isinstance(output, bytes) else json.dumps(output).encode()
@@ -118,7 +118,7 @@ class Judge:
 
 
 def _converted(case: Case, target: str) -> bytes | None:
-    """Return the file of a case in another format; None if that format cannot store it."""
+    """Convert the file of a case to another format; return None if the format cannot store it."""
     model = meanings.read(case.data, case.format, Findings(), options=case.options)
     try:
         return formats.get(target).write(model, findings=Findings())

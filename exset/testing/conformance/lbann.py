@@ -1,6 +1,6 @@
 """The meaning of LBANN's sample lists as JSON; `lbann-list.schema.json` describes it.
 
-The totals in line 2 are no part of it, as LBANN does not use them.
+The totals in line 2 are not part of the meaning, as LBANN does not use them.
 """
 
 from typing import cast
@@ -41,9 +41,10 @@ def meaning(samples: SampleList) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a meaning that any program wrote.
+    """Return the canonical form of a meaning from any program.
 
-    Numbers of samples and ids may be missing: then they are 0 and none. Raises BadMeaning.
+    A missing number of samples is 0; missing ids are no ids. Raises BadMeaning if the meaning is
+    invalid.
     """
     document.known("type", "directory", "label_file", "files")
     kind = document.get("type")
@@ -59,12 +60,12 @@ def normalized(document: Node) -> Document:
 
 
 def features(document: Document) -> set[str]:
-    """Return what a reader needs to support to read a list with this canonical meaning."""
+    """Return the features that a reader needs to read a list with this canonical meaning."""
     return {str(document["type"])}
 
 
 def unshared(document: Document) -> Document:
-    """Return the meaning unchanged: nothing in it is shared."""
+    """Return the meaning unchanged, as no values are shared in it."""
     return document
 
 
@@ -83,6 +84,6 @@ def _file(node: Node, has_excluded: bool) -> Document:
 
 
 def _id(node: Node) -> Json:
-    """Return an id: an integer, or a byte string."""
+    """Return an id in canonical form: an integer, or a byte string."""
     is_number = isinstance(node.value, int) and not isinstance(node.value, bool)
     return node.integer() if is_number else node.string()

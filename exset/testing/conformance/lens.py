@@ -1,8 +1,8 @@
-"""The meaning of Lens example sets as JSON: of `.ex` and `.bex` files alike.
+"""The meaning of Lens example sets as JSON, the same for `.ex` and `.bex` files.
 
-`schemas/lens.schema.json` describes it. In canonical form the set has every field, an event only
-its own values, and the lists of an example are in the order of their first use: by the inputs of
-its events, then by their targets.
+`schemas/lens.schema.json` describes this JSON. In canonical form, the set has every field, and an
+event has only values that it does not inherit. The lists of an example are in the order of their
+first use: by the inputs of its events, then by the targets.
 """
 
 from collections.abc import Iterator
@@ -44,11 +44,11 @@ def meaning(examples: ExampleSet) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a meaning that any program wrote.
+    """Return the canonical form of a meaning from any program.
 
     A missing field has its default. A list is an array of ranges, or its number in the `lists` of
-    the example, or of the document. An event's field that equals what the event inherits is
-    dropped. Raises BadMeaning.
+    the example or of the document. A field of an event is dropped if the event would inherit the
+    same value. Raises BadMeaning if the meaning is invalid.
     """
     document.known("set", "lists", "examples")
     header = _header(document.get("set"))
@@ -58,7 +58,7 @@ def normalized(document: Node) -> Document:
 
 
 def unshared(document: Document) -> Document:
-    """Return a canonical meaning in which no two events, and no two sides, share a list."""
+    """Return the meaning without sharing: each side of each event has a list of its own."""
     plain = Node(document)
     examples = []
     for example in plain.get("examples").items():
@@ -72,7 +72,7 @@ def unshared(document: Document) -> Document:
 
 
 def features(document: Document) -> set[str]:
-    """Return what a reader needs to support to read a set with this canonical meaning."""
+    """Return the features that a reader needs to read a set with this canonical meaning."""
     plain = Node(document)
     found = set[str]()
     if not plain.get("set").get("proc").missing:

@@ -1,4 +1,4 @@
-"""The differences of two meanings of Lens files, in words.
+"""Say in words how two meanings of Lens files differ.
 
 `events 2-3 of example 0 get no targets: expected the list of event 1, shared`
 """
@@ -14,7 +14,7 @@ _SIDES: Final = ("inputs", "targets")
 
 
 def explained(expected: Document, found: Document) -> list[str]:
-    """Return the differences of two canonical meanings, one sentence each."""
+    """Return how two canonical meanings differ: one sentence for each difference."""
     return list(_differences(Node(expected), Node(found)))
 
 
@@ -62,7 +62,7 @@ def _example(name: str, expected: Node, found: Node) -> Iterator[str]:
 
 
 def _side(side: str, one: Node, other: Node, expected: Node, found: Node) -> str:
-    """Return how the lists of an event differ; empty if their values are equal."""
+    """Return a text that says how the lists of an event differ; "" if they have equal values."""
     lists = [_list(side, *pair) for pair in ((one, expected), (other, found))]
     values = [None if each is None else each.value for each in lists]
     if values[0] == values[1]:
@@ -82,7 +82,7 @@ def _list(side: str, event: Node, example: Node) -> Node | None:
 
 
 def _shared_with(side: str, event: Node, example: Node) -> str:
-    """Return which other event has the same list, as `the list of event 1, `."""
+    """Return a text that names another event with the same list, as `the list of event 1, `."""
     number = event.get(side).value
     for v, other in enumerate(example.get("events").items()):
         for each in _SIDES:
@@ -113,7 +113,7 @@ def _ranges(ranges: Node | None) -> str:
 
 
 def _sharing(name: str, pairs: list[tuple[Node, Node]]) -> Iterator[str]:
-    """Yield which events share a list in one meaning only."""
+    """Yield texts that name events which share a list in only one of two meanings."""
     groups = [_groups([pair[k] for pair in pairs]) for k in (0, 1)]
     for words, one, other in (
         ("must share one list", groups[0], groups[1]),
@@ -129,7 +129,7 @@ def _sharing(name: str, pairs: list[tuple[Node, Node]]) -> Iterator[str]:
 
 
 def _groups(events: list[Node]) -> list[list[tuple[int, str]]]:
-    """Return which (event, side) have the same list."""
+    """Return groups of pairs (event, side); the pairs of a group have the same list."""
     found: dict[int, list[tuple[int, str]]] = {}
     for v, event in enumerate(events):
         for side in _SIDES:
@@ -139,7 +139,7 @@ def _groups(events: list[Node]) -> list[list[tuple[int, str]]]:
 
 
 def _events(numbers: list[int]) -> str:
-    """Return numbers of events in words: `event 2`, `events 2-4`, `events 0, 2`."""
+    """Return a text that names events: `event 2`, `events 2-4`, `events 0, 2`."""
     if len(numbers) == 1:
         return f"event {numbers[0]}"
     if numbers == list(range(numbers[0], numbers[-1] + 1)):

@@ -1,4 +1,4 @@
-"""The meaning of a file as JSON: made, checked and compared, for every family that has one."""
+"""Make, check and compare the meaning of a file as JSON, for every family that defines one."""
 
 import json
 import os
@@ -47,19 +47,19 @@ class FamilyMeaning(Protocol):
         """Return the canonical meaning of a model."""
 
     def normalized(self, document: Node) -> Document:
-        """Return the canonical form of a meaning; raise BadMeaning."""
+        """Return the canonical form of a meaning. Raises BadMeaning if it is invalid."""
 
     def features(self, document: Document) -> set[str]:
-        """Return what a reader needs to support to read a file with a canonical meaning."""
+        """Return the features that a reader needs to read a file with this canonical meaning."""
 
     def unshared(self, document: Document) -> Document:
-        """Return a canonical meaning in which nothing is shared between events.
+        """Return the canonical meaning without sharing between events.
 
-        It is compared with the meaning from a reader that cannot report sharing.
+        exset compares it with the meaning from a reader that cannot report sharing.
         """
 
     def explained(self, expected: Document, found: Document) -> list[str]:
-        """Return the differences of two canonical meanings in words."""
+        """Return how two canonical meanings differ: one sentence for each difference."""
 
 
 @runtime_checkable
@@ -67,11 +67,11 @@ class RequestMeaning(Protocol):
     """The function of a family whose cases are requests."""
 
     def meaning_of(self, data: bytes) -> Document:
-        """Return the meaning of a request; raise FormatError for an invalid one."""
+        """Return the meaning of a request. Raises FormatError if the request is invalid."""
 
 
 def family_of(format: str) -> FamilyMeaning:
-    """Return the functions of a format's family; ValueError if it has no meaning."""
+    """Return the functions of a format's family. Raises ValueError if it defines no meaning."""
     name = family_name(format)
     if name not in FAMILIES:
         raise ValueError(
@@ -95,9 +95,9 @@ def meaning(
 ) -> Document:
     """Return the meaning of a file's contents.
 
-    `options`: the options of the reader, such as `dialect`. `findings` collects what the reader
-    finds.
-    Raises FormatError for an invalid file, and ValueError for a format without a meaning.
+    `options`: the options of the reader, such as `dialect`. `findings`: collects the reader's
+    findings. Raises FormatError for an invalid file, and ValueError for a format without a
+    meaning.
     """
     family = family_of(format)
     if isinstance(family, RequestMeaning):
@@ -113,16 +113,17 @@ def read(
     engine: Engine = "auto",
     options: Mapping[str, OptionValue] = MappingProxyType({}),
 ) -> Model:
-    """Return the model in a file's contents. Raises FormatError."""
+    """Return the model in a file's contents. Raises FormatError if the file is invalid."""
     options = {**_DEFAULTS.get(format, {}), **options}
     reader = cast(Callable[..., Model], formats.get(format).read)
     return reader(Source(f"<{format}>", data), findings=findings, engine=engine, **options)
 
 
 def parsed(text: bytes, format: str) -> Document:
-    """Return the canonical form of a meaning that a program wrote as JSON; raise BadMeaning.
+    """Parse a meaning that a program wrote as JSON; return its canonical form.
 
     Strings may have control characters, and bytes that are not UTF-8, as shell scripts write them.
+    Raises BadMeaning if the meaning is invalid.
     """
     try:
         document = json.loads(text.decode("utf-8", "surrogateescape"), strict=False)
@@ -132,7 +133,10 @@ def parsed(text: bytes, format: str) -> Document:
 
 
 def checked(document: object, format: str) -> Document:
-    """Return the canonical form of a meaning that any program made; raise BadMeaning."""
+    """Return the canonical form of a meaning from any program.
+
+    Raises BadMeaning if the meaning is invalid.
+    """
     try:
         return family_of(format).normalized(Node(document))
     except RecursionError:

@@ -1,4 +1,4 @@
-"""Parts of a JSON document that another program wrote, each with its path for messages."""
+"""Read parts of a JSON document from another program; each part has its path for messages."""
 
 import math
 from base64 import b64decode, b64encode
@@ -22,30 +22,30 @@ _QUIET_DOUBLE: Final = 0x7FF8 << 48
 
 
 class BadMeaning(ValueError):
-    """A document that is not a meaning; the message has the path of the wrong part."""
+    """A document that is no valid meaning; the message has the path of the wrong part."""
 
 
 class Node:
-    """A value of a document; its methods check the type and raise BadMeaning."""
+    """A value in a document; its methods raise BadMeaning if the value has another type."""
 
     def __init__(self, value: object, path: str = "") -> None:
         self.value = value
         self.path = path
 
     def error(self, expected: str) -> BadMeaning:
-        """Return an error: the path, what was expected, and the value."""
+        """Return an error with the path, the expected value, and the value found."""
         found = repr(self.value)
         found = found if len(found) <= 60 else f"{found[:57]}..."
         return BadMeaning(f"{self.path or 'the document'}: expected {expected}, not {found}")
 
     def get(self, name: str) -> "Node":
-        """Return a member of an object; its value is None if it is missing."""
+        """Return a member of this object; its value is None if the member is missing."""
         if not isinstance(self.value, dict):
             raise self.error("an object")
         return Node(self.value.get(name), f"{self.path}.{name}" if self.path else name)
 
     def known(self, *names: str) -> "Node":
-        """Return this object; raise BadMeaning for a member that is not one of `names`."""
+        """Return this object; raise BadMeaning if it has a member that is not one of `names`."""
         if not isinstance(self.value, dict):
             raise self.error("an object")
         for name in self.value:
@@ -57,7 +57,7 @@ class Node:
         return self
 
     def items(self) -> "Iterator[Node]":
-        """Yield the items of an array."""
+        """Yield the items of this array."""
         if not isinstance(self.value, list | tuple):
             raise self.error("an array")
         for i, item in enumerate(self.value):
@@ -69,7 +69,7 @@ class Node:
         return self.value is None
 
     def members(self) -> "dict[str, Node]":
-        """Return the members of an object; none if it is missing."""
+        """Return the members of this object; no members if it is missing."""
         if self.missing:
             return {}
         if not isinstance(self.value, dict):
@@ -77,23 +77,23 @@ class Node:
         return {str(name): self.get(name) for name in self.value}
 
     def json(self) -> Json:
-        """Return the value itself."""
+        """Return the value itself, as JSON."""
         return cast(Json, self.value)
 
     def boolean(self) -> bool:
-        """Return true or false."""
+        """Return the value, which must be true or false."""
         if not isinstance(self.value, bool):
             raise self.error("true or false")
         return self.value
 
     def integer(self) -> int:
-        """Return an integer."""
+        """Return the value, which must be an integer."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | np.integer):
             raise self.error("an integer")
         return int(self.value)
 
     def text(self) -> str:
-        """Return a text."""
+        """Return the value, which must be a text."""
         if not isinstance(self.value, str):
             raise self.error("a text")
         return self.value
@@ -149,7 +149,7 @@ class Node:
         return double(self._number())
 
     def _bits(self, digits: str) -> int | None:
-        """Return the bits of a number; None if the document gives no bits."""
+        """Return the bits of a number; None if the document does not have them."""
         if not isinstance(self.value, dict):
             return None
         bits = self.known("decimal", "bits").get("bits")
@@ -166,9 +166,9 @@ class Node:
 
 
 def real(value: "int | float | np.floating | np.integer") -> Document:
-    """Return a number, rounded to single precision, as its exact decimal and its bits.
+    """Round a number to single precision; return its exact decimal and its bits.
 
-    All NaNs are one: `{"decimal": "NaN", "bits": "7fc00000"}`.
+    All NaNs give `{"decimal": "NaN", "bits": "7fc00000"}`.
     """
     with np.errstate(over="ignore"):
         try:
@@ -181,7 +181,7 @@ def real(value: "int | float | np.floating | np.integer") -> Document:
 
 
 def double(value: "int | float | np.floating | np.integer") -> Document:
-    """Return a number of double precision as its exact decimal and its bits; all NaNs are one."""
+    """Return a number of double precision as exact decimal and bits; all NaNs give the same."""
     try:
         number = np.float64(value)
     except OverflowError:  # a whole number that no float holds
@@ -200,7 +200,7 @@ def string(value: bytes) -> Json:
 
 
 def shown(value: Json) -> str:
-    """Return a value of a meaning in words, for messages."""
+    """Return a value of a meaning as text, for messages."""
     if value is None:
         return "none"
     if isinstance(value, dict) and "bits" in value:
@@ -216,7 +216,7 @@ def shown(value: Json) -> str:
 
 
 def brief(value: Json) -> Json:
-    """Return a meaning with plain numbers, and without members that are missing, to be shown."""
+    """Return a meaning to show: with plain numbers, and without missing members."""
     if isinstance(value, list):
         return [brief(each) for each in value]
     if not isinstance(value, dict):

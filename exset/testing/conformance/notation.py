@@ -1,4 +1,4 @@
-"""Bytes of binary files as the tables of declared cases write them."""
+"""Parse the notation in which the tables of declared cases write bytes of binary files."""
 
 import re
 import struct
@@ -11,11 +11,11 @@ _ITEM: Final = re.compile(
 
 
 def bytes_of(text: str, names: dict[str, str]) -> bytes:
-    r"""Return the big-endian bytes that a text writes down.
+    r"""Return the big-endian bytes that a text describes.
 
-    Items are separated by blanks: `3` is an int of 4 bytes, `0.5`, `inf` or `nan` a single, `"a"` a
-    string with the NUL at its end, `b:1` a byte, `x:00ff` the bytes themselves, and `$head` the
-    text that `names` has for `head`. Raises ValueError for anything else.
+    Items are separated by blanks: `3` is an int of 4 bytes, `0.5`, `inf` or `nan` a float of 4
+    bytes, `"a"` a string with a NUL at its end, `b:1` a byte, `x:00ff` bytes in hexadecimal, and
+    `$head` the items of the text that `names` has for `head`. Raises ValueError for anything else.
     """
     made = bytearray()
     for word in re.findall(r'"[^"]*"|\S+', text):

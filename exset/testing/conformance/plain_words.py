@@ -1,4 +1,4 @@
-"""The differences of two meanings in words, for families without words of their own."""
+"""Say in words how two meanings differ, for families without a module for this."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ _SHOWN = 12
 
 
 def explained(expected: Document, found: Document) -> list[str]:
-    """Return the differences of two canonical meanings, one sentence each."""
+    """Return how two canonical meanings differ: one sentence for each difference."""
     sentences = list(_differences("", expected, found))
     more = len(sentences) - _SHOWN
     return sentences[:_SHOWN] + ([f"and {more} more differences"] if more > 0 else [])
@@ -34,5 +34,5 @@ def _differences(path: str, expected: Json, found: Json) -> Iterator[str]:
 
 
 def _is_object(value: Json) -> bool:
-    """Return whether a value has members, and is not a number or a string."""
+    """Return whether a value is an object that represents neither a number nor a string."""
     return isinstance(value, dict) and not value.keys() & {"bits", "base64"}

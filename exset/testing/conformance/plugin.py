@@ -6,8 +6,8 @@
     def test_my_reader(conformance_case):
         check_case(my_reader, conformance_case, without=["sparse"])
 
-A case that needs a feature in `without` is skipped; one that matches `skip` must fail. `only`
-selects cases by patterns. `folder` names a folder of cases, which replace those of the package.
+A case that needs a feature in `without` is skipped; a case that matches `skip` must fail. `only`
+selects cases by patterns. `folder`: use the cases in this folder instead of exset's cases.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make a test for each case of a test with the mark."""
+    """If a test has the mark, make a test for each case."""
     if FIXTURE not in metafunc.fixturenames:
         return
     if (mark := metafunc.definition.get_closest_marker("conformance")) is None:

@@ -1,7 +1,8 @@
-"""Readers under test: functions of Python, and programs in any language.
+"""Readers under test: Python functions, and programs in any language.
 
-A program gets a file on standard input, or its path for the argument `{}`, and writes its answer to
-standard output. Exit code 0: accepted; 1: refused; any other, and a traceback of Python: a crash.
+A program gets a file on standard input, or its path for the argument `{}`, and writes its answer
+to standard output. Exit code 0: the file is accepted; 1: it is refused; any other code, or a
+traceback of Python: a crash.
 
 A few cases have options, such as `ids=integer`. `{ids}` in an argument is replaced by the value, or
 by nothing in a case without this option.
@@ -42,7 +43,7 @@ Status: TypeAlias = Literal["accepted", "refused", "crashed", "timed out"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a reader made of a file: its output, or the reason of a crash."""
+    """The answer of a reader to a file: its output, or the reason for a crash."""
 
     status: Status
     output: bytes | Mapping[str, object] = b""
@@ -54,7 +55,7 @@ class Reader(ABC):
 
     @abstractmethod
     def answer(self, data: bytes, options: Mapping[str, str] = NO_OPTIONS) -> Answer:
-        """Return what the reader makes of the contents of a file, read with some options."""
+        """Return the reader's answer to the contents of a file, read with these options."""
 
     def close(self) -> None:  # noqa: B027
         """End the processes of the reader, if it has any."""
@@ -72,10 +73,10 @@ class Reader(ABC):
 
 
 class FunctionReader(Reader):
-    """A function from the contents of a file to its meaning.
+    """A function that gets the contents of a file and returns its meaning.
 
-    It refuses a file by returning None, or with ValueError, which FormatError is, too. Any other
-    exception is a crash.
+    The function refuses a file if it returns None or raises ValueError, such as FormatError. Any
+    other exception is a crash.
     """
 
     def __init__(self, function: Callable[..., Mapping[str, object] | bytes | None]) -> None:
@@ -131,7 +132,7 @@ class ProgramReader(Reader):
 
 
 class LoopReader(Reader):
-    """A program that answers one case after the other; a new one starts after a crash."""
+    """A program that answers one case after the other; after a crash, it is started again."""
 
     def __init__(self, command: Sequence[str], timeout: float = TIMEOUT) -> None:
         self._command = list(command)
@@ -139,7 +140,7 @@ class LoopReader(Reader):
         self._process: subprocess.Popen[bytes] | None = None
 
     def answer(self, data: bytes, options: Mapping[str, str] = NO_OPTIONS) -> Answer:
-        """Send a case. Raises OSError if the program cannot be started."""
+        """Send a case and return the answer. Raises OSError if the program cannot be started."""
         if self._process is None:
             pipe = subprocess.PIPE
             self._process = subprocess.Popen(
@@ -204,13 +205,13 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _filled(word: str, options: Mapping[str, str]) -> str:
-    """Return a word of a command in which the name of each option in braces is its value."""
+    """Return a word of a command; replace each option name in braces by the option's value."""
     for name in OPTIONS:
         word = word.replace(f"{{{name}}}", options.get(name, ""))
     return word
 
 
 def _last(stderr: bytes, before: str = "") -> str:
-    """Return the last line of an output of errors."""
+    """Return the last line that a program wrote to standard error."""
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
     return before + lines[-1][:500] if lines else ""

@@ -16,7 +16,7 @@ from exset.testing.conformance.readers import Reader
 
 @dataclass(frozen=True)
 class Score:
-    """The numbers of a run: `passed` of `run` cases; others are not supported, or skipped."""
+    """How many cases passed, of the cases that ran; and how many are unsupported or skipped."""
 
     passed: int
     run: int
@@ -25,7 +25,7 @@ class Score:
 
     @property
     def text(self) -> str:
-        """The numbers in words."""
+        """The score in words."""
         percent = f"{self.passed / self.run:.1%}" if self.run else "none"
         extras = [f"{self.unsupported} unsupported"] if self.unsupported else []
         extras += [f"{self.skipped} skipped"] if self.skipped else []
@@ -33,7 +33,7 @@ class Score:
 
 
 def score(results: Iterable[Result]) -> Score:
-    """Return the score of results."""
+    """Return the score of these results."""
     count = Counter(each.outcome for each in results)
     run = sum(count.values()) - count["unsupported"] - count["skipped"]
     return Score(count["passed"], run, count["unsupported"], count["skipped"])
@@ -52,7 +52,7 @@ def selected(chosen: Iterable[Case], patterns: Sequence[str]) -> list[Case]:
 
 
 def matches(case: Case, patterns: Iterable[str]) -> bool:
-    """Return whether the name or the id of a case matches one of the patterns of a shell."""
+    """Return whether the name or id of a case matches a pattern with `*`, `?` and `[...]`."""
     return any(fnmatchcase(text, each) for each in patterns for text in (case.name, case.id))
 
 
@@ -67,9 +67,9 @@ def run(
 ) -> Iterator[Result]:
     """Yield the result of each case, in their order.
 
-    `make`: makes a reader; each thread has its own. `skip`: patterns of cases that need not pass; a
-    skipped case that passes is a failure. `parallel`: the number of threads. `stop_early`: stop at
-    the first failure. Raises OSError if a program cannot be started.
+    `make`: makes a reader; each thread has a reader of its own. `skip`: patterns of cases that
+    need not pass; a skipped case that passes is a failure. `parallel`: the number of threads.
+    `stop_early`: stop at the first failure. Raises OSError if a program cannot be started.
     """
     judge = judge or Judge()
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Index streams of samplers: a case is a request as JSON, its meaning the indices of every rank.
+"""Test index streams of samplers: a case is a request as JSON, its meaning each rank's indices.
 
     {"sampler": "planned", "labels": [0, 0, 1, 1], "n": 2, "m": 1, "replicas": 2, "seed": 3}
 
@@ -25,7 +25,7 @@ _MEMBERS = (
 
 
 def meaning_of(data: bytes) -> Document:
-    """Return the indices of a request; raise FormatError for an invalid one."""
+    """Return the indices for a request. Raises FormatError if the request is invalid."""
     try:
         return _indices(Node(json.loads(data)).known(*_MEMBERS))
     except ValueError as error:
@@ -33,7 +33,7 @@ def meaning_of(data: bytes) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a meaning that any program wrote; raise BadMeaning."""
+    """Return the canonical form of a meaning from any program; BadMeaning if it is invalid."""
     ranks = document.known("ranks").get("ranks")
     return {
         "ranks": [[index.integer() for index in rank.items()] for rank in ranks.items()],
@@ -41,12 +41,12 @@ def normalized(document: Node) -> Document:
 
 
 def features(document: Document) -> set[str]:
-    """Return what a program needs to support to give this meaning."""
+    """Return the features that a program needs to give this meaning."""
     return {"ranks"} if len(list(Node(document).get("ranks").items())) > 1 else set()
 
 
 def unshared(document: Document) -> Document:
-    """Return the meaning unchanged: nothing in it is shared."""
+    """Return the meaning unchanged, as no values are shared in it."""
     return document
 
 

@@ -1,4 +1,4 @@
-"""The fields that an experiment reads: a case is a pair of schemas as JSON.
+"""Test which fields an experiment reads: a case is a pair of schemas as JSON.
 
     {"data": "a:\n  metadata: {scale: 2.0}\n", "experiment": "a:\n"}
 
@@ -24,7 +24,7 @@ _ROLES = ("data", "experiment")
 
 
 def meaning_of(data: bytes) -> Document:
-    """Return the fields of a pair of schemas; raise FormatError for an invalid one."""
+    """Return the fields of a pair of schemas. Raises FormatError if the pair is invalid."""
     try:
         request = Node(json.loads(data)).known(*_ROLES)
         texts = [request.get(role).text().encode("utf-8") for role in _ROLES]
@@ -45,7 +45,7 @@ def meaning_of(data: bytes) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a meaning that any program wrote; raise BadMeaning."""
+    """Return the canonical form of a meaning from any program; BadMeaning if it is invalid."""
     document.known("fields")
     return _sorted(
         {
@@ -57,7 +57,7 @@ def normalized(document: Node) -> Document:
 
 
 def features(document: Document) -> set[str]:
-    """Return what a program needs to support to give this meaning."""
+    """Return the features that a program needs to give this meaning."""
     found = set[str]()
     for field in Node(document).get("fields").items():
         for value in field.get("metadata").members().values():
@@ -66,7 +66,7 @@ def features(document: Document) -> set[str]:
 
 
 def unshared(document: Document) -> Document:
-    """Return the meaning unchanged: nothing in it is shared."""
+    """Return the meaning unchanged, as no values are shared in it."""
     return document
 
 

@@ -1,7 +1,7 @@
-"""The meaning of LBANN's schemas as JSON: the tree of nodes, with the directives of each.
+"""The meaning of LBANN's schemas as JSON: the tree of nodes, each with its directives.
 
-`schema.schema.json` describes it. The values have conduit's types: an integer is not the float of
-the same value, and a text that looks like a number is the number.
+`schema.schema.json` describes this JSON. The values have conduit's types: an integer is not the
+float of the same value, and a text that looks like a number is the number.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ def meaning(schema: Schema) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a meaning that any program wrote; raise BadMeaning."""
+    """Return the canonical form of a meaning from any program; BadMeaning if it is invalid."""
     document.known("metadata", "children")
     children = document.get("children").members()
     return {
@@ -30,17 +30,17 @@ def normalized(document: Node) -> Document:
 
 
 def features(document: Document) -> set[str]:
-    """Return what a reader needs to support to read a schema with this canonical meaning."""
+    """Return the features that a reader needs to read a schema with this canonical meaning."""
     return set(_features(Node(document), 0))
 
 
 def unshared(document: Document) -> Document:
-    """Return the meaning unchanged: nothing in it is shared."""
+    """Return the meaning unchanged, as no values are shared in it."""
     return document
 
 
 def directives(node: Node) -> dict[str, Json]:
-    """Return the canonical form of the directives of a node; none if they are missing."""
+    """Return the canonical form of a node's directives; no directives if they are missing."""
     return {name: _normal(value) for name, value in node.members().items()}
 
 
@@ -58,7 +58,7 @@ def canonical(value: Value) -> Json:
 
 
 def kinds(value: Json) -> Iterator[str]:
-    """Yield what a reader needs to support to read a canonical value."""
+    """Yield the features that a reader needs to read this canonical value."""
     if isinstance(value, list):
         yield "lists"
         for each in value:
@@ -77,7 +77,7 @@ def _tree(node: SchemaNode) -> Document:
 
 
 def _object(node: Node) -> Node:
-    """Return a node; one that is null has no members."""
+    """Return an object; null becomes an object without members."""
     return Node({}, node.path) if node.missing else node
 
 

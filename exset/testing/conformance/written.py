@@ -1,8 +1,8 @@
-"""The contents of files as the tables of declared cases write them.
+"""Make the contents of files from the tables of declared cases.
 
-A text represents its bytes in UTF-8, or the bytes that it describes in a notation of `notation.py`.
-A table of TOML describes other contents: `{hex = ...}`, the changes of a configuration, a pair of
-schemas, or a cache block.
+A text represents its bytes in UTF-8, or the bytes that it describes in the notation of
+`notation.py`. A table of TOML describes other contents: `{hex = ...}`, changes to a configuration,
+a pair of schemas, or a cache block.
 """
 
 import json
@@ -14,7 +14,7 @@ from exset.testing.conformance.notation import bytes_of
 
 
 def data_of(written: object, table: Mapping[str, object]) -> bytes:
-    """Return the bytes of a case. Raises ValueError for an unknown notation."""
+    """Return the bytes of a case's file. Raises ValueError for an unknown notation."""
     if isinstance(written, str):
         if "names" in table:
             return bytes_of(written, cast(dict[str, str], table["names"]))
@@ -34,8 +34,8 @@ def data_of(written: object, table: Mapping[str, object]) -> bytes:
 def _config(declared: Mapping[str, object], base: Mapping[str, object]) -> bytes:
     """Return the configuration `base`, with its members replaced by the declared ones.
 
-    `without` names members to remove. `etl` and `augmentation`, which are lists in a configuration,
-    are declared as the only object of the list.
+    `without` lists members to remove. `etl` and `augmentation` are lists in a configuration, but
+    each is declared as the only object of its list.
     """
     members = {**base, **cast(Mapping[str, object], declared["config"])}
     for name in ("etl", "augmentation"):
