@@ -3,7 +3,7 @@
 exset inspects, checks and converts these files, and loads them into NumPy, CuPy or PyTorch.
 
 Public names are imported when first used (PEP 562), so that `import exset` and `exset --version`
-stay light.
+are fast.
 """
 
 from importlib import import_module

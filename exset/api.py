@@ -63,13 +63,14 @@ def load(
 ) -> Model:
     """Read a file; its contents and its name decide the format, unless `format` names it.
 
-    `model`: the class of the model, such as `ExampleSet`, for type checkers; raises FormatError if
-    the file holds another kind of data. Warnings and notes are added to `findings`; without this
-    argument, one FormatWarning reports them. With `strict` the first warning is a FormatError.
-    `engine`: "reference" runs Lark or Construct, "table" runs tables made from the grammar or
-    layout; both give the same model. `options`: the options of readers: `ids` for a sample list
-    ("text" or "integer"), `dialect` for a manifest ("head", "seed" or "csv") or a loader
-    configuration. Raises FormatError, LimitError and OSError, and TypeError for an unknown option.
+    `model`: the expected class, such as `ExampleSet`, which type checkers then know; raises
+    FormatError if the file holds another kind of data. Warnings and notes are added to `findings`;
+    without this argument, one FormatWarning reports them. With `strict` the first warning is a
+    FormatError. `engine`: "reference" runs Lark or Construct, "table" runs tables made from the
+    grammar or layout; both give the same model. `options`: the options of readers: `ids` for a
+    sample list ("text" or "integer"), `dialect` for a manifest ("head", "seed" or "csv") or a
+    loader configuration. Raises FormatError for an invalid file, LimitError for a file above
+    `limits`, OSError, and TypeError for an unknown option.
     """
     found, engine = collect_findings(strict, findings), formats.engine(engine)
     source = read_input(path, format, limits=limits)
@@ -186,7 +187,7 @@ def dumps(
     findings: Findings | None = None,
     **options: OptionValue,
 ) -> bytes:
-    """Return the bytes that `save` would write, uncompressed; it has the options of `save`.
+    """Return the bytes that `save` would write, uncompressed; takes the options of `save`.
 
     `format`: by default the family's text format, or for blocks and archives the binary one.
     """
@@ -253,7 +254,7 @@ def read_input(
     limits: Limits = DEFAULT,
     roots: tuple[str, ...] = (),
 ) -> Source | Folder:
-    """Read a source, or return the folder if the path is a folder of a known format.
+    """Read a file as a source; if the path is a folder of a known format, return the folder.
 
     `roots`: the folders that must contain the files of the folder, as in `Folder`.
     """

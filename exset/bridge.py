@@ -79,7 +79,7 @@ def can_convert(family: Family, target: Format) -> bool:
 
 
 def made_of_tables(target: Format) -> Family | None:
-    """Return the family into which exset converts a table before it writes a format, or None.
+    """Return the family into which exset converts a table to write a format; None if it cannot.
 
     It is the format's own family, or another family that the format's writer accepts: the writer
     of cache blocks accepts manifests.
@@ -120,9 +120,9 @@ def converted(
 ) -> Model:
     """Return what a format can write: the model itself, its table, or a model made from its table.
 
-    `making`, `taking`: the options of the functions `to_table` and `from_table` of the families. An
-    object that is not a model is returned unchanged: the writer then refuses it. Raises FormatError
-    where the target's family cannot hold the table.
+    `making`, `taking`: the options of the functions `to_table` and `from_table` of the families.
+    An object that is not a model is returned unchanged: the writer then refuses it. Raises
+    FormatError if the target's family cannot store the table.
     """
     family = next((each for each in formats.families() if isinstance(model, each.model)), None)
     if family is None or not can_convert(family, target) or target.can_write(family):

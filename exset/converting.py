@@ -25,7 +25,7 @@ from exset.writing import writer
 
 @dataclass(frozen=True)
 class Conversion:
-    """What `convert` wrote, or would write: units of the target, and bytes before compression."""
+    """How much `convert` wrote or would write: `count` units, `size` bytes before compression."""
 
     count: int
     size: int | None
@@ -199,7 +199,7 @@ def _in_chunks(
 
 
 class _Counter(BytesIO):
-    """A file that counts the bytes that are written to it, and stores none."""
+    """A file that only counts the bytes written to it, and does not store them."""
 
     count = 0
 

@@ -1,6 +1,6 @@
 """Explain each code of a finding: what it means, why it matters, how to fix the file.
 
-The records of formats name the texts that declare and explain findings; see
+The records of formats name the files that declare and explain findings; see
 `exset.grammars.columns.findings`.
 """
 
@@ -23,7 +23,7 @@ _VARIABLE = re.compile(r"\{\w+(?:!r)?(?::((?:[^{}]|\{\w+\})+))?\}")
 class Explanation:
     """The explanation of one code.
 
-    `family`: the title of the text that declares the code. `severity`: one word, or several if it
+    `family`: the title of the file that declares the code. `severity`: one word, or several if it
     varies. `says`: the messages of findings with this code, with ... for the parts that vary.
     """
 
@@ -67,7 +67,7 @@ def _varied(variable: re.Match[str]) -> str:
 
 
 def texts(among: tuple[Format, ...]) -> dict[str, Rules]:
-    """Return the texts that explain the findings of formats, then the general text, by name."""
+    """Return the rules of findings that formats name, then the general rules, by file name."""
     names = [name for fmt in among for name in fmt.findings]
     return {name: Rules(name) for name in (*names, "exset.core:general.findings")}
 
@@ -79,7 +79,7 @@ def _table(among: tuple[Format, ...]) -> dict[str, Explanation]:
 
 
 def _explained(rules: Rules, texts: dict[str, Rules]) -> Iterator[Explanation]:
-    """Yield the explanations that `rules` has; add the messages that other `texts` declare."""
+    """Yield the explanations in `rules`; their messages come from all `texts`."""
     for code, rule in rules.items():
         if not rule.means:
             continue

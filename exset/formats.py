@@ -88,7 +88,7 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Format:
-    """Return the format with a name. An unknown name raises ValueError, with similar names."""
+    """Return the format with a name. An unknown name raises ValueError with similar names."""
     for search in (all_formats, load_plugins):
         for fmt in search():
             if fmt.name == name:
@@ -108,7 +108,7 @@ def get(name: str) -> Format:
 
 
 def engine(name: str) -> Engine:
-    """Return the engine with a name. An unknown name raises ValueError, with all names."""
+    """Return the engine with a name. Raises ValueError, with all names, for an unknown name."""
     if name not in get_args(Engine):
         raise ValueError(f"unknown engine {name!r}: choose one of {', '.join(get_args(Engine))}")
     return cast(Engine, name)
@@ -207,7 +207,7 @@ def detect(head: bytes, name: str, argument: str = "format") -> Format:
     `head` is the beginning of the uncompressed data. If the suffix belongs to a format with magic
     bytes and the file does not begin with them, exset prefers any other format that fits.
     `argument`: the name of the argument by which the caller names a format, for messages. Raises
-    FormatError, which lists the candidates.
+    FormatError, which lists the candidates, if no format or several formats fit.
     """
     if (compressed := content_of(head)) is not None:
         message = (
@@ -241,7 +241,7 @@ def detect(head: bytes, name: str, argument: str = "format") -> Format:
 def _detected(
     head: bytes, by_name: Format | None, among: tuple[Format, ...]
 ) -> tuple[Format | None, list[Format]]:
-    """Return a file's format, or None if several or none fit; and all formats that fit."""
+    """Return a file's format, None if several or none fit; also return all formats that fit."""
     among = tuple(fmt for fmt in among if not fmt.only_by_suffix or fmt == by_name)
     candidates = [fmt for fmt in among if fmt.magic and head.startswith(fmt.magic)]
     candidates = [fmt for fmt in candidates if _matches(fmt, head[:HEAD])] or [
@@ -261,7 +261,7 @@ def _detected(
 
 
 def detect_folder(folder: Folder) -> Format | None:
-    """Return the first format of folders that the names in a folder fit, or None."""
+    """Return the first format of folders that fits the names in a folder, or None."""
     for search in (all_formats, load_plugins):
         for fmt in search():
             if any(map(folder.has, fmt.contains)):

@@ -25,7 +25,7 @@ def read_labels(
 
     `column`: for a manifest with a header, the number of a column, by default the last. For other
     files, `column` and `findings` are as in `labels_in`. Raises FormatError for a file without
-    labels, LimitError and OSError.
+    labels, LimitError for a file above `limits`, and OSError.
     """
     source = api.read_source(path, limits=limits)
     fmt = formats.by_signature(bytes(source.view[: formats.HEAD]))

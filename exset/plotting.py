@@ -77,8 +77,8 @@ def plot(
     in a batch and the samples of each, for the sampler with the name `sampler` and `seed`. `base`,
     `access`: as in `validate`. `pixels`: how many pixels a side of the saved figure has at most.
 
-    Raises the errors of `load`; ValueError for an unknown picture, and if there is nothing to draw;
-    ImportError without matplotlib, or without OpenCV for images.
+    Raises the errors of `load`; ValueError for an unknown picture, and if there is nothing to
+    draw; ImportError without matplotlib, and for images without OpenCV.
     """
     from exset.grammars.columns.arrays import chosen_rows
     from exset.runtime.pictures.drawing import figure

@@ -58,7 +58,8 @@ class ReportOptions:
 def report_of(path: str, options: ReportOptions, number: int = 0) -> tuple[PageFile, Findings]:
     """Return the report of a file, and its findings. `number`: the number of the file on the page.
 
-    A FormatError becomes a finding. Raises OSError, and ImportError without matplotlib.
+    A FormatError becomes a finding. Raises OSError if the file cannot be read, and ImportError
+    without matplotlib.
     """
     findings, page = Findings(), PageFile(safe(path), "")
     sampled: _Sampled | None = None
@@ -183,7 +184,7 @@ def _means(code: str) -> str:
 
 
 def _first_units(model: Model) -> Iterator[PageTable]:
-    """Yield a table of the first units, with their texts cut."""
+    """Yield a table of the first units, in which long texts are cut."""
     family = formats.family_of(model)
     rows = []
     for number in range(min(len(model), _SHOWN)):

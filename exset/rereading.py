@@ -63,7 +63,7 @@ class OnceFindings:
 
 @dataclass
 class Kept(Iterable[Model]):
-    """Chunks of a model; if they are small together, the first iteration keeps them, joined.
+    """Chunks of a model; if the whole model is small, the first iteration keeps it in memory.
 
     `chunks`: can be iterated over again, but this takes long. A single chunk is kept, too.
     """
@@ -115,7 +115,7 @@ class FileChunks(Iterable[Model]):
             yield from file.stream(findings, engine=self.engine, **self.options)
 
     def _check_state(self, file: OpenFile | OpenFolder) -> None:
-        """Raise FormatError if the file is not the one of the first iteration."""
+        """Raise FormatError if the file changed since the first iteration."""
         state = _state(file)
         self._state = self._state or state
         if state != self._state:

@@ -36,10 +36,10 @@ def split(
     seed draws the same units. By default, each part begins where the part before it ends. `by`:
     keep units with the same value of a field together, such as "file" of a sample list; parts then
     have nearly the given sizes, and each part gets at least one group of units if there are enough
-    groups. `stratify`: give each part an equal share of each value of a field, such as "label" of
-    a manifest. Fields are the same as in `exset.edit.keep`. Units keep their order in a part.
-    Raises ValueError for too large sizes and for an empty part, TypeError for a model that cannot
-    be split, such as a schema.
+    groups. `stratify`: give each part the same share of the units with each value of a field, such
+    as "label" of a manifest. Fields are the same as in `exset.edit.keep`. Units keep their order
+    in a part. Raises ValueError for too large sizes and for an empty part, TypeError for a model
+    that cannot be split, such as a schema.
     """
     import numpy as np
 

@@ -44,8 +44,9 @@ class Steps:
 
         `options`: options of all steps; the reader gets only options that the writer does not
         have. `reading`: options of the reader and of tables. `is_untrusted`: whether unset options
-        get the values that they have for untrusted files. With `dry_run` no option writes a
-        folder. Raises OptionError for an option that no step has, and for a wrong value.
+        get their values for untrusted files, see `Option`. With `dry_run` no option writes a
+        folder. Raises OptionError for an option that no step has, and for a value that an option
+        does not allow.
         """
         is_direct = target.can_write(source.family)
         of_table = () if is_direct else source.family.table_options
@@ -137,7 +138,7 @@ def parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[st
 
 
 def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict[str, object]:
-    """Return the options; replace each folder to write by a folder that only counts bytes."""
+    """Return the options; replace a folder that an option writes by one that only counts bytes."""
     folders = {each.name for each in declared if each.is_new_folder}
     return {
         name: NewFolder(str(value), None) if name in folders else value

@@ -71,7 +71,7 @@ class Stream(Iterator[Any]):
     """
 
     def __init__(self, models: Generator[Model, None, None], unreported: Findings | None) -> None:
-        """Yield the units of `models`, one model for each chunk.
+        """Make a stream of the units of `models`, which has a model for each chunk.
 
         At the end of the stream, one FormatWarning reports the findings in `unreported`.
         """
@@ -117,7 +117,7 @@ class Stream(Iterator[Any]):
         self._units = iter(())
 
     def _warn(self) -> None:
-        """Issue the warning once; it shows the line that called this method's caller."""
+        """Issue the warning, but only once; it shows the line that called exset."""
         if self._unreported is not None:
             findings, self._unreported = self._unreported, None
             warn(findings)
@@ -140,7 +140,7 @@ def chunks(
     findings: Findings,
     engine: Engine = "auto",
 ) -> Generator[Model, None, None]:
-    """Read as `stream` does, but yield a model for each chunk; at least one per opening.
+    """Read as `stream` does, but yield a model for each chunk; an empty file gives one model.
 
     This is faster: a model has about a megabyte of a file.
     """
@@ -315,7 +315,7 @@ def folder_of(
     """Return the folder at a path and its format; None for a file, or if the format is unknown.
 
     A pattern such as `a-{000..009}.tar` is a folder, too. `format`: the name of the format.
-    `roots`: as in `Folder`. Raises OSError.
+    `roots`: as in `Folder`. Raises OSError if the path cannot be read.
     """
     if format is not None and not formats.get(format).is_folder:
         return None

@@ -63,13 +63,14 @@ def from_table(
     limits: Limits = DEFAULT,
     **options: object,
 ) -> Any:
-    """Return the model of a table; the inverse of `to_table`.
+    """Make a model from a table; the inverse of `to_table`.
 
     `table`: a `Table`, a DataFrame or another Arrow table, or a dict of arrays and lists.
     `family`: "lens", "lbann" or "aeon"; by default the family in the table's metadata. Columns
     without metadata are recognised by their names, such as `inputs`, `targets`, `name`. With
     `lossy`, columns that the family cannot store are dropped, with a finding for each. Raises
-    FormatError, ValueError for an unknown family, and TypeError for another object.
+    FormatError for a table that the family cannot store, ValueError for an unknown family, and
+    TypeError if `table` is no table.
     """
     found = collect_findings(strict, findings)
     with with_source_name("table", findings=found) as named:
@@ -82,7 +83,7 @@ def from_table(
 
 
 def as_table(data: object) -> Table:
-    """Return a table of a `Table`, an Arrow table such as a DataFrame, or a mapping of columns."""
+    """Return the table in a `Table`, an Arrow table such as a DataFrame, or a dict of columns."""
     if isinstance(data, Table):
         return data
     if isinstance(data, Mapping):

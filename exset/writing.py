@@ -31,7 +31,7 @@ def writer(
     """Write units, such as examples, one after the other: a context that gives a `Writer`.
 
     The file is complete when the context ends; after an error, an old file is unchanged. A pipe,
-    or standard output, gets each unit at once. An exception is a binary file, because it begins
+    or standard output, gets each unit at once. A binary file is an exception, because it begins
     with the number of its units. If it is compressed or sent to a pipe, exset writes it only at
     the end. Until then exset keeps it in memory, or in a temporary file if it is large. `header`:
     the file's header, such as a `SetHeader`; by default the header of the first model. Other
@@ -97,8 +97,9 @@ class Writer:
     def write(self, units: object) -> None:
         """Write a unit, or all units of a model, which is much faster.
 
-        Raises FormatError for a unit that the format cannot store, and then writes no part of it;
-        ValueError for a unit that does not fit the header; TypeError for other objects; OSError.
+        Raises FormatError for a unit that the format cannot store, and then writes no part of the
+        unit; ValueError for a unit that does not fit the header; TypeError for other objects;
+        OSError.
         """
         model = self._units.model(units, self._header)
         if not self._has_begun:
@@ -116,7 +117,7 @@ class Writer:
         self.count += count
 
     def add_losses(self, losses: Findings, findings: Findings) -> None:
-        """Add a `part_writer`'s findings on the units to append next, with places in the file."""
+        """Add a `part_writer`'s findings about the next units, with places in the whole file."""
         self._position.first = self.count
         ChangedFindings(findings, self._position.of_file).add_all(losses)
 

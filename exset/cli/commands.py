@@ -62,7 +62,7 @@ class Command(click.Command):
         return None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, the secondary ones last."""
+        """Write the options, secondary options last."""
         _write_options(self, ctx, formatter)
 
 

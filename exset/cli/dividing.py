@@ -27,8 +27,7 @@ class PartResult(FileResult):
     """The result of a file, or of a part of one.
 
     state: the state after a part, None for a whole file. source_format: the name of the file's
-    format, only for a part.
-    common: what all parts of a file have in common.
+    format, only for a part. common: the value of `ModelCheck.common` for the part.
     """
 
     state: PartState | None = None

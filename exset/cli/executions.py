@@ -105,7 +105,7 @@ def _workers(ctx: click.Context, jobs: int, scheduler: str) -> Execution:
 
 
 def gathering(ctx: click.Context, paths: tuple[str, ...]) -> Header:
-    """Let the command of a context read its results from journals; return the first's header.
+    """Let a context's command read its results from journals; return the first journal's header.
 
     Raises FormatError for a file that is not a journal, and OSError.
     """

@@ -28,7 +28,7 @@ _SECTIONS: Final[dict[Step, str]] = {
 
 
 class FormatOption(CommandOption):
-    """The command-line option for an option of one or more formats; `values` has its value."""
+    """The command-line option for an option of one or more formats; `values` returns its value."""
 
     def __init__(self, _: object, *, same_name: list[Option], step: Step) -> None:
         """Declare an option from its records `same_name`; click's `meta` stores the value."""
@@ -48,7 +48,7 @@ class FormatOption(CommandOption):
 
 
 class FormatCommand(Command):
-    """A command for files of any format, with the options of formats, also other packages'.
+    """A command for files of any format; its options include those of other packages' formats.
 
     Other packages are loaded for `--help`, for completion, and for an option unknown to exset.
     """

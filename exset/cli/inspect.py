@@ -26,7 +26,7 @@ _LABEL: Final = 11
 
 @dataclass(frozen=True, kw_only=True)
 class FileSummary(PartResult):
-    """The name, format and size of a file in bytes; its summary as numbers, and as rows of text.
+    """A file's name, format, size in bytes, and its summary: as numbers, and as rows of text.
 
     tally: for a part of a file, its counts as JSON; a part has no summary.
     """

@@ -79,7 +79,7 @@ def _summary(command: click.Command) -> str:
 
 
 def _description(help: str) -> Iterator[str]:
-    """Yield the paragraphs of a help text; those after a line of \\b keep their lines."""
+    """Yield the paragraphs of a help text; a paragraph after a line `\\b` keeps its lines."""
     for number, paragraph in enumerate(cleandoc(help).split("\n\n")):
         if number:
             yield ".PP"
@@ -94,7 +94,7 @@ def _entry(name: str, text: str) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """Return a line of text; escape a dot or apostrophe at its start, which roff would obey."""
+    """Return a line of text; escape a dot or apostrophe at its start: roff has commands there."""
     return f"\\&{_text(text)}" if text.startswith((".", "'")) else _text(text)
 
 

@@ -63,8 +63,8 @@ def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[
 
     The file has one path on each line, without patterns. Patterns with `*`, `?`, `[` or `**` are
     expanded if the shell did not expand them, for example because they were quoted. A pattern
-    without a match is yielded unchanged, and cannot be opened. Raises BadParameter for a path in a
-    file that is outside of `roots`, and OSError for a folder that exset may not read.
+    without a match is yielded unchanged, and cannot be opened. Raises BadParameter if a path in
+    the file is outside of `roots`, and OSError for a folder that exset may not read.
     """
     for argument in arguments:
         if argument.startswith("@"):
@@ -106,7 +106,7 @@ def _roots(ctx: click.Context) -> tuple[str, ...]:
 
 
 def _matches(pattern: str) -> list[str]:
-    """Return the files that match a pattern, or the bundled samples, in sorted order."""
+    """Return the sorted paths of the files or bundled samples that match a pattern."""
     if pattern.startswith(samples.PREFIX):
         from fnmatch import filter as matching
 

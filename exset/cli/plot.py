@@ -147,7 +147,7 @@ def plot(
 
 
 def _size(grid: str | None) -> tuple[int, int] | None:
-    """Return the height and width in a text such as `8x8`. Raises UsageError."""
+    """Return the height and width in a text such as `8x8`. Raises UsageError for another text."""
     if grid is None:
         return None
     height, cross, width = grid.lower().partition("x")

@@ -12,9 +12,8 @@ class BuildCompiled(build_py):  # type: ignore[misc]
     """Copy the package to the build folder, and compile the copy into its subfolder `compiled`.
 
     The name of each compiled file contains its platform and a digest of its sources; exset uses
-    the file only if both are right. A later build keeps files that are still right. A build
-    without Numba, and an editable install, compile nothing: exset then compiles when it needs the
-    code.
+    the file only if both match. A later build keeps files that still match. A build without Numba,
+    and an editable install, compile nothing: exset then compiles when it needs the code.
     """
 
     def run(self) -> None:

@@ -1,6 +1,6 @@
 """Compiled grammars, layouts and kernels on disk, in exset's package and in the user's cache.
 
-If the cache is missing, damaged or cannot be written, exset only takes longer. Files are not
+If the cache is missing or damaged, or cannot be written, exset is only slower. Files are not
 trusted: each begins with a checksum, and exset does not use a folder that other users can write
 to.
 """

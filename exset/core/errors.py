@@ -53,7 +53,7 @@ class FormatError(ValueError):
 
     @classmethod
     def of(cls, finding: Finding, later: "Findings | None" = None) -> Self:
-        """Return an error with the given finding; `later`: the errors that come after this one."""
+        """Return an error with the given finding; `later`: later errors of the same file."""
         error = cls(finding.message)
         error.finding = finding
         error.later = later if later is not None and later.count() else None
@@ -85,7 +85,7 @@ class FormatError(ValueError):
         return not self.later.stopped
 
     def changed(self, change: "Callable[[Finding], Finding]") -> Self:
-        """Return the same error, but with each finding replaced by the result of `change`."""
+        """Return the error with each of its findings replaced by the result of `change`."""
         later = None
         if self.later is not None:
             later = Findings()
@@ -164,7 +164,7 @@ class Findings:
             self.add(make(item), len(items) - rank if rank == self.keep - 1 else 1)
 
     def add_all(self, findings: "Findings") -> None:
-        """Add the findings of another collection, including those that it did not keep."""
+        """Add the findings of another collection, also those that it counted but did not keep."""
         self.stopped = self.stopped or findings.stopped
         self.add_counted([*findings], findings._counts)
 
@@ -233,11 +233,11 @@ class ChangedFindings(Findings):
         self._change = change
 
     def add(self, finding: Finding, times: int = 1) -> None:
-        """Add a finding like `Findings.add`, but changed."""
+        """Change a finding, then add it like `Findings.add`."""
         self._findings.add(self._change(finding), times)
 
     def add_all(self, findings: Findings) -> None:
-        """Add the findings of another collection like `Findings.add_all`, but changed."""
+        """Change the findings of another collection, then add them like `Findings.add_all`."""
         super().add_all(findings)
         self._findings.stopped = self.stopped
 

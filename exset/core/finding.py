@@ -37,7 +37,7 @@ class Place:
 
     @classmethod
     def in_text(cls, source: Source, span: Span) -> "Place":
-        """Return the place of a span of a text. Raises ValueError if it begins outside of it."""
+        """Return the place of a span in a text. Raises ValueError if it begins outside it."""
         line, column = source.position(span.start)
         text, first = source.around(span.start, _REACH)
         return cls(source.name, span, line, column, text, text_column=first)

@@ -1,6 +1,6 @@
 """Show models as HTML tables in notebooks: the first rows, and how many rows follow.
 
-Text is cut and escaped. The tables contain no styles.
+Long text is cut, and text is escaped. The tables contain no styles.
 """
 
 from collections.abc import Iterable, Sequence

@@ -79,7 +79,7 @@ def _taken() -> Iterator["_Process"]:
 
 
 def _folder() -> str:
-    """Return the current folder, or "/" if somebody has deleted it."""
+    """Return the current folder; "/" if it was deleted."""
     with suppress(OSError):
         return os.getcwd()
     return os.sep
@@ -127,7 +127,7 @@ class _Process:
     def _outcomes(
         self, items: Sequence[Item], limits: Sequence[float | None]
     ) -> Generator[Outcome[Item, Any], None, bool]:
-        """Yield outcomes; return whether the process still lives."""
+        """Yield the outcomes of `items`; return whether the process still lives."""
         with suppress(OSError):
             self._connection.send((_folder(), self.work, items, limits))
         for item, seconds in zip(items, limits, strict=True):

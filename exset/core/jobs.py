@@ -71,7 +71,7 @@ class Execution:
             raise ValueError(f"jobs must be a number from 0, not {self.jobs}")
 
     def __reduce__(self) -> "tuple[type[Execution], tuple[()]]":
-        """Pickle only the defaults, so that a worker that gets this uses only its own process."""
+        """Pickle a default `Execution`: a worker that gets one uses only its own process."""
         return Execution, ()
 
     @property
@@ -93,7 +93,7 @@ class Execution:
         return bool(self.plan or self.record or self.gathered)
 
     def known_parts(self, paths: Sequence[str | os.PathLike[str]]) -> list[int] | None:
-        """Return into how many parts each file was divided, from journals; None without them."""
+        """Return how many parts each file has according to journals; None without journals."""
         if self.gathered is None:
             return None
         return [self.gathered.parts.get(os.fsdecode(path), 1) for path in paths]

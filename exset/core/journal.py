@@ -38,7 +38,7 @@ class Header:
 
     @classmethod
     def read(cls, path: str) -> "Header":
-        """Read the first line of a journal. Raises OSError; FormatError for another file."""
+        """Read the first line of a journal. Raises OSError, and FormatError for other files."""
         with open_named(path, "rb") as file:
             return cls.parse(path, file.readline(_BLOCK))
 
@@ -76,7 +76,7 @@ def work_id(*parts: str) -> str:
 class Journals:
     """The outcomes in several journals, by unit; if a unit has several, the last one counts.
 
-    parts: into how many parts each divided file was divided, by its path.
+    parts: the number of parts of each file that was divided, by its path.
     """
 
     def __init__(self, paths: tuple[str, ...]) -> None:

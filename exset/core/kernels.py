@@ -100,9 +100,10 @@ class Kernels:
     ) -> None:
         """Name the modules, and the sizes of work from which compiled kernels save time.
 
-        Sizes are in bytes of text, or in numbers. Kernels are loaded from the size `load_from` on,
-        and used from `use_from` on if they are loaded already, by default the same size. From the
-        size `compile_from` on, a background process compiles kernels that are not compiled.
+        Sizes are in bytes of text, or in numbers. Kernels are loaded and used from the size
+        `load_from` on. If they are loaded already, they are used from `use_from` on, by default
+        the same size. From the size `compile_from` on, a background process compiles kernels that
+        are not compiled.
         """
         self.modules = modules
         self.load_from = load_from
@@ -189,8 +190,8 @@ class Kernels:
     def copies(self, compiler: Callable[[FunctionType, str], object]) -> dict[str, object]:
         """Return the results of `compiler` for copies of the marked functions, by name.
 
-        The copies call each other's results. Raises ValueError if two functions have the same
-        name.
+        A copy calls the results for other copies, not the functions. Raises ValueError if two
+        functions have the same name.
         """
         made: dict[FunctionType, object] = {}
         spaces = {module: dict(vars(importlib.import_module(module))) for module in self.modules}

@@ -42,7 +42,7 @@ class Outcome(Generic[Item, Value]):
 
 
 def outcome_of(item: Item, result: Callable[[], Value]) -> Outcome[Item, Value]:
-    """Return a function's value as an outcome; or its FormatError, OSError or lack of memory."""
+    """Call a function; return its value, FormatError, OSError or lack of memory as an outcome."""
     try:
         try:
             return Outcome(item, result())

@@ -36,7 +36,7 @@ class Unit:
 
 
 class PlanWritten(Exception):
-    """Raised after the plan is written, to do no work; the command ends without an error."""
+    """Raised after the plan is written, so that no work starts; the command succeeds."""
 
     def __init__(self, path: str, units: int) -> None:
         super().__init__(path, units)

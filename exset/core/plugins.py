@@ -25,7 +25,7 @@ def found(group: str, kind: type[T]) -> tuple[T, ...]:
 
 
 def points(group: str) -> metadata.EntryPoints:
-    """Return the entry points of a group; nothing is imported. An OSError says what it reads."""
+    """Return the entry points of a group; import nothing. An OSError names them."""
     with with_file_name("the entry points of installed packages"):
         return metadata.entry_points(group=group)
 
@@ -38,7 +38,7 @@ def import_error(point: str, why: str) -> FormatError:
 
 
 def loaded(point: metadata.EntryPoint, kind: type[T]) -> T:
-    """Import an entry point, an object of the class `kind`. Raises FormatError if it cannot."""
+    """Import an entry point. Raises FormatError if this fails, or if it is no object of `kind`."""
     package = "" if point.dist is None else f" of the package {point.dist.name}"
     title = f"the entry point {point.name!r} ({point.value}){package}"
     try:

@@ -57,7 +57,7 @@ def run_call(fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
 
 
 class Processes(Executor):
-    """A pool of spawned processes; if a process dies, a new pool replaces the pool."""
+    """A pool of spawned processes, which is replaced by a new pool if a process dies."""
 
     def __init__(self, jobs: int) -> None:
         """Make a pool of at most `jobs` processes, which start when needed."""

@@ -122,7 +122,7 @@ class ModelCheck(Protocol):
 
     @property
     def common(self) -> tuple[str, ...]:
-        """What all parts of a file have in common; otherwise the file must be read as a whole."""
+        """Values that must be equal in all parts of a file, or it must be read as a whole."""
 
 
 class FileCheck(Protocol):
@@ -144,7 +144,7 @@ class Reader(Protocol):
         engine: Engine = ...,
         **options: OptionValue,
     ) -> Model:
-        """Return the model in the source, or raise FormatError."""
+        """Return the model in the source. Raises FormatError if the source is invalid."""
 
 
 class Writer(Protocol):

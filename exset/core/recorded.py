@@ -41,7 +41,7 @@ class Record:
 
 
 class ShareDone(Exception):
-    """Raised when a share of the work is done: the command then ends without an error."""
+    """Raised when a share of the work is done; the command succeeds."""
 
     def __init__(self, record: Record, units: int, failed: int) -> None:
         super().__init__(record, units, failed)
@@ -57,7 +57,7 @@ class Summing(Generic[Item, Value]):
     work: Callable[[Item], Value]
 
     def __call__(self, item: Item) -> tuple[Value, dict[str, str]]:
-        """Return the value of the work, and by path the checksum of its output, if it has one."""
+        """Return the value of the work, and the checksum of its output file, if any, by path."""
         value = self.work(item)
         target = output_of(item)
         if target is None or target == "-" or (found := checksum(target)) is None:

@@ -70,8 +70,8 @@ class Source:
     def around(self, offset: int, reach: int) -> tuple[str, int]:
         """Return the text within `reach` (> 0) bytes of a byte, and the column of its start.
 
-        The text ends at the ends of the line. The time does not depend on the length of the line.
-        Raises ValueError for an offset outside the data.
+        The text is a part of one line. The time does not depend on the length of the line. Raises
+        ValueError for an offset outside the data.
         """
         row = self._row(offset)
         start, stop = self._bounds(row)

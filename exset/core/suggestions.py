@@ -12,7 +12,7 @@ _MOST: Final = 1_000
 
 
 def similar(name: str, names: Iterable[str], most: int) -> list[str]:
-    """Return up to `most` similar names, in any case, the most similar first."""
+    """Return up to `most` similar names, ignoring case, the most similar name first."""
     if len(name) > _LONGEST:
         return []
     from difflib import get_close_matches

@@ -44,7 +44,7 @@ class Advice(str):
 
 
 def for_command_line(text: str) -> str:
-    """Return a text for users of the command line: for `Advice`, its `command`."""
+    """Return a text for users of the command line: the `command` of an `Advice`, else the text."""
     return text.command if isinstance(text, Advice) else text
 
 

@@ -36,7 +36,7 @@ def cores() -> int:
 
 
 def count() -> int:
-    """Return how many threads may work on a file: 1 in a thread that already works on a part."""
+    """Return how many threads may work on a file; 1 if this thread already works for others."""
     if getattr(_this, "is_worker", False):
         return 1
     with suppress(ValueError):

@@ -51,8 +51,8 @@ class Family:
 
     Required. `name`: the name in JSON. `noun`: the word for a model. `kind`: the class of models.
     `unit`: the word for a unit; `len(model)` counts units. `summary`: a `Reporter`, which
-    summarises a model, or for a family with `units` a `ChunkReporter`; or a class of `Tally`, with
-    which parts of a large file are summarised, too.
+    summarises a model, or for a family with `units` a `ChunkReporter`; or a class like `Tally`,
+    which can also summarise a large file in parts.
 
     Optional functions. `check`: returns a `ModelCheck` for the values of `check_options`, which
     `validate` calls with each model of a file. `files`: a `FileCheck`, which checks the files that
@@ -113,7 +113,7 @@ class Family:
     def model_check(self, **options: object) -> ModelCheck | None:
         """Return a check of the models of one file; None if the family has no check.
 
-        `options`: those of `check_options` that are set.
+        `options`: the options of `check_options` that are set.
         """
         if self.check is None:
             return None
@@ -163,7 +163,7 @@ class Family:
         raise ValueError(f"{with_article(self.noun)} has no field {field!r}; there are {there}")
 
     def names_of(self, model: Model) -> "Iterator[bytes]":
-        """Yield the name of each unit, which may be empty; ValueError if units have no names."""
+        """Yield the name of each unit, which may be empty. Raises ValueError without names."""
         if not isinstance(model, Named):
             raise ValueError(f"the {self.unit}s of {with_article(self.noun)} have no names")
         return model.unit_names()

@@ -33,7 +33,7 @@ class Format:
 
     Detection. `magic`: the first bytes of every file; empty if there are none. `signature`: a
     regular expression that the first bytes of a file match. It must run in linear time, and also
-    match bytes that end early, at any place. It distinguishes formats that have the same magic.
+    match if the bytes are cut at any place. It distinguishes formats that have the same magic.
     `only_by_suffix`: only the suffix identifies this format, because another format can read all
     of its files, too. `other_suffixes`: suffixes of another format that files of this format also
     have; the signature distinguishes the files. exset writes no files with these suffixes.
@@ -69,8 +69,8 @@ class Format:
     bytes of the file and the options. The reader gets the content as `Source.sidecar`.
 
     Findings. `findings`: the texts that declare and explain the findings, each as "package:path";
-    see `exset.grammars.columns.findings`. `repairs`: codes of findings that the writer repairs;
-    the written file then differs in meaning.
+    see `exset.grammars.columns.findings`. `repairs`: codes of findings whose mistakes the writer
+    repairs; the written file then differs in meaning.
 
     Tests. `samples`: bundled files in `exset/samples`, each with its name and a line of
     description. `strategy`: a function that returns a Hypothesis strategy, which draws models of
@@ -119,7 +119,7 @@ class Format:
         return self.suffixes[0] if self.suffixes else ""
 
     def option(self, name: str, *, reading: bool = False) -> Option | None:
-        """Return the option of the writer, or of the reader if `reading`; None if unknown."""
+        """Return an option by its name; `reading`: of the reader, else of the writer; or None."""
         return named(self.read_options if reading else self.options, name)
 
     def can_write(self, family: Family) -> bool:
@@ -242,7 +242,7 @@ class Format:
             raise TypeError(f"the model to write must be {expected}, not {type(model).__name__}")
 
     def _check_kind(self, source: object, name: str) -> None:
-        """Raise FormatError for a file where a folder is needed, or the other way round."""
+        """Raise FormatError for a file if the format is of folders, or for a folder if not."""
         if isinstance(source, Folder) != self.is_folder:
             kinds = ("a file", "a folder")
             found, needed = kinds[not self.is_folder], kinds[self.is_folder]
@@ -301,7 +301,7 @@ class Format:
     def chosen(
         self, options: Mapping[str, OptionValue], *, reading: bool = False
     ) -> dict[str, OptionValue]:
-        """Return the options of the writer, or of the reader if `reading`, that are set.
+        """Return the set options, for the writer, or for the reader if `reading`.
 
         Raises OptionError for an option that the format does not have, and for a value that is not
         one of the choices. An unset option that only another format has is no error.
@@ -333,14 +333,14 @@ class Format:
 def _kept(
     blocks: Blocks, limits: Limits, read: Callable[[Blocks], Iterator[Model]]
 ) -> Iterator[Model]:
-    """Yield the models of a streamer that `rereads`, from a file that keeps the blocks."""
+    """Yield the models that a streamer with `rereads` reads, from a file with all blocks."""
     with blocks.kept(limits) as kept:
         yield from read(kept)
 
 
 @dataclass
 class _Counted(Iterable[Model]):
-    """Checks and counts models during iteration; `count`: the units so far, or of the last one."""
+    """Checks models and counts their units during iteration; `count`: the units so far."""
 
     models: Iterable[Model]
     check: Callable[[Model], None]

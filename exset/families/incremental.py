@@ -53,7 +53,7 @@ class Streamer(Protocol):
         engine: Engine = ...,
         **options: OptionValue,
     ) -> Iterator[Any]:
-        """Yield one or more models that, when joined, equal the model that the reader returns."""
+        """Yield one or more models; joined, they equal the model that the reader returns."""
 
 
 class PartsOf(Protocol):
@@ -81,7 +81,7 @@ class PartsOf(Protocol):
     def joined(
         self, parts: "Sequence[tuple[PartState, Findings]]", limits: Limits, /
     ) -> "Findings | None":
-        """Return the findings of the whole input, or None if it must be read as a whole."""
+        """Join the findings of the parts; return None if the input must be read as a whole."""
 
 
 class FolderReader(Protocol):
@@ -96,7 +96,7 @@ class FolderReader(Protocol):
         engine: Engine = ...,
         **options: OptionValue,
     ) -> Model:
-        """Return the model in the folder, or raise FormatError."""
+        """Return the model in the folder. Raises FormatError if the folder is invalid."""
 
 
 class ChunkWriter(Protocol):
@@ -139,7 +139,7 @@ class FolderWriter(Protocol):
 
 
 class IncrementalWriter(Protocol):
-    """An object that writes a format in chunks, which joined are the bytes of the writer."""
+    """An object that writes a format in chunks; together they have the bytes of the writer."""
 
     is_counted: bool
     """Whether the file begins with the number of units."""

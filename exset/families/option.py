@@ -35,7 +35,7 @@ class Option:
     attribute: str = ""
 
     def __post_init__(self) -> None:
-        """Record the name, as `chosen` ignores an unset option that another format declares."""
+        """Record the name: `chosen` ignores an unset option with a recorded name."""
         _NAMES.add(self.name)
 
     @property
@@ -44,13 +44,13 @@ class Option:
         return not self.choices and not self.metavar
 
     def value_of(self, model: Model) -> OptionValue:
-        """Return the value with which a reader returns this model again; "" for the default."""
+        """Return the value with which a reader reads this model as it is; "" for the default."""
         value: object = getattr(model, self.attribute) if self.attribute else ""
         return self.choices[value] if isinstance(value, bool) else str(value)
 
 
 def named(options: Iterable[Option], name: str) -> Option | None:
-    """Return the option that has the name `name`; None if there is none."""
+    """Return the option with the name `name`; None if no option has it."""
     return next((option for option in options if option.name == name), None)
 
 

@@ -58,5 +58,5 @@ def _has_type(path: str, test: Callable[[int], bool]) -> bool:
 
 
 def raise_error(error: OSError) -> NoReturn:
-    """Raise the error; as `onerror` of `os.walk`, which otherwise skips unreadable folders."""
+    """Raise the error; without this `onerror`, `os.walk` skips folders that it cannot read."""
     raise error

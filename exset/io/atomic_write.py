@@ -89,7 +89,7 @@ def _access_list(path: str) -> bytes | None:
 
 
 def sync_name(name: str, folder: str) -> None:
-    """Flush the new name of a file to disk; the OSError says that the file itself is written."""
+    """Flush the new name of a file to disk; an OSError says that the file itself is written."""
     try:
         sync_folder(folder)
     except OSError as error:

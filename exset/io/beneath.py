@@ -1,8 +1,8 @@
 """Open regular files inside given folders, also while another process changes these folders.
 
 exset checks a path, and opens each of its folders relative to the folder above, never through a
-link. So another process cannot replace a folder or a file by a link to an outside file between the
-check and the read: exset reads the file that it checked.
+link. So exset reads the file that it checked, even if another process replaces a folder or a file
+by a link to an outside file.
 """
 
 import errno
@@ -29,7 +29,7 @@ class OutsideError(OSError):
 class PathInside(str):
     """A path of a file that the user did not name; it is opened as `open_regular` does.
 
-    `roots`: the folders that must contain the file when it is opened, not only now.
+    `roots`: the folders that must contain the file when it is opened.
     """
 
     roots: tuple[str, ...]
@@ -50,7 +50,8 @@ def open_regular(path: str | bytes, roots: Iterable[str] = ()) -> BinaryIO:
 
     Use it for files that the user did not name: opening a pipe could wait forever. roots: the
     folders that must contain the file after links are followed; by default it may be anywhere.
-    Raises OutsideError, and OSError for a file that cannot be opened or is not a regular file.
+    Raises OutsideError for a file outside of `roots`, and OSError for a file that cannot be opened
+    or is not regular.
     """
     return open_named(_checked(path), "rb", opener=partial(_descriptor, roots=tuple(roots)))
 
@@ -61,7 +62,7 @@ def read_regular(
     """Read the first bytes of a file at once; `roots` as in `open_regular`.
 
     size: returns how many bytes to read, from the status of the file, and raises OSError for a
-    file that is not regular. Raises the errors of `size`, OutsideError and OSError.
+    file that is not regular. Raises the errors of `size` and of `open_regular`.
     """
     name = _checked(path)
     handle = _opened(name, tuple(roots))
@@ -93,7 +94,7 @@ def file_size(path: str | bytes, roots: Iterable[str] = ()) -> int:
 def status(path: str | bytes, roots: Iterable[str] = ()) -> os.stat_result:
     """Return the status of a file of any type; with `roots`, the file must be readable.
 
-    Raises OutsideError, and OSError.
+    Raises OutsideError for a file outside of `roots`, and OSError if there is no such file.
     """
     name, folders = _checked(path), tuple(roots)
     if not folders:
@@ -145,7 +146,7 @@ def _opened(path: str, roots: tuple[str, ...]) -> int:
 
 
 def _opened_by_path(path: str, real: str, roots: tuple[str, ...]) -> int:
-    """Open a file on systems that cannot open folders, then check that the path leads to it."""
+    """Open a file on systems that cannot open folders, and check that its path is still inside."""
     try:
         handle = os.open(real, os.O_RDONLY | _FILE)
     except OSError as error:

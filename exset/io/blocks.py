@@ -39,7 +39,7 @@ def status_of(file: BinaryIO) -> os.stat_result | None:
 
 
 def check_device(file: BinaryIO, name: str) -> None:
-    """Raise OSError for a device that may never end: any but a terminal and the null device."""
+    """Raise OSError for a device that may never end: any except a terminal and the null device."""
     status = status_of(file)
     if status is None or not stat.S_ISCHR(status.st_mode) or os.isatty(file.fileno()):
         return
@@ -68,7 +68,7 @@ def _is_non_blocking(file: BinaryIO) -> bool:
 
 
 def is_ready_to_read(pipe: BinaryIO, seconds: float) -> bool:
-    """Wait up to `seconds` until a pipe has data or ends; return whether it has or did."""
+    """Wait up to `seconds` for data or the end of a pipe; return whether one of them came."""
     try:
         return bool(select.select([pipe], [], [], seconds)[0])
     except (OSError, ValueError):  # not possible on Windows, nor for file descriptors above 1023
@@ -178,7 +178,7 @@ class Blocks(Iterator[bytes]):
         return block
 
     def is_ready(self, seconds: float) -> bool:
-        """Return whether a block or the end comes within `seconds`; False if unknown."""
+        """Return whether a block, or the input's end, comes within `seconds`; False if unknown."""
         return bool(self._ahead) or (self._ready is not None and self._ready(max(seconds, 0)))
 
     def head(self, size: int, least: int | None = None) -> bytes:

@@ -52,7 +52,7 @@ class Pattern(Folder):
         return any(fnmatchcase(os.path.basename(name), pattern) for name in self.names)
 
     def path_of(self, name: str) -> str:
-        """Return the path of a file."""
+        """Return the path of a file by its name in `names`."""
         return os.path.join(self._folder, name)
 
 

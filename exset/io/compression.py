@@ -56,7 +56,7 @@ def content_of(head: bytes) -> Kind | None:
 
 
 def kind_of(head: bytes, name: str) -> Kind | None:
-    """Return the compression of a file. Raises FormatError if suffix and content contradict."""
+    """Return the compression of a file. Raises FormatError if its suffix says another one."""
     content = content_of(head)
     suffix = os.path.splitext(name)[1]
     expected = _implied(suffix)
@@ -82,8 +82,8 @@ def decompressed(
     """Decompress all members of a file, and yield at most `size` bytes at a time.
 
     `read`: returns the next bytes of the file, and no bytes only at its end. `begin`: the bytes
-    that were already read. Raises FormatError with code "compression", and LimitError for
-    `max_ratio` and for data that need too much memory.
+    that were already read. Raises FormatError with code "compression" for damaged data, and
+    LimitError above `max_ratio` and for data that need too much memory.
     """
     made = 0
     used = 0  # bytes of the file that were decompressed or skipped
@@ -203,7 +203,7 @@ class _CompressedFile(io.BufferedIOBase):
 
 
 def compressed_alike(data: bytes, path: str) -> bytes:
-    """Compress the new content of a file like the old one, if its suffix does not show how."""
+    """Compress the new content of a file like the old content, if its suffix does not say how."""
     with open(path, "rb") as file:
         kind = content_of(file.read(MAGIC))
     if kind is None or _implied(os.path.splitext(path)[1]) is not None:

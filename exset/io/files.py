@@ -46,15 +46,15 @@ def read(
 ) -> Source:
     """Read a whole file and decompress it. If `x.ex` is missing, try `x.ex.gz` and so on.
 
-    `maps`: returns, for the first 4096 bytes, whether to map the file into memory instead. Do not
+    `maps`: returns, from the first 4096 bytes, whether to map the file into memory instead. Do not
     truncate a mapped file while it is in use: the operating system ends the process. `roots`: the
     folders that must contain the file, as in `exset.io.beneath`; it must then be a regular file.
 
     The content decides how a file is compressed. Raises FormatError for compressed data that are
     truncated, damaged, or contradict the suffix; LimitError above `max_ratio` or `max_bytes`;
-    OSError from the system, and for a device that may never end: any but a terminal and the null
-    device. If both `x.ex` and `x.ex.gz` exist, the uncompressed file is read (Lens, util.c: file
-    name search).
+    OSError from the system, and for a device that may never end: any except a terminal and the
+    null device. If both `x.ex` and `x.ex.gz` exist, the uncompressed file is read (Lens, util.c:
+    file name search).
     """
     with _opened(path, limits, roots) as (file, name):
         if (size := size_of(file)) and (content := _uncompressed(file, name, size, maps)):
@@ -71,8 +71,8 @@ def blocks(
 ) -> Iterator[Blocks]:
     """Open a file to read it in blocks of about `size` bytes; names and errors as in `read`.
 
-    A block of a pipe has the bytes that are available. An error is raised when the wrong block is
-    read.
+    A block of a pipe has the bytes that are available. An error in the data is raised when its
+    block is read.
     """
     with _opened(path, limits, roots) as (file, name):
         yield Blocks.of(file, name, limits, size)
@@ -85,7 +85,7 @@ def local_path(path: FilePath, name: str) -> str:
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name is a path on this machine, of a file that exset does not compress."""
+    """Return whether a name is a path on this machine whose suffix means no compression."""
     return is_file(name) and not name.endswith((*SUFFIXES, ".Z"))
 
 
@@ -215,7 +215,7 @@ def _nearest(name: str) -> str | None:
 def _opened(
     path: FilePath, limits: Limits, roots: tuple[str, ...]
 ) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file or standard input; give it and its name for messages."""
+    """Open a file or standard input; yield the file and its name for messages."""
     name = _checked(path)
     with ExitStack() as stack:
         if name == "-":
@@ -236,7 +236,7 @@ def _opened(
 
 
 def _standard(stream: TextIO | None, name: str) -> BinaryIO:
-    """Return the binary file of a standard stream. Raises OSError if it has none or is closed."""
+    """Return the binary file of a standard stream. Raises OSError if it is closed or missing."""
     file: BinaryIO | None = getattr(stream, "buffer", None)
     if file is None or file.closed:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), name)

@@ -103,7 +103,7 @@ class Folder:
         return open_regular(self.path_of(name), self.roots)
 
     def _regular(self, name: str) -> str:
-        """Return the path of a regular file; refuse a pipe, as reading it could wait forever."""
+        """Return the path of a regular file; refuse pipes, as a read could wait forever."""
         path = self.path_of(name)
         check_regular_file(path, self.roots)
         return path
@@ -137,7 +137,7 @@ class NewFolder:
             self.size += file.seek(0, os.SEEK_END)
 
     def write(self, name: str, data: bytes | memoryview | Iterable[bytes | memoryview]) -> None:
-        """Create a file with these contents, as `open` does."""
+        """Create a file with the contents `data`; raises the errors of `open`."""
         with self.open(name) as file:
             if isinstance(data, bytes | memoryview):
                 file.write(data)

@@ -42,7 +42,7 @@ def open_named(
 
 
 def sync(file: BinaryIO, name: str) -> None:
-    """Flush a file to disk; an OSError has the name `name`."""
+    """Flush a file to disk; an OSError has the file name `name`."""
     with with_file_name(name):
         file.flush()
         os.fsync(file.fileno())

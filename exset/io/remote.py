@@ -74,7 +74,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
 def writing(name: str) -> Iterator[BinaryIO]:
     """Write a remote file as a whole, through a local temporary file.
 
-    Raises the errors of `opened`, and FormatError for a protocol that may leave an incomplete file.
+    Raises the errors of `opened`, and FormatError if the protocol may leave an incomplete file.
     """
     system, path = _system(name, to_write=True)
     from tempfile import TemporaryDirectory
@@ -154,7 +154,7 @@ def _as_os_error(name: str) -> Iterator[None]:
 
 
 def _reason(error: Exception, protocol: str) -> tuple[int, str]:
-    """Return the code and the reason of an error; the reason of a system error is the system's."""
+    """Return an error's code and reason; a system error has the reason that the system gives."""
     if isinstance(error, ImportError):
         if error.name == "fsspec":
             reason = f"{protocol}:// needs fsspec: pip install 'exset[remote]'"

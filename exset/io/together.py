@@ -19,8 +19,7 @@ def write(path: FilePath, data: bytes, others: Mapping[str, bytes]) -> None:
     """Write a file and other files; all get their names when all are complete and on disk.
 
     `others`: the contents of the other files, by path. If there are any, all files must be
-    uncompressed and on this machine. Raises the errors of
-    `exset.io.files.write`.
+    uncompressed and on this machine. Raises the errors of `exset.io.files.write`.
     """
     if not others:
         files.write(path, data)

@@ -113,7 +113,7 @@ def _meaning(code: str) -> str:
 
 
 def _more(findings: Findings) -> Iterator[tuple[str, str]]:
-    """Yield each code that has more findings than exset kept, and a message with the number."""
+    """Yield each code with more findings than exset kept, and a message that says how many."""
     for code, count in findings.unkept().items():
         yield code, f"... and {count:,} more"
     if findings.stopped:

@@ -41,7 +41,7 @@ class PagePicture:
 
 @dataclass(frozen=True)
 class PageFinding:
-    """A finding: its texts, its line with carets (`pointer`), and what its code means."""
+    """A finding: its texts, what its code means, and `pointer`: its line with carets."""
 
     severity: Severity
     code: str
@@ -53,7 +53,7 @@ class PageFinding:
 
     @classmethod
     def of(cls, finding: Finding, means: str = "") -> "PageFinding":
-        """Take the texts of a finding."""
+        """Make a `PageFinding` from a finding."""
         place = finding.place
         return cls(
             finding.severity,

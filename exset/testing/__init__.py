@@ -42,7 +42,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a strategy on first use; raise ImportError, which names the extra."""
+    """Import a strategy on first use. Raises ImportError without Hypothesis."""
     for module, names in _MODULES.items():
         if name in names:
             need_hypothesis()

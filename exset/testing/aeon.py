@@ -25,7 +25,7 @@ def blocks(draw: st.DrawFn, *, max_records: int = 6, max_width: int = 4) -> Bloc
 
 @st.composite
 def archives(draw: st.DrawFn, *, max_files: int = 6) -> Block:
-    """Draw a cpio archive of plain files; names may be any but "" and `TRAILER!!!`."""
+    """Draw a cpio archive of plain files, with any names except "" and `TRAILER!!!`."""
     names = st.binary(min_size=1, max_size=40).filter(lambda name: name != b"TRAILER!!!")
     files = st.lists(st.tuples(names, _DATA), max_size=max_files)
     return Block.archive(draw(files), time=draw(_TIMES))

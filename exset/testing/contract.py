@@ -63,7 +63,7 @@ class Readable(Protocol):
         """The name of the reader."""
 
     def read(self, source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Model:
-        """Return the model in the bytes, or raise FormatError."""
+        """Return the model in the source. Raises FormatError if the source is invalid."""
 
 
 @dataclass

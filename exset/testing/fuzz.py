@@ -47,7 +47,7 @@ _COMPILATION = 100.0
 
 @dataclass
 class Tally:
-    """How many cases of a target had which outcome; `died`: how often another library crashed."""
+    """How many cases of a target had each outcome; `died`: how often another library crashed."""
 
     cases: int = 0
     read: int = 0

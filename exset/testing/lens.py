@@ -39,7 +39,7 @@ _ESCAPES = [b"\\\\", b"\\}", b'\\"']
 def strings(
     *, text: bool = True, binary: bool = True, min_size: int = 0, group: bool = False
 ) -> st.SearchStrategy[bytes]:
-    """Return a strategy for strings that text example files, binary ones, or both can store."""
+    """Return a strategy for strings that text, binary files, or both can store."""
     drawn = _nested() | _unusual_names | st.text(max_size=8).map(str.encode) | st.binary(max_size=8)
     if text:
         drawn = drawn.map(lambda raw: raw.lstrip(b"\n"))
@@ -225,7 +225,7 @@ def _ranges(draw: st.DrawFn, text: bool, num_groups: int) -> _Range:
 
 @st.composite
 def _text_units(draw: st.DrawFn) -> list[int]:
-    """Draw units that the text parser allows: `*`, or numbers, with `-m` only after `n` <= m."""
+    """Draw units that the text parser allows: `*`, or numbers and ranges `n -m` with n <= m."""
     if draw(st.integers(0, 4)) == 4:
         return [-1]
     units: list[int] = []

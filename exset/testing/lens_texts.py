@@ -95,7 +95,7 @@ def _example(draw: st.DrawFn) -> list[str]:
 
 @st.composite
 def _unusual_order(draw: st.DrawFn, count: int) -> list[str]:
-    """Draw data after an event list that goes back to event 0, or an active value next to data."""
+    """Draw an unusual order: an event list that goes back, or an active value next to data."""
     last = f"[{count - 1}]"
     if count > 1 and draw(st.integers(0, 2)) == 2:
         return [last, *draw(_data()), "[0]", *draw(_data()), *draw(_data())]

@@ -15,7 +15,7 @@ _MOST = (1 << 31) - 2
 
 @st.composite
 def features(draw: st.DrawFn, *, max_rows: int = 5) -> Table:
-    """Draw a table of features by index, with one label for each row, or with several or none."""
+    """Draw a table of features by index; a row has one label, several labels or none."""
     rows = draw(st.integers(0, max_rows))
     units = st.sets(st.integers(0, 9) | st.integers(0, _MOST), max_size=4).map(sorted)
     index = [draw(units) for _ in range(rows)]

@@ -32,7 +32,7 @@ _ENGINES: Final[tuple[tuple[Engine, ...], ...]] = (
 
 
 class Target(ABC):
-    """Something to fuzz: it has seeds, and checks the cases that are made from the seeds."""
+    """What a fuzzer tests: it has seeds, and checks the cases that are made from the seeds."""
 
     name: str
     """The name of the target, and of the folder of kept files."""
@@ -51,7 +51,7 @@ class Target(ABC):
         """
 
     def words(self) -> list[bytes]:
-        """Return words to insert into the files."""
+        """Return words that the fuzzer inserts into files."""
         return []
 
     def repaired(self, data: bytes) -> bytes:

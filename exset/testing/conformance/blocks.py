@@ -18,7 +18,7 @@ def meaning(block: Block) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a meaning from any program; BadMeaning if it is invalid."""
+    """Return the canonical form of a program's meaning. Raises BadMeaning if it is invalid."""
     document.known("record_count", "elements")
     elements = document.get("elements").items()
     return {

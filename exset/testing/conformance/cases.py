@@ -40,7 +40,7 @@ class Case:
     `verdict`: a reader must accept a `valid` file and refuse an `invalid` file; on a file that
     `differs`, the real systems disagree, or one crashes. `meaning`: what the file means, for files
     that exset reads. `rule`: the rule in words; `section`: the section of the manual. `features`:
-    what a reader needs to support. `agree`: the real programs that agree with the case.
+    the features that a reader needs. `agree`: the real programs that agree with the case.
     `severity`: `error` for files that people write, `warning` for unusual files. `systems`: what
     each system does with a file that differs. `options`: the options of exset's reader.
     """
@@ -65,12 +65,12 @@ class Case:
 
     @property
     def path(self) -> str:
-        """The path of the exported file."""
+        """The path of the case's file in an export."""
         return f"{self.id}.{self.format}"
 
     @property
     def meaning_path(self) -> str:
-        """The path of the exported meaning."""
+        """The path of the case's meaning in an export."""
         return f"{self.id}{MEANING}"
 
 

@@ -1,10 +1,10 @@
 """The meaning of aeon's loader configurations as JSON: the values of all members, and the outputs.
 
 `aeon-config.schema.json` describes this JSON. The values are those that aeon's last version uses:
-numbers converted as in C++, and defaults. `augmentation` is the only such object that aeon uses;
-it is missing if no etl object is an image or a video; for a video, aeon uses only its `frame`. A
-program may leave out members that have their default values. All members together determine the
-outputs: the arrays of a batch.
+numbers converted as in C++, and defaults. aeon uses only one `augmentation` object; it is missing
+if no etl object is an image or a video; for a video, aeon uses only its `frame`. A program may
+leave out members that have their default values. All members together determine the outputs: the
+arrays of a batch.
 """
 
 from typing import Final
@@ -32,7 +32,7 @@ def meaning(config: LoaderConfig) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a meaning from any program; BadMeaning if it is invalid."""
+    """Return the canonical form of a program's meaning. Raises BadMeaning if it is invalid."""
     document.known("members", "outputs")
     return {
         "members": _object(document.get("members"), "loader"),

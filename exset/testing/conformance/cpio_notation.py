@@ -2,8 +2,8 @@
 
     { block = "header:2 'a' x:07000000 | 'b' x:08000000 trailer end" }
 
-A text in quotes, or `x:` and hexadecimal digits, is the data of an element, and so is
-`times:3:00`, three bytes of 0; `|` separates records. The words after `header:` change the first
+A text in quotes is the data of an element; so is `x:` with hexadecimal digits, and `times:3:00`,
+which means three bytes of 0. `|` separates records. The words after `header:` change the first
 entry; the words after `entry:` describe an entry of any kind. `patch = { 22 = "ffff" }` replaces
 bytes of the block, and `cut = 40` drops all bytes from offset 40 on.
 """
@@ -71,7 +71,7 @@ def _any_entry(rest: str) -> bytes:
 
 
 def _header(rest: str) -> bytes:
-    """Return a block's first entry: `3,word=0,version=2` sets 3 records, and two other words."""
+    """Return a block's first entry; `3,word=0,version=2` sets 3 records and changes two fields."""
     count, _, more = rest.partition(",")
     words = _words(more)
     data = words.get("magic", "MACR").encode()

@@ -23,7 +23,7 @@ def cases_in(folder: str, format: str | None = None) -> tuple[Case, ...]:
     """Return the cases in a folder, or only the cases of a format, sorted by verdict and name.
 
     Raises ValueError for a folder without such cases, and for an index or a meaning with errors.
-    Raises OSError.
+    Raises OSError if a file cannot be read.
     """
     if format is not None:
         meanings.family_of(format)

@@ -47,7 +47,7 @@ _ROUND: Final = 10
 
 
 def contents(format: str) -> st.SearchStrategy[bytes]:
-    """Return a strategy for files of a format: written models, texts of people, or requests.
+    """Return a strategy for files of a format: written by exset, as people write, or requests.
 
     Raises ValueError for a format without a strategy.
     """
@@ -84,7 +84,7 @@ def files(format: str, count: int, start: int) -> list[bytes]:
 
 @dataclass(frozen=True)
 class Found:
-    """The result of the smallest file on which a reader is wrong; `draws`: how many were drawn."""
+    """The smallest file on which a reader is wrong; `draws`: how many files were drawn for it."""
 
     result: Result
     draws: int

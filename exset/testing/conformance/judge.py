@@ -26,7 +26,7 @@ FAILED: Final = ("wrong", "crashed", "timed out", "skipped but passes")
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of a case; `messages` say what is wrong."""
+    """The outcome of a case; `messages`: what is wrong."""
 
     case: Case
     outcome: Outcome
@@ -35,7 +35,7 @@ class Result:
 
     @property
     def failed(self) -> bool:
-        """Whether the outcome makes a run fail."""
+        """Whether this outcome makes the whole run fail."""
         return self.outcome in FAILED
 
 

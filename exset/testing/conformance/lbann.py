@@ -41,7 +41,7 @@ def meaning(samples: SampleList) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a meaning from any program.
+    """Return the canonical form of a program's meaning.
 
     A missing number of samples is 0; missing ids are no ids. Raises BadMeaning if the meaning is
     invalid.

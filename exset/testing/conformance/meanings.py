@@ -133,9 +133,7 @@ def parsed(text: bytes, format: str) -> Document:
 
 
 def checked(document: object, format: str) -> Document:
-    """Return the canonical form of a meaning from any program.
-
-    Raises BadMeaning if the meaning is invalid.
+    """Return the canonical form of a program's meaning. Raises BadMeaning if it is invalid.
     """
     try:
         return family_of(format).normalized(Node(document))

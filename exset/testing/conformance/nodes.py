@@ -181,7 +181,7 @@ def real(value: "int | float | np.floating | np.integer") -> Document:
 
 
 def double(value: "int | float | np.floating | np.integer") -> Document:
-    """Return a number of double precision as exact decimal and bits; all NaNs give the same."""
+    """Return a number of double precision as its exact decimal and bits, the same for all NaNs."""
     try:
         number = np.float64(value)
     except OverflowError:  # a whole number that no float holds

@@ -15,7 +15,8 @@ def bytes_of(text: str, names: dict[str, str]) -> bytes:
 
     Items are separated by blanks: `3` is an int of 4 bytes, `0.5`, `inf` or `nan` a float of 4
     bytes, `"a"` a string with a NUL at its end, `b:1` a byte, `x:00ff` bytes in hexadecimal, and
-    `$head` the items of the text that `names` has for `head`. Raises ValueError for anything else.
+    `$head` the items of the text that `names` has for `head`. Raises ValueError for any other
+    item.
     """
     made = bytearray()
     for word in re.findall(r'"[^"]*"|\S+', text):

@@ -1,4 +1,4 @@
-"""Say in words how two meanings differ, for families without a module for this."""
+"""Say in words how two meanings differ, for families without a module of their own for it."""
 
 from collections.abc import Iterator
 

@@ -16,7 +16,7 @@ from exset.testing.conformance.readers import Reader
 
 @dataclass(frozen=True)
 class Score:
-    """How many cases passed, of the cases that ran; and how many are unsupported or skipped."""
+    """How many cases ran, how many of them passed, and how many were unsupported or skipped."""
 
     passed: int
     run: int

@@ -3,7 +3,7 @@
     {"data": "a:\n  metadata: {scale: 2.0}\n", "experiment": "a:\n"}
 
 `schema_pairs.schema.json` describes the meaning: the name of each field, and its directives,
-including the ones from groups and from the experiment schema. The fields may be in any order.
+including directives from groups and from the experiment schema. The fields may be in any order.
 """
 
 import json
@@ -45,7 +45,7 @@ def meaning_of(data: bytes) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a meaning from any program; BadMeaning if it is invalid."""
+    """Return the canonical form of a program's meaning. Raises BadMeaning if it is invalid."""
     document.known("fields")
     return _sorted(
         {

@@ -1,7 +1,7 @@
 """The meaning of LBANN's schemas as JSON: the tree of nodes, each with its directives.
 
-`schema.schema.json` describes this JSON. The values have conduit's types: an integer is not the
-float of the same value, and a text that looks like a number is the number.
+`schema.schema.json` describes this JSON. The values have conduit's types: the integer 1 differs
+from the float 1.0, and a text that looks like a number is a number.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ def meaning(schema: Schema) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a meaning from any program; BadMeaning if it is invalid."""
+    """Return the canonical form of a program's meaning. Raises BadMeaning if it is invalid."""
     document.known("metadata", "children")
     children = document.get("children").members()
     return {
