@@ -233,7 +233,7 @@ def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOp
 def balance(
     file: str, ranks: int, by: str, base: str, output: str, common: CommonOptions
 ) -> Report:
-    """Order the files of a list so that N ranks of LBANN read equal amounts.
+    """Order a list so that all ranks of LBANN read equal amounts.
 
     \b
       exset list balance --ranks 64 all.sample_list -o even.sample_list
@@ -289,15 +289,15 @@ def repack(
     output: str,
     common: CommonOptions,
 ) -> Report:
-    """Copy the samples of a list into new HDF5 files that have equal numbers of samples.
+    """Copy the samples of a list evenly into new HDF5 files.
 
     \b
       exset list repack all.sample_list even/ --files 64 -o even.sample_list
 
-    --by bytes is for samples of different sizes. exset reports how much the files differ from the
-    mean. The files have the samples in the order of the list. A sample keeps its fields and its
-    path; if a file has this path already, the new path gets a number, as in run/0_2. FOLDER must
-    be new or empty.
+    All new files get about the same number of samples, or with --by bytes about the same size.
+    exset reports how much the files differ from the mean. The files have the samples in the order
+    of the list. A sample keeps its fields and its path; if a file has this path already, the new
+    path gets a number, as in run/0_2. FOLDER must be new or empty.
     """
     from exset.grammars.lbann.sample_list import SampleList
     from exset.runtime.lbann.list_repack import repacked

@@ -62,7 +62,7 @@ def plan(
     common: CommonOptions,
     **options: Any,
 ) -> Report:
-    """Draw the batches of an epoch, and report how many there are and what they cover.
+    """Draw the batches of an epoch, and report their counts.
 
     \b
       exset sampler plan labels.csv -n 64 -m 4 --world-size 4 --column speaker
