@@ -38,7 +38,8 @@ def from_table(
     arrays, of lists or of single numbers; an absent number in a list becomes NaN. Further columns
     are `name`, `frequency`, the times and other fields of events. Rows with the same `example` are
     the events of one example, in the order of `event`; without this column each row is an example,
-    maybe with lists over its events.
+    maybe with lists over its events. Arrays of two dimensions become units, with a finding; but if
+    all inputs and targets are such arrays, and there is no `event`, they are events x units.
 
     Raises FormatError for other columns, or drops them with `lossy`, and for rows that contradict
     each other.
@@ -49,7 +50,7 @@ def from_table(
         if layout is not None:
             groups[side] = groups_of(Layout.of(side, layout))
     columns = named_columns(table, groups, lossy=lossy, findings=findings)
-    rows = event_table(columns, metadata.is_by_example)
+    rows = event_table(columns, metadata.is_by_example, findings)
     n, m = rows.offsets.size - 1, rows.columns.rows
     events = Events.empty(m).with_unchecked(
         proc=_strings("event_proc", rows.columns.fields.get("event_proc"), m),

@@ -9,9 +9,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.core.errors import Findings, Place
 from exset.core.text import counted, safe
 from exset.grammars.columns.arrays import Flags, Longs, bits, constant, is_constant, offsets_of
 from exset.grammars.columns.strings import Strings
+from exset.grammars.lens.findings import finding_at
 from exset.grammars.tables.columns import Lists, Numbers, Records, TableColumn, type_of
 from exset.runtime.lens.table_names import EVENT_FIELDS, NamedColumns, SideColumn
 from exset.runtime.lens.table_values import table_error
@@ -53,12 +55,15 @@ class EventTable:
         return column.take(self.offsets[:-1])
 
 
-def event_table(columns: NamedColumns, is_by_example: bool) -> EventTable:
+def event_table(columns: NamedColumns, is_by_example: bool, findings: Findings) -> EventTable:
     """Return the columns with a row for each event, in order.
 
-    Raises FormatError for rows that contradict each other.
+    `is_by_example`: whether each row is an example, with lists over its events. Raises FormatError
+    for rows that contradict each other.
     """
     columns = _unpacked(columns)
+    if not is_by_example:
+        columns = _with_units(columns, findings)
     lengths = {
         each.name: counts
         for each in _event_columns(columns)
@@ -98,6 +103,41 @@ def _elements(column: TableColumn) -> TableColumn:
     return Numbers.of(column.values[0]) if isinstance(column, Numbers) and column.shape else column
 
 
+def _with_units(columns: NamedColumns, findings: Findings) -> NamedColumns:
+    """If rows are events, make units of arrays of two dimensions, such as pictures.
+
+    Rows are examples if a column has lists over events, or if all columns of inputs and targets
+    have such arrays and there is no column `event`: the first dimension is the events.
+    """
+    sides = [each for side in columns.sides.values() for each in side]
+    arrays = {each.name for each in sides if _is_grid(each.column)}
+    every = {each.name for each in sides if each.column.present.any()}
+    has_lists = any(
+        each.name not in arrays and _event_counts(each, False) is not None
+        for each in _event_columns(columns)
+    )
+    if not arrays or has_lists or (every <= arrays and "event" not in columns.fields):
+        return columns
+
+    def flat(name: str, column: TableColumn) -> TableColumn:
+        if name not in arrays:
+            return column
+        assert isinstance(column, Numbers)
+        values = column.values.reshape(len(column), -1)
+        shape = " x ".join(map(str, column.shape))
+        place = Place("table", field=f"columns[{name!r}]")
+        findings.add(
+            finding_at("lens-table-flat", place, name=safe(name), shape=shape, size=values.shape[1])
+        )
+        return Numbers.of(values, column.present)
+
+    return columns.changed(columns.rows, flat)
+
+
+def _is_grid(column: TableColumn) -> bool:
+    return isinstance(column, Numbers) and len(column.shape) == 2
+
+
 def _event_columns(columns: NamedColumns) -> list[SideColumn]:
     """Return all columns that have a value for each event."""
     fields = [
@@ -111,7 +151,8 @@ def _event_columns(columns: NamedColumns) -> list[SideColumn]:
 def _event_counts(given: SideColumn, is_by_example: bool) -> Longs | None:
     """Return the number of events in each row of a column, or None if each row is one event."""
     column = given.column
-    if isinstance(column, Numbers) and len(column.shape) == 2:
+    if _is_grid(column):
+        assert isinstance(column, Numbers)
         return constant(column.shape[0], len(column), np.int64)
     if not isinstance(column, Lists) or isinstance(column.items, Records):
         return None

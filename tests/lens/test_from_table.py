@@ -110,6 +110,22 @@ def test_lists_over_events() -> None:
     )
 
 
+def test_arrays_of_two_dimensions() -> None:
+    """They are pictures if a row is one event, and else the events of an example."""
+    pictures = np.arange(12.0).reshape(2, 2, 3)
+    findings = Findings()
+    labelled = {"x": pictures, "y": [0, 1]}
+    made = exset.from_table(labelled, family="lens", findings=findings)
+    assert [each.code for each in findings] == ["lens-table-flat"]
+    assert made == read({"x": pictures.reshape(2, 6), "y": [0, 1]})
+    events = {"example": ["a", "a"], "event": [0, 1], "x": pictures}
+    made = exset.from_table(events, family="lens", findings=findings)
+    assert made == read({**events, "x": pictures.reshape(2, 6)})
+    made = read({"x": pictures, "y": pictures[:, :, :1]})
+    assert (len(made), made.num_events) == (2, 4)
+    assert read({"x": pictures, "max_time": [[1, 2], [3, 4]]}).num_events == 4
+
+
 def test_absent_values() -> None:
     """An absent row says nothing, an absent number of a row is NaN, an absent frequency is 1."""
     table = {
