@@ -196,7 +196,9 @@ def run(
         runner.selected(all_cases, skip)
         chosen = runner.selected(all_cases, only)
         shown.check_role(role, format, target)
-        judge = Judge(shown.role_of(role), target, shown.features_of(without, all_cases))
+        names = filter(None, map(str.strip, without.split(",")))
+        lacking = runner.features_of(names, all_cases)
+        judge = Judge(shown.role_of(role), target, lacking)
         forms = forms_of(reports)
 
     def make() -> "Reader":

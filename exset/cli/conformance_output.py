@@ -11,7 +11,7 @@ from exset.core.text import safe
 from exset.reports import Row, Run
 from exset.reports.rows import Status
 from exset.testing.conformance import meanings
-from exset.testing.conformance.cases import VERSION, Case
+from exset.testing.conformance.cases import VERSION
 from exset.testing.conformance.judge import Result, Role
 from exset.testing.conformance.nodes import brief
 from exset.testing.conformance.runner import score
@@ -49,16 +49,6 @@ def check_role(role: str, format: str, target: str) -> None:
             raise ValueError(
                 f"--to {target}: a transcoder of {format!r} writes formats of the same family"
             )
-
-
-def features_of(text: str, cases: Sequence[Case]) -> frozenset[str]:
-    """Return the features in a comma-separated text. Raises ValueError for an unknown feature."""
-    chosen = frozenset(filter(None, (word.strip() for word in text.split(","))))
-    there = {feature for case in cases for feature in case.features}
-    if unknown := sorted(chosen - there):
-        known = ", ".join(sorted(there))
-        raise ValueError(f"no case has the feature {unknown[0]!r}: there are {known}")
-    return chosen
 
 
 def lines(results: Sequence[Result], verbose: bool) -> Iterator[str]:

@@ -16,14 +16,25 @@ _KINDS = st.sampled_from(
 )
 _NAMES = st.sampled_from(["a.h5", "b.h5", "c/d.h5", "#a", "/e", "7"])
 _IDS = st.sampled_from(["s0", "s1", "s2", "07", "7", "007", "...", "#1", "0", "a"])
+_INTEGERS = st.sampled_from(
+    [
+        *((1, "0"), (1, "7"), (1, "007"), (1, "-3"), (1, "+2"), (3, "0 ... 2"), (4, "8 ... 11")),
+        *((2, "4 ... 5"), (1, "3 ... 3"), (0, "5 ... 4"), (0, "..."), (1, "s0"), (1, "2.5")),
+    ]
+)
+"""Integer ids and ranges as words, with the number of samples of each."""
 _BLANK = st.sampled_from([*[" "] * 8, "  ", "\t", " \t", "\v"])
 _ENDS = st.sampled_from(["\n", "\n", "\n", "\n", "\r\n"])
 
 
 @st.composite
-def list_texts(draw: st.DrawFn) -> bytes:
-    """Draw the text of a sample list, which need not be valid."""
-    kind = draw(_KINDS)
+def list_texts(draw: st.DrawFn, *, integers: bool = False) -> bytes:
+    """Draw a sample list, which need not be valid; with `integers`, one for `ids="integer"`.
+
+    Exclusion lists with integer ids are not drawn: LBANN cannot read them.
+    """
+    kinds = _KINDS.filter(lambda kind: "EXCLUSION" not in kind.upper())
+    kind = draw(kinds if integers else _KINDS)
     upper = kind.upper()
     single, exclusion = upper == "SINGLE-SAMPLE", "EXCLUSION" in upper
     lines, included, excluded = list[str](), 0, 0
@@ -31,16 +42,15 @@ def list_texts(draw: st.DrawFn) -> bytes:
         if single:
             lines.append(draw(_BLANK).join([name, *draw(st.sampled_from([[], [], ["1"]]))]))
             continue
-        ids = draw(st.lists(_IDS, max_size=3, unique=exclusion))
-        if ids and draw(st.integers(0, 7)) == 7:
-            ids.append(ids[0])
-        counts = [len(ids), draw(st.integers(0, 2))]
+        ids = draw(_ids(integers, exclusion))
+        counts = [sum(count for count, _ in ids), draw(st.integers(0, 2))]
         if draw(st.integers(0, 11)) == 11:
             counts[0] += draw(st.sampled_from([1, -1]))
         counts = counts[::-1] if exclusion else counts
         included, excluded = included + counts[0], excluded + counts[1]
         shown = counts[:1] if upper.endswith("_V2") else counts
-        lines.append(draw(_BLANK).join([name, *map(str, shown), *ids]))
+        words = [word for _, text in ids for word in text.split()]
+        lines.append(draw(_BLANK).join([name, *map(str, shown), *words]))
     files = len(lines) + draw(st.sampled_from([*[0] * 12, 1, -1]))
     totals = [included + draw(st.sampled_from([0, 0, 0, 1])), excluded, files]
     totals = [files] if single else totals[::2] if upper.endswith("_V2") else totals
@@ -52,6 +62,16 @@ def list_texts(draw: st.DrawFn) -> bytes:
         lines.insert(draw(st.integers(0, len(lines))), draw(st.sampled_from(["", "  ", ""])))
     last = draw(st.sampled_from(["\n", "\n", "\n", ""]))
     return ("\n".join([*head, *lines]) + last).replace("\n", draw(_ENDS)).encode()
+
+
+@st.composite
+def _ids(draw: st.DrawFn, integers: bool, is_exclusion: bool) -> list[tuple[int, str]]:
+    """Draw the ids of a line, each with the number of samples that it names."""
+    names = _INTEGERS if integers else _IDS.map(lambda name: (1, name))
+    ids = draw(st.lists(names, max_size=3, unique=is_exclusion))
+    if ids and draw(st.integers(0, 7)) == 7:
+        ids.append(ids[0])
+    return ids
 
 
 _VALUES = st.sampled_from(

@@ -1,6 +1,7 @@
 """A right reader of LBANN's sample lists, which shares nothing with exset's; it can have faults."""
 
 import re
+from collections.abc import Sequence
 
 Plain = dict[str, object]
 KINDS = (
@@ -95,15 +96,15 @@ class RightList:
         if len(numbers) < count or not all(re.fullmatch(rb"\+?[0-9]+", each) for each in numbers):
             return None
         included, excluded = int(numbers[0]), int(numbers[1]) if has_excluded else 0
-        ids: list[bytes] | list[int] | None = words[1 + count :]
+        ids: Sequence[bytes | int] | None = words[1 + count :]
         if self.integers:
             ids = self.ranges(words[1 + count :])
         if ids is None:
             return None
         listed = excluded if "EXCLUSION" in kind else included
-        seen = len(ids)
         if "EXCLUSION" in kind and "repeated-exclusion" not in self.faults:
-            seen = len(set(ids))
+            ids = [*dict.fromkeys(ids)]
+        seen = len(ids)
         if seen != listed:
             is_more = "extra-ids-ignored" in self.faults and seen > listed
             is_less = "missing-ids-ignored" in self.faults and seen < listed
@@ -112,7 +113,7 @@ class RightList:
             ids = ids[:listed]
         return {"name": words[0], "included": included, "excluded": excluded, "ids": self.own(ids)}
 
-    def own(self, ids: list[bytes] | list[int]) -> list[object]:
+    def own(self, ids: Sequence[bytes | int]) -> list[object]:
         if "ids-sorted" in self.faults:
             return sorted(ids, key=str)
         if "ids-once" in self.faults:
@@ -122,18 +123,22 @@ class RightList:
         return [*ids]
 
     def ranges(self, words: list[bytes]) -> list[int] | None:
-        """The integers of words such as `0 ... 3`."""
+        """The integers of words such as `0 ... 3`, as LBANN finds them, step by step."""
         found: list[int] = []
-        while words:
-            word = words.pop(0)
-            if word == b"..." and found and words and words[0].isdigit():
-                end = int(words.pop(0))
-                if end <= found[-1]:
-                    return None
-                first = found[-1] + 1
-                found += range(first, end + ("range-without-end" not in self.faults))
-            elif re.fullmatch(rb"[-+]?[0-9]+", word):
-                found.append(int(word))
-            else:
+        start = end = 0
+        is_open = False
+        for word in words:
+            number = re.match(rb"[-+]?[0-9]+", word)
+            if number is not None:
+                end = int(number[0])
+                start = start if is_open else end
+            elif word != b"..." or is_open:
                 return None
-        return found
+            else:
+                is_open = True
+            if not is_open:
+                found.append(end)
+            elif end != start:
+                found += range(start + 1, end + ("range-without-end" not in self.faults))
+                is_open = False
+        return None if is_open else found

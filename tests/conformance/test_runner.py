@@ -136,6 +136,8 @@ def test_skips() -> None:
     for skip, only in ((["no"], []), ([], ["dense-*", "no"])):
         with pytest.raises(ValueError, match="no case matches 'no'"):
             conformance.check(read, "ex", skip=skip, only=only)
+    with pytest.raises(ValueError, match="no case has the feature 'stars': there are"):
+        conformance.check(read, "ex", without=["sharing", "stars"])
     with pytest.raises(conformance.NotConforming, match="remove the pattern"):
         conformance.check(read, "ex", only=["dense-comma"], skip=["*/dense-comma"])
 

@@ -18,7 +18,7 @@ from exset.testing.conformance.folder import cases_in, keep
 from exset.testing.conformance.judge import Judge, Result, Role
 from exset.testing.conformance.meanings import meaning, schema
 from exset.testing.conformance.readers import FunctionReader, LoopReader, ProgramReader, Reader
-from exset.testing.conformance.runner import Score, run, score, selected
+from exset.testing.conformance.runner import Score, features_of, run, score, selected
 
 __all__ = [
     "VERSION",
@@ -74,10 +74,10 @@ def check(
     None or raises ValueError, it refuses the file. `without`: features that the reader does not
     support. `skip`: patterns of cases that need not pass. `folder`: use the cases in this folder
     instead: see `cases_in`. Raises NotConforming if a case fails, and ValueError for a pattern
-    that matches no case.
+    or a feature that no case has.
     """
-    judge = Judge(role, without=frozenset(without))
     all_cases = cases(format) if folder is None else cases_in(folder, format)
+    judge = Judge(role, without=features_of(without, all_cases))
     selected(all_cases, skip)
     chosen = selected(all_cases, only)
     results = list(run(lambda: FunctionReader(reader), chosen, judge, skip=skip))

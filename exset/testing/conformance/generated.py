@@ -1,8 +1,9 @@
 """Draw random cases with Hypothesis, and find the smallest case on which a reader is wrong."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Final, cast
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
@@ -16,7 +17,8 @@ from exset.families.family import load
 from exset.testing.conformance import meanings
 from exset.testing.conformance.cases import Case, Verdict
 from exset.testing.conformance.judge import Judge, Result
-from exset.testing.conformance.readers import Reader
+from exset.testing.conformance.readers import NO_OPTIONS, Reader
+from exset.testing.lbann_texts import list_texts
 from exset.testing.targets import collected
 
 _TEXTS: Final = {
@@ -30,6 +32,9 @@ _TEXTS: Final = {
     "sampler": "exset.testing.sampler_requests:sampler_requests",
 }
 """The strategies for files as people write them."""
+
+_INTEGERS: Final = MappingProxyType({"ids": "integer"})
+"""The options of a reader of lists whose ids are integers."""
 
 _DIFFERS: Final = frozenset(
     (
@@ -63,6 +68,18 @@ def contents(format: str) -> st.SearchStrategy[bytes]:
     return files if texts is None else st.one_of(texts, texts, texts, files)
 
 
+def drawings(format: str) -> st.SearchStrategy[tuple[bytes, Mapping[str, str]]]:
+    """Return a strategy for files of a format, each with the options of its reader.
+
+    Raises ValueError for a format without a strategy.
+    """
+    plain = contents(format).map(lambda data: (data, NO_OPTIONS))
+    if format != "sample_list":
+        return plain
+    integers = list_texts(integers=True).map(lambda data: (data, _INTEGERS))
+    return st.one_of(plain, plain, plain, integers)
+
+
 def _strategy(target: str) -> st.SearchStrategy[bytes]:
     return cast(Callable[[], st.SearchStrategy[bytes]], load(target))()
 
@@ -90,20 +107,32 @@ class Found:
     draws: int
 
 
-def case_of(data: bytes, format: str, name: str = "generated") -> Case:
+def case_of(
+    data: bytes,
+    format: str,
+    name: str = "generated",
+    options: Mapping[str, str] = NO_OPTIONS,
+) -> Case:
     """Return the case of a file; exset determines its verdict and its meaning.
 
-    The verdict is `differs` if the real systems disagree, or fail on a file that exset reads.
+    `options`: the options of exset's reader. The verdict is `differs` if the real systems
+    disagree, or fail on a file that exset reads.
     """
     findings = Findings()
+    needed = ("integers",) if options == _INTEGERS else ()
     try:
-        document = meanings.meaning(data, format, findings=findings)
+        document = meanings.meaning(data, format, findings=findings, options=options)
     except FormatError as error:
-        return Case(name, format, "invalid", data, str(error.finding.message), "all")
+        rule = str(error.finding.message)
+        return Case(name, format, "invalid", data, rule, "all", needed, options=options)
     differs = any(each.code.endswith("-refuses") or each.code in _DIFFERS for each in findings)
     verdict: Verdict = "differs" if differs else "valid"
-    features = tuple(sorted(meanings.family_of(format).features(document)))
-    return Case(name, format, verdict, data, "a drawn file", "all", features, meaning=document)
+    features = tuple(sorted({*meanings.family_of(format).features(document), *needed}))
+    return Case(
+        *(name, format, verdict, data, "a drawn file", "all", features),
+        options=options,
+        meaning=document,
+    )
 
 
 def search(
@@ -115,7 +144,7 @@ def search(
     answer to the same file. Raises ValueError for a format without a strategy.
     """
     judge = judge or Judge()
-    strategy = contents(format)
+    strategy = drawings(format)
     for drawn in range(0, count, _ROUND):
         limit = min(_ROUND, count - drawn)
         found = _round(reader, format, strategy, judge, start + drawn // _ROUND, limit)
@@ -127,7 +156,7 @@ def search(
 def _round(
     reader: Reader,
     format: str,
-    strategy: st.SearchStrategy[bytes],
+    strategy: st.SearchStrategy[tuple[bytes, Mapping[str, str]]],
     judge: Judge,
     start: int,
     count: int,
@@ -147,13 +176,14 @@ def _round(
         verbosity=Verbosity.quiet,
     )
     @given(strategy)
-    def test(data: bytes) -> None:
+    def test(drawing: tuple[bytes, Mapping[str, str]]) -> None:
         nonlocal drawn
         drawn += not wrong
-        case = case_of(data, format)
+        data, options = drawing
+        case = case_of(data, format, options=options)
         if (question := judge.question(case)) is None or not judge.supports(case):
             return
-        result = judge.judge(case, reader.answer(question, case.options))
+        result = judge.judge(case, reader.answer(question, options))
         if result.failed:
             wrong.append(result)
             raise AssertionError

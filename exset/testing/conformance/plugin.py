@@ -17,7 +17,7 @@ import pytest
 from exset.testing.conformance.cases import cases
 from exset.testing.conformance.folder import cases_in
 from exset.testing.conformance.judge import Judge
-from exset.testing.conformance.runner import matches, selected
+from exset.testing.conformance.runner import features_of, matches, selected
 
 FIXTURE = "conformance_case"
 """The argument of a test that gets a case."""
@@ -47,8 +47,8 @@ def _params(
     only: Sequence[str] = (),
     folder: str | None = None,
 ) -> Iterator[object]:
-    judge = Judge(without=frozenset(without))
     all_cases = cases(format) if folder is None else cases_in(folder, format)
+    judge = Judge(without=features_of(without, all_cases))
     selected(all_cases, skip)
     for case in selected(all_cases, only):
         marks = []

@@ -51,6 +51,16 @@ def selected(chosen: Iterable[Case], patterns: Sequence[str]) -> list[Case]:
     return [case for case in some if not patterns or matches(case, patterns)]
 
 
+def features_of(names: Iterable[str], chosen: Iterable[Case]) -> frozenset[str]:
+    """Return the given features as a set; raises ValueError for one that no case has."""
+    features = frozenset(names)
+    known = {feature for case in chosen for feature in case.features}
+    if unknown := sorted(features - known):
+        there = ", ".join(sorted(known))
+        raise ValueError(f"no case has the feature {unknown[0]!r}: there are {there}")
+    return features
+
+
 def matches(case: Case, patterns: Iterable[str]) -> bool:
     """Return whether the name or id of a case matches a pattern with `*`, `?` and `[...]`."""
     return any(fnmatchcase(text, each) for each in patterns for text in (case.name, case.id))
