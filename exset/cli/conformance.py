@@ -212,7 +212,8 @@ def run(
         running = runner.run(
             make, chosen, judge, skip=skip, parallel=parallel, stop_early=stop_early
         )
-        results += running
+        with argument_errors():
+            results += running
         lines = shown.lines(results, verbose)
     if "" not in forms.values():
         for line in lines:

@@ -18,6 +18,7 @@ from exset.testing.conformance.runner import score
 
 _STATUS: dict[str, Status] = {
     "passed": "passed",
+    "not judged": "skipped",
     "wrong": "failed",
     "skipped but passes": "failed",
     "crashed": "error",
@@ -58,7 +59,7 @@ def lines(results: Sequence[Result], verbose: bool) -> Iterator[str]:
     for group, rows in run.by_group.items():
         bad = sum(row.is_bad for row in rows)
         ran = len(rows) - sum(row.status == "skipped" for row in rows)
-        skipped = f", {len(rows) - ran} left out" if ran < len(rows) else ""
+        skipped = f", {len(rows) - ran} not counted" if ran < len(rows) else ""
         text = f"{group:<{width}}  {ran - bad} of {ran}{skipped}"
         yield click.style(text, fg="red" if bad else "green")
     for result in results:

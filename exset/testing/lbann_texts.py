@@ -38,7 +38,8 @@ def list_texts(draw: st.DrawFn, *, integers: bool = False) -> bytes:
     upper = kind.upper()
     single, exclusion = upper == "SINGLE-SAMPLE", "EXCLUSION" in upper
     lines, included, excluded = list[str](), 0, 0
-    for name in draw(st.lists(_NAMES, max_size=3, unique=not single)):
+    unique = not single and draw(st.integers(0, 5)) > 0
+    for name in draw(st.lists(_NAMES, max_size=3, unique=unique)):
         if single:
             lines.append(draw(_BLANK).join([name, *draw(st.sampled_from([[], [], ["1"]]))]))
             continue

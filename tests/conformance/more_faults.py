@@ -45,6 +45,7 @@ MORE_FAULTS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "extra-ids-ignored": ("more ids than the number are ignored", "list-too-many-ids"),
         "missing-ids-ignored": ("fewer ids than the number are accepted", "list-too-few-ids"),
         "files-uncounted": ("the number of files is not checked", "list-too-few-files"),
+        "repeats-unchecked": ("a file may be repeated as it is", "list-file-repeated-part"),
         "range-without-end": ("a range does not contain its end", "integer-range"),
         "repeated-exclusion": ("a repeated excluded id counts twice", "list-exclusion-repeated"),
     },

@@ -52,6 +52,8 @@ class RightList:
             if file is None:
                 return None
             files.append(file)
+        if kind != "SINGLE-SAMPLE" and not self.may_repeat("EXCLUSION" in kind, files):
+            return None
         if counts[-1] != len(files) and "files-uncounted" not in self.faults:
             return None
         total = sum(int(str(file.get("included", 0))) for file in files)
@@ -61,6 +63,17 @@ class RightList:
         whole = lines[2].strip() if "directory-whole" in self.faults else directory[0]
         found: Plain = {"type": kind, "directory": whole, "files": files}
         return found if labels is None else {**found, "label_file": labels}
+
+    def may_repeat(self, is_exclusion: bool, files: list[Plain]) -> bool:
+        """Whether each line of a file that has an earlier line is one that LBANN accepts."""
+        sizes: dict[object, int] = {}
+        for file in files:
+            included, excluded = int(str(file["included"])), int(str(file["excluded"]))
+            if file["name"] not in sizes:
+                sizes[file["name"]] = included + excluded
+            elif included + excluded * is_exclusion != sizes[file["name"]]:
+                return "repeats-unchecked" in self.faults
+        return True
 
     def words(self, line: bytes) -> list[bytes]:
         blanks = b" \r" if "no-tabs" in self.faults else BLANKS

@@ -46,7 +46,8 @@ def test_exset_as_a_program(format: str) -> None:
         "conformance", "run", *words, "--loop", "--timeout", "60", "--", *EXSET, "--loop", *words
     )
     count = len(conformance.cases(format))
-    assert done.stdout.splitlines()[-1] == f"{count} of {count} cases pass (100.0%)"
+    count -= sum(case.verdict == "differs" for case in conformance.cases(format))
+    assert done.stdout.splitlines()[-1].startswith(f"{count} of {count} cases pass (100.0%)")
 
 
 def test_exset_as_a_program_for_each_case() -> None:
@@ -153,7 +154,7 @@ def test_the_readers_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     chosen = ("--run", "dense-*", "--run", "examples-t*", "--without", lacks)
     done = run("conformance", "run", "--format", "ex", *chosen, "--", "sh", "dense.sh")
     assert "ex/valid/dense-signs: wrong" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("17 of 23 cases pass")
+    assert done.stdout.splitlines()[-1].startswith("16 of 22 cases pass")
 
 
 def test_the_writers_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

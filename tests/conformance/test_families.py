@@ -34,7 +34,8 @@ def test_exset_passes(format: str, engine: Engine) -> None:
         return meanings.meaning(data, format, engine, options)
 
     score = conformance.check(read, format)
-    assert score.passed == score.run == len(conformance.cases(format)) >= FORMATS[format][1]
+    assert score.passed == score.run
+    assert score.run + score.not_judged == len(conformance.cases(format)) >= FORMATS[format][1]
 
 
 @pytest.mark.parametrize("format", FORMATS)

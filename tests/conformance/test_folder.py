@@ -37,7 +37,8 @@ def test_edited_cases(tmp_path: Path) -> None:
     (folder / "mine.bex").write_bytes((folder / "binary-empty.bex").read_bytes())
     found = {case.name: case for case in conformance.cases_in(str(tmp_path), "bex")}
     assert found["mine"].meaning is None and "drawn-01" not in found
-    assert conformance.check(read, "bex", folder=str(tmp_path)).passed == len(found)
+    score = conformance.check(read, "bex", folder=str(tmp_path))
+    assert score.passed + score.not_judged == len(found)
     meaning = folder / "binary-empty.meaning.json"
     meaning.write_text('{"set": {"max_time": 7}, "examples": []}')
     (tmp_path / "index.json").unlink()
@@ -72,6 +73,17 @@ def test_errors(tmp_path: Path, path: str, text: str, message: str) -> None:
         conformance.cases_in(str(tmp_path), "ex")
 
 
+def test_an_index_that_is_short(tmp_path: Path) -> None:
+    """Only the path of a case is needed."""
+    place = tmp_path / "sample_list" / "valid"
+    place.mkdir(parents=True)
+    (place / "mine.sample_list").write_bytes(b"SINGLE-SAMPLE\n0\n/d\nnone\n")
+    entry = {"path": "sample_list/valid/mine.sample_list", "options": {"ids": "integer"}}
+    (tmp_path / "index.json").write_text(json.dumps({"cases": [entry]}))
+    (case,) = conformance.cases_in(str(tmp_path), "sample_list")
+    assert case.options == {"ids": "integer"} and case.rule == "a file of the folder"
+
+
 def test_kept_cases(tmp_path: Path) -> None:
     """A drawn file is a case like any other; its reader passes once it is right."""
     folder, words = str(tmp_path), ("conformance", "run", "--format", "ex")
@@ -83,7 +95,10 @@ def test_kept_cases(tmp_path: Path) -> None:
     command = ("--", "python", "-I", "-S", str(tmp_path / "reader.py"))
     done = run(*words, "--cases", folder, *command)
     assert done.stdout.splitlines()[-1] == "1 of 2 cases pass (50.0%)"
-    assert "ex/invalid/drawn-" in done.stdout and "a file of the folder" in done.stdout
+    assert "ex/invalid/drawn-" in done.stdout and "found the end of the file" in done.stdout
+    integers = case_of(b"SINGLE-SAMPLE", "sample_list", options={"ids": "integer"})
+    conformance.keep(integers, folder)
+    assert conformance.cases_in(folder, "sample_list")[0].options == {"ids": "integer"}
     done = run(*words, "--cases", folder, "--run", "*/valid/*", *command)
     assert done.exit_code == 0
-    assert len(run("conformance", "list", "--cases", folder).stdout.splitlines()) == 2
+    assert len(run("conformance", "list", "--cases", folder).stdout.splitlines()) == 3

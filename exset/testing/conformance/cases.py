@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, Literal, TypeAlias, cast
 
+from exset.core.suggestions import did_you_mean
 from exset.io.named import open_named
 from exset.testing.conformance.nodes import Document
 from exset.testing.conformance.written import data_of
@@ -82,7 +83,10 @@ def cases(format: str | None = None) -> tuple[Case, ...]:
     if format is None:
         return _all()
     if format not in formats():
-        raise ValueError(f"no cases for the format {format!r}: choose {', '.join(formats())}")
+        known = ", ".join(formats())
+        hint = did_you_mean(format, formats())
+        hint = f"{hint} The formats are" if hint else "choose"
+        raise ValueError(f"no cases for the format {format!r}: {hint} {known}")
     return tuple(each for each in _all() if each.format == format)
 
 

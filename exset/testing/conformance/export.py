@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from exset.io import files
@@ -32,12 +32,11 @@ def exported(format: str | None = None) -> Iterator[tuple[str, bytes]]:
         yield case.path, case.data
         if case.meaning is not None:
             yield case.meaning_path, meanings.dumped(case.meaning, indent=1)
-    yield INDEX, index(chosen)
+    yield INDEX, index(map(row, chosen))
 
 
-def index(chosen: Iterable[Case]) -> bytes:
-    """Return the index of these cases as JSON."""
-    rows = [row(case) for case in chosen]
+def index(rows: Iterable[Mapping[str, object]]) -> bytes:
+    """Return an index with the given entries as JSON."""
     lines = ",\n".join(json.dumps(each) for each in rows)
     return f'{{"version": {VERSION}, "cases": [\n{lines}\n]}}\n'.encode("ascii")
 

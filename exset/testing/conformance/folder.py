@@ -15,7 +15,7 @@ from typing import cast, get_args
 from exset.io import files
 from exset.testing.conformance import meanings
 from exset.testing.conformance.cases import VERDICTS, Case, Severity, Verdict, formats
-from exset.testing.conformance.export import INDEX
+from exset.testing.conformance.export import INDEX, index, row
 from exset.testing.conformance.nodes import BadMeaning, Node
 
 
@@ -58,25 +58,26 @@ def _case(folder: str, format: str, verdict: Verdict, name: str, index: Mapping[
     return case if case.path not in index else _described(case, index[case.path])
 
 
-def _described(case: Case, row: Node) -> Case:
-    """Return a case with the details that its row in the index has."""
-    severity = row.get("severity")
-    if severity.value not in get_args(Severity):
+def _described(case: Case, entry: Node) -> Case:
+    """Return a case with what its entry in the index says about it."""
+    severity = entry.get("severity")
+    if not severity.missing and severity.value not in get_args(Severity):
         raise severity.error(" or ".join(get_args(Severity)))
+    rule, section = entry.get("rule"), entry.get("section")
     return replace(
         case,
-        rule=row.get("rule").text(),
-        section=row.get("section").text(),
-        severity=cast(Severity, severity.value),
-        features=tuple(sorted({*case.features, *_texts(row.get("features"))})),
-        agree=tuple(_texts(row.get("agree"))),
-        systems=_members(row.get("systems")),
-        options=_members(row.get("options")),
+        rule=case.rule if rule.missing else rule.text(),
+        section=case.section if section.missing else section.text(),
+        severity=cast(Severity, severity.value or case.severity),
+        features=tuple(sorted({*case.features, *_texts(entry.get("features"))})),
+        agree=tuple(_texts(entry.get("agree"))),
+        systems=_members(entry.get("systems")),
+        options=_members(entry.get("options")),
     )
 
 
 def _texts(node: Node) -> list[str]:
-    return [each.text() for each in node.items()]
+    return [] if node.missing else [each.text() for each in node.items()]
 
 
 def _members(node: Node) -> dict[str, str]:
@@ -84,7 +85,7 @@ def _members(node: Node) -> dict[str, str]:
 
 
 def _index(folder: str) -> dict[str, Node]:
-    """Return the rows of the index, by the path of the case; no rows if there is no index."""
+    """Return the entries of the index, by the path of the case; none if there is no index."""
     path = Path(folder, INDEX)
     if not path.exists():
         return {}
@@ -92,13 +93,14 @@ def _index(folder: str) -> dict[str, Node]:
         document = Node(json.loads(path.read_bytes()), str(path))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: expected JSON: {error}") from None
-    return {row.get("path").text(): row for row in document.get("cases").items()}
+    return {each.get("path").text(): each for each in document.get("cases").items()}
 
 
 def keep(case: Case, folder: str) -> str:
-    """Write a random case to a folder, as `export` does; return the path of the file.
+    """Write a random case to a folder and to its index, as `export` does; return the file's path.
 
-    The name is made from the contents, so the same file is kept only once.
+    The name comes from the contents, so the same file is kept only once. Raises ValueError for an
+    index with errors, and OSError.
     """
     case = replace(case, name=f"drawn-{hashlib.sha256(case.data).hexdigest()[:10]}")
     path = os.path.join(folder, case.path)
@@ -107,4 +109,6 @@ def keep(case: Case, folder: str) -> str:
     if case.meaning is not None:
         target = os.path.join(folder, case.meaning_path)
         files.write(target, meanings.dumped(case.meaning, indent=1))
+    rows = {place: cast(dict[str, object], node.value) for place, node in _index(folder).items()}
+    files.write(os.path.join(folder, INDEX), index({**rows, case.path: row(case)}.values()))
     return path

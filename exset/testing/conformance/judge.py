@@ -14,8 +14,16 @@ from exset.testing.conformance.readers import Answer
 
 Role: TypeAlias = Literal["decoder", "encoder", "transcoder"]
 Outcome: TypeAlias = Literal[
-    "passed", "wrong", "crashed", "timed out", "unsupported", "skipped", "skipped but passes"
+    "passed",
+    "not judged",
+    "wrong",
+    "crashed",
+    "timed out",
+    "unsupported",
+    "skipped",
+    "skipped but passes",
 ]
+"""`not judged`: the reader answered on a file on which the real systems disagree."""
 
 SHARING: Final = "sharing"
 """The feature without which meanings are compared as if no list were shared."""
@@ -69,7 +77,9 @@ class Judge:
         if answer.status in ("crashed", "timed out"):
             return Result(case, answer.status, (answer.reason,))
         if answer.status == "refused":
-            if case.verdict != "valid":
+            if case.verdict == "differs":
+                return Result(case, "not judged", ("refused",))
+            if case.verdict == "invalid":
                 return Result(case, "passed")
             why = f": {answer.reason}" if answer.reason else ""
             return Result(case, "wrong", (f"refused{why}", f"expected: accepted; {case.rule}"))
@@ -81,9 +91,9 @@ class Judge:
             wrong = [str(error)]
         except FormatError as error:
             wrong = [f"exset cannot read the output: {error}"]
-        if case.verdict == "differs" or not wrong:
-            return Result(case, "passed", tuple(wrong))
-        return Result(case, "wrong", tuple(wrong))
+        if case.verdict == "differs":
+            return Result(case, "not judged", tuple(wrong) or ("accepted, as exset does",))
+        return Result(case, "wrong" if wrong else "passed", tuple(wrong))
 
     def _differences(self, case: Case, output: bytes | Mapping[str, object]) -> list[str]:
         """Return texts that say how an output differs from the expected output."""

@@ -138,9 +138,14 @@ class LoopReader(Reader):
         self._command = list(command)
         self._timeout = timeout
         self._process: subprocess.Popen[bytes] | None = None
+        self._has_answered = False
 
     def answer(self, data: bytes, options: Mapping[str, str] = NO_OPTIONS) -> Answer:
-        """Send a case and return the answer. Raises OSError if the program cannot be started."""
+        """Send a case and return the answer.
+
+        Raises OSError if the program cannot be started, and ValueError if it gives no answer to the
+        first case.
+        """
         if self._process is None:
             pipe = subprocess.PIPE
             self._process = subprocess.Popen(
@@ -152,10 +157,17 @@ class LoopReader(Reader):
         timer.start()
         try:
             words = "".join(f" {name}={value}" for name, value in options.items())
-            return self._exchange(process.stdin, process.stdout, data, words)
+            answer = self._exchange(process.stdin, process.stdout, data, words)
+            self._has_answered = True
+            return answer
         except (EOFError, OSError, ValueError) as error:
             is_late = not timer.is_alive()
             self.close()
+            if is_late and not self._has_answered:
+                raise ValueError(
+                    f"the program gave no answer to the first case in {self._timeout:g} s: with "
+                    "--loop it gets the length of a file before the file"
+                ) from None
             if is_late:
                 return Answer("timed out", reason=f"no answer in {self._timeout:g} s")
             return Answer("crashed", reason=str(error) or "the program ended")

@@ -16,10 +16,14 @@ from exset.testing.conformance.readers import Reader
 
 @dataclass(frozen=True)
 class Score:
-    """How many cases ran, how many of them passed, and how many were unsupported or skipped."""
+    """How many cases passed, of the cases that count; and how many do not count.
+
+    `not_judged`: files on which the real systems disagree, and any answer is right.
+    """
 
     passed: int
     run: int
+    not_judged: int
     unsupported: int
     skipped: int
 
@@ -27,7 +31,8 @@ class Score:
     def text(self) -> str:
         """The score in words."""
         percent = f"{self.passed / self.run:.1%}" if self.run else "none"
-        extras = [f"{self.unsupported} unsupported"] if self.unsupported else []
+        extras = [f"{self.not_judged} not judged"] if self.not_judged else []
+        extras += [f"{self.unsupported} unsupported"] if self.unsupported else []
         extras += [f"{self.skipped} skipped"] if self.skipped else []
         return ", ".join([f"{self.passed} of {self.run} cases pass ({percent})", *extras])
 
@@ -35,8 +40,8 @@ class Score:
 def score(results: Iterable[Result]) -> Score:
     """Return the score of these results."""
     count = Counter(each.outcome for each in results)
-    run = sum(count.values()) - count["unsupported"] - count["skipped"]
-    return Score(count["passed"], run, count["unsupported"], count["skipped"])
+    others = [count[outcome] for outcome in ("not judged", "unsupported", "skipped")]
+    return Score(count["passed"], count.total() - sum(others), *others)
 
 
 def selected(chosen: Iterable[Case], patterns: Sequence[str]) -> list[Case]:
