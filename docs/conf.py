@@ -26,6 +26,10 @@ myst_enable_extensions = ["colon_fence"]
 default_role = "code"
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+autodoc_preserve_defaults = True
+# Each reference must have its target, except types, which may be private or of other packages.
+nitpicky = True
+nitpick_ignore_regex = [("py:class", ".*")]
 autodoc_typehints_description_target = "documented_params"
 
 html_theme = "furo"

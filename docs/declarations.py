@@ -3,7 +3,7 @@
 - `{railroad} FILE.lark`: a diagram for each rule of a grammar.
 - `{grammar} FILE.lark`: the text of a grammar, in colours.
 - `{layout} module:object`: the fields of a layout of Construct.
-- `{options}`: the options of all formats, one by one.
+- `{options}`: the options of all families and formats, one by one.
 """
 
 import html
@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import construct as cs
 import railroad as rr
@@ -25,7 +25,9 @@ from sphinx.util.docutils import SphinxDirective
 
 import exset
 from exset import formats, grammars
-from exset.cli.format_options import switch
+from exset.cli.format_options import Step, switch
+from exset.core.text import with_article
+from exset.families.option import Option
 
 
 class LarkLexer(RegexLexer):
@@ -137,7 +139,8 @@ class LayoutTable(SphinxDirective):
         for level, field, size, what in _fields(layout, 0):
             begin = "" if at is None or level else str(at)
             indent = "&emsp;" * level
-            cells = (begin, size, f"{indent}<code>{html.escape(field)}</code>", html.escape(what))
+            code = f"{indent}<code>{html.escape(field)}</code>" if field else ""
+            cells = (begin, size, code, html.escape(what))
             rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
             if not level:
                 at = None if at is None or not size.isdigit() else at + int(size)
@@ -152,10 +155,11 @@ _TYPES = {"b": "integer", "h": "integer", "i": "integer", "l": "integer", "q": "
 def _fields(layout: Any, level: int) -> Iterator[tuple[int, str, str, str]]:
     """Yield the level, the name, the bytes and the type of each field."""
     for each in layout.subcons:
-        if not each.name:
+        if not each.name and not isinstance(each, cs.Const):
             continue
-        what, inner = _type(each.subcon)
-        yield level, each.name, _size(each.subcon), what
+        held = each.subcon if each.name else each
+        what, inner = _type(held)
+        yield level, each.name or "", _size(held), what
         for part in inner:
             yield from _fields(part, level + 1)
 
@@ -175,7 +179,7 @@ def _type(layout: Any) -> tuple[str, list[Any]]:
         value = layout.value
         return f"always {value:#x}" if isinstance(value, int) else f"always {value!r}", []
     if isinstance(layout, cs.FormatField):
-        sign = "" if layout.fmtstr[-1].isupper() or layout.fmtstr[-1] == "f" else "signed "
+        sign = "signed " if layout.fmtstr[-1] in "bhilq" else ""
         order = "big" if layout.fmtstr[0] == ">" else "little"
         kind = _TYPES.get(layout.fmtstr[-1].lower(), "real")
         bits = 8 * layout.length
@@ -187,7 +191,7 @@ def _type(layout: Any) -> tuple[str, list[Any]]:
         what, inner = _type(layout.subcon)
         return f"repeated until the last one: {what}", inner
     if isinstance(layout, cs.IfThenElse):
-        parts = [part for part in (layout.thensubcon, layout.elsesubcon) if _is_group(part)]
+        parts = [part for part in _branches(layout) if _is_group(part)]
         return f"depends on {_count(layout.condfunc)}", parts
     if isinstance(layout, cs.Aligned):
         return f"{_type(layout.subcon)[0]}, up to a multiple of {layout.modulus} bytes", []
@@ -198,51 +202,73 @@ def _type(layout: Any) -> tuple[str, list[Any]]:
     return {"Flag": "0 or 1"}.get(type(layout).__name__, "text that ends with a NUL"), []
 
 
+def _branches(layout: Any) -> list[Any]:
+    """Return the layouts between which conditions choose."""
+    if not isinstance(layout, cs.IfThenElse):
+        return [layout]
+    return [*_branches(layout.thensubcon), *_branches(layout.elsesubcon)]
+
+
 def _is_group(layout: Any) -> bool:
     return isinstance(layout, cs.Struct)
 
 
 def _count(expression: Any) -> str:
-    text = re.sub(r"this(\._)*\['?|'?\]|this\.(_\.)*", "", str(expression))
-    return re.sub(r"\((\w+) \* \(\1 > 0\)\)", r"\1 (a negative number is 0)", text)
+    """Return the words for an expression of other fields."""
+    fields = r"this(?:\['_'\]|\._)*(?:\['(\w+)'\]|\.(\w+))"
+    text = re.sub(fields, lambda found: found[1] or found[2], str(expression))
+    text = re.sub(r"\((\w+) \* \(\1 > 0\)\)", r"\1 (a negative number is 0)", text)
+    return re.sub(r"\A\(([^()]*)\)\Z", r"\1", text)
 
 
 class Options(SphinxDirective):
-    """The options of formats."""
+    """The options of all families and formats, one by one."""
 
     def run(self) -> list[nodes.Node]:
-        """Return a section for each format that has options."""
+        """Return a section for each family and each format that has options."""
         found: list[nodes.Node] = []
-        for fmt in sorted(formats.FORMATS, key=lambda fmt: fmt.name):
-            sides = (("to read", "read", fmt.read_options), ("to write", "write", fmt.options))
-            rows = [
-                _row(side, switch(option.name, verb), option)
-                for side, verb, options in sides
-                for option in options
+        for family in {fmt.family.name: fmt.family for fmt in formats.FORMATS}.values():
+            steps: Steps = [
+                ("to check", "check", family.check_options),
+                (f"from {with_article(family.noun)} to a table", "table", family.table_options),
+                (f"from a table to {with_article(family.noun)}", "table", family.model_options),
             ]
-            if not rows:
-                continue
-            section = nodes.section(ids=[nodes.make_id(f"options-{fmt.name}")])
-            section += nodes.title(text=f"{fmt.name}: {fmt.title}")
-            head = "<tr><th>option</th><th>in Python</th><th>values</th><th>meaning</th></tr>"
-            table = f'<table class="docutils options">{head}{"".join(rows)}</table>'
-            wrapped = f'<div class="table-wrapper">{table}</div>'
-            section += nodes.raw("", wrapped, format="html")
-            found.append(section)
+            found += _section(f"options-of-{family.name}", f"Every {family.noun}", steps)
+        for fmt in sorted(formats.FORMATS, key=lambda fmt: fmt.name):
+            steps = [("to read", "read", fmt.read_options), ("to write", "write", fmt.options)]
+            found += _section(f"options-{fmt.name}", f"{fmt.name}: {fmt.title}", steps)
         return found
 
 
-def _row(side: str, switch: str, option: Any) -> str:
-    values = ", ".join(option.choices) or option.metavar or "on or off"
-    default = f" (default: {option.default})" if option.default else ""
-    code = "<code>{}</code>".format
-    cells = (
-        f"{code(html.escape(switch))} {side}",
-        code(html.escape(option.name)),
-        html.escape(values),
-        html.escape(option.help + default),
+Steps: TypeAlias = "list[tuple[str, Step, tuple[Option, ...]]]"
+"""What the options are for, in words and on the command line, and the options."""
+
+
+def _section(name: str, title: str, steps: Steps) -> list[nodes.Node]:
+    """Return the section of a family or a format; [] if it has no options."""
+    entries = [
+        _entry(words, switch(option.name, step), option)
+        for words, step, options in steps
+        for option in options
+    ]
+    if not entries:
+        return []
+    section = nodes.section(ids=[nodes.make_id(name)])
+    section += nodes.title(text=title)
+    section += nodes.raw("", f'<dl class="options">{"".join(entries)}</dl>', format="html")
+    return [section]
+
+
+def _entry(words: str, switch: str, option: Option) -> str:
+    values = " | ".join(option.choices) or option.metavar
+    shown = html.escape(f"{switch} {values}".rstrip())
+    default = f" Default: {option.default}." if option.default else ""
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(option.help + default))
+    python = f'In Python <code class="literal">{html.escape(option.name)}</code>.'
+    return (
+        f'<dt><code class="literal">{shown}</code> {html.escape(words)}</dt>'
+        f"<dd>{text} {python}</dd>"
     )
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
 def setup(app: Sphinx) -> dict[str, object]:
