@@ -1,1 +1,1 @@
-"""The columns of which all models consist: flat read-only NumPy arrays."""
+"""The columns in which all models store their data: flat read-only NumPy arrays."""

@@ -1,7 +1,7 @@
 """NumPy arrays as read-only columns: constants, comparison, gathering.
 
-A constant column, whose elements are all the same, has stride zero and takes no space. Functions
-copy only if they must: constant columns stay constant, and consecutive rows are a view.
+A constant column repeats one value: it has stride zero and takes no space. The functions copy only
+if they must: constant columns stay constant, and consecutive rows become a view.
 """
 
 from collections.abc import Sequence
@@ -53,24 +53,26 @@ def is_constant(array: NDArray[T]) -> bool:
 
 
 def bits(array: NDArray[T]) -> NDArray[np.generic]:
-    """Return the elements for bitwise comparison: floats as unsigned integers of their size."""
+    """Return the elements for bitwise comparison: floats become unsigned integers of the same
+    bits.
+    """
     return array.view(f"u{array.itemsize}") if array.dtype.kind == "f" else array
 
 
 def as_singles(array: NDArray[Any]) -> Floats:
-    """Return numbers as float32: too large ones are infinite, and each NaN is a quiet one."""
+    """Return numbers as float32: too large numbers become infinite, and each NaN becomes quiet."""
     with np.errstate(over="ignore", invalid="ignore"):
         return array.astype(np.float32)
 
 
 def as_doubles(array: NDArray[Any]) -> NDArray[np.float64]:
-    """Return numbers as float64; each NaN is a quiet one."""
+    """Return numbers as float64; each NaN becomes quiet."""
     with np.errstate(invalid="ignore"):
         return array.astype(np.float64, copy=False)
 
 
 def as_flags(array: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return flags that are 0 or 1 in memory; a file may say true with any other byte, too."""
+    """Return flags as bytes 0 or 1; in a file any byte but 0 may mean true."""
     stored = array.view(np.uint8)
     return stored != 0 if stored.size and stored.max() > 1 else array
 
@@ -87,9 +89,9 @@ def same(a: NDArray[T], b: NDArray[T]) -> bool:
 
 
 def compact(array: NDArray[T], default: object = None) -> NDArray[T]:
-    """Return a column as a constant if all elements are equal bitwise, else unchanged.
+    """Return a column as a constant column if all its elements are equal bitwise, else unchanged.
 
-    default: the value that all elements must equal; None: the value of the first element.
+    default: the value that all elements must equal; None means the value of the first element.
     """
     if array.size == 0 or array.strides[0] == 0:
         return frozen(array)
@@ -135,9 +137,9 @@ def _joined(parts: Sequence[NDArray[T]]) -> NDArray[T]:
 
 
 def side_by_side(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
-    """Return one or more columns [n] of a dtype as one array [n, k].
+    """Return k columns [n] of the same dtype as one array [n, k].
 
-    Columns that already are the columns of such an array in memory are not copied.
+    Does not copy columns that already lie side by side in memory.
     """
     first, size = arrays[0], len(arrays) * arrays[0].itemsize
     begin = first.ctypes.data
@@ -153,7 +155,7 @@ def side_by_side(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
 
 
 def offsets_of(lengths: NDArray[np.integer] | Flags) -> Longs:
-    """Return the offsets of rows with the given lengths: int64 [n + 1], from 0."""
+    """Return the offsets of rows with the given lengths: int64 [n + 1], beginning with 0."""
     if lengths.size and lengths.strides[0] == 0:
         step = int(lengths[0])
         n = lengths.size + 1
@@ -171,7 +173,7 @@ def lengths_of(offsets: Longs) -> Longs:
 
 
 def concat_offsets(parts: Sequence[Longs]) -> Longs:
-    """Join the offsets of ragged columns: int64 [n + 1]."""
+    """Return the offsets of ragged columns that are joined: int64 [n + 1]."""
     ends = list(accumulate((part.size - 1 for part in parts), initial=0))
     if not any(part[-1] for part in parts):
         return constant(0, ends[-1] + 1, np.int64)
@@ -189,8 +191,9 @@ def concat_offsets(parts: Sequence[Longs]) -> Longs:
 
 
 def run_of(indices: Indices, n: int) -> slice | None:
-    """Return indices into a column of length n as a slice; None if they are not consecutive or are
-    out of bounds.
+    """Return consecutive indices into a column of length n as a slice.
+
+    Return None if they are not consecutive, or are out of bounds.
     """
     if isinstance(indices, slice):
         return indices
@@ -203,7 +206,7 @@ def run_of(indices: Indices, n: int) -> slice | None:
 
 
 def take(array: NDArray[T], indices: Indices) -> NDArray[T]:
-    """Return the elements at the indices. Raises IndexError.
+    """Return the elements at the indices. Raises IndexError for an index out of bounds.
 
     Consecutive indices give a view, and a constant column gives a constant column.
     """
@@ -221,7 +224,7 @@ def take(array: NDArray[T], indices: Indices) -> NDArray[T]:
 
 
 def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
-    """Return the rows that a slice, a mask or indices choose, as indices from 0 to n - 1.
+    """Return the indices, from 0 to n - 1, of the rows that a slice, a mask or indices choose.
 
     Indices may be negative. Raises IndexError for an index out of bounds, and ValueError if `which`
     is not a slice, a mask or a list of indices.
@@ -246,7 +249,7 @@ def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
 
 
 def row_indices(starts: Longs, lengths: Longs) -> Longs:
-    """Return the indices start, start + 1, ... of each row, row after row."""
+    """Return the `lengths` consecutive indices of each row, from its start on, row after row."""
     if lengths.size and lengths.strides[0] == 0 and lengths[0] == 1:
         return starts
     offsets = offsets_of(lengths)
@@ -254,9 +257,9 @@ def row_indices(starts: Longs, lengths: Longs) -> Longs:
 
 
 def gather_ragged(values: NDArray[T], offsets: Longs, indices: Indices) -> tuple[NDArray[T], Longs]:
-    """Return the rows values[offsets[i]:offsets[i + 1]] for each index i: (values, offsets).
+    """Return the rows values[offsets[i]:offsets[i + 1]] for the indices i, as (values, offsets).
 
-    Consecutive rows are a view. Raises IndexError.
+    Consecutive rows are a view. Raises IndexError for an index out of bounds.
     """
     run = run_of(indices, offsets.size - 1)
     if run is not None:
@@ -277,7 +280,9 @@ def gather_ragged(values: NDArray[T], offsets: Longs, indices: Indices) -> tuple
 def check_column(
     what: str, array: NDArray[T], dtype: type[np.generic], n: int | None = None
 ) -> None:
-    """Raise ValueError unless the column has one dimension, the dtype and, if given, length n."""
+    """Raise ValueError unless the column has one dimension, this dtype and, if `n` is given, n
+    rows.
+    """
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != np.dtype(dtype):
         found = (
             f"{array.dtype} {array.shape}"

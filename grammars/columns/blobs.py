@@ -1,4 +1,4 @@
-"""Blobs: a column of byte strings without copies, for example of a mapped file."""
+"""Blobs: a column of byte strings that are not copied, such as spans of a mapped file."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -56,7 +56,10 @@ class Blobs(Column[memoryview]):
 
     @classmethod
     def listed(cls, what: str, items: object) -> Self:
-        """Return a column of byte strings. Raises ValueError that names the column: `what`."""
+        """Return a column of byte strings.
+
+        Raises ValueError for an item that is not bytes; the message begins with `what`.
+        """
         rows = []
         for i, row in enumerate(items_of(what, items, "bytes")):
             if not isinstance(row, bytes | bytearray | memoryview):
@@ -66,7 +69,7 @@ class Blobs(Column[memoryview]):
 
     @classmethod
     def concat(cls, columns: Sequence[Self]) -> Self:
-        """Join the blobs of one or more columns, copied."""
+        """Join the blobs of one or more columns; the bytes are copied."""
         if len(columns) == 1:
             return columns[0]
         return cls.of(blob for column in columns for blob in column)
@@ -104,7 +107,10 @@ class Blobs(Column[memoryview]):
         return int(self.lengths.sum())
 
     def take(self, indices: Indices) -> Self:
-        """Return the blobs at the indices, int64 [k], not copied. Raises IndexError."""
+        """Return the blobs at the indices, int64 [k], not copied.
+
+        Raises IndexError for an index out of bounds.
+        """
         return self.with_unchecked(
             starts=take(self.starts, indices), lengths=take(self.lengths, indices)
         )

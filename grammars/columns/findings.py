@@ -12,10 +12,10 @@ A text begins with a title, `# Lens example files`. The findings follow, separat
 
 `{count:sample}` in a message is a count with its noun: `1 sample`, `2 samples`.
 
-A code without a message is used by errors whose messages are in the source code. If a code has
-several severities, such as `error or note`, findings with the message have the first one. Two texts
-may have messages of the same code; only one of them explains the code. `python -m tests.findings`
-writes `docs/findings`.
+A code without a message belongs to errors whose messages are in the source code. If a code has
+several severities, such as `error or note`, a finding with the declared message has the first one.
+Two texts may declare messages for the same code; only one of these texts explains it. `python -m
+tests.findings` writes the pages `docs/findings` from all texts.
 """
 
 import os
@@ -30,7 +30,7 @@ from exset.core.text import Count
 
 
 class Rule(NamedTuple):
-    """The declaration of one code in a text."""
+    """The declaration of one code: its severity, message, hint and explanation."""
 
     severity: str
     message: str = ""
@@ -41,7 +41,7 @@ class Rule(NamedTuple):
 
 
 class Rules(Mapping[str, Rule]):
-    """The rules of a text, "package:path", by code. The text is read on first use."""
+    """A mapping from each code to its rule, read on first use from the text "package:path"."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -77,9 +77,9 @@ class Rules(Mapping[str, Rule]):
         return Severity(self[code].severity.partition(" ")[0])
 
     def finding(self, code: str, place: Place | None, /, **words: object) -> Finding:
-        """Make a finding of a code; `words` fill in the message and the hint.
+        """Make a finding from its code; `words` are the values for the message and the hint.
 
-        `{count:event}` in a text becomes `1 event`, or `2 events`.
+        `{count:event}` in a message becomes `1 event` or `2 events`.
         """
         rule = self[code]
         for name, word in words.items():

@@ -16,7 +16,9 @@ _SHOWN = (Number, np.bool_, str, bytes, NoneType)
 
 
 def shown(given: object) -> str:
-    """Return a value as text for a message: numbers and short texts as they are, else the type."""
+    """Return a value as text for a message: a number or text by its repr, else the name of its
+    type.
+    """
     if isinstance(given, str | bytes) and len(given) > 40:
         return f"{given[:37]!r}..."
     return repr(given) if isinstance(given, _SHOWN) else type(given).__name__
@@ -30,14 +32,19 @@ def check_kind(where: str, given: object, kind: type, expected: str = "") -> Non
 
 
 def items_of(where: str, given: object, expected: str) -> list[object]:
-    """Return the items of a list or another iterable. Raises ValueError for all else, and text."""
+    """Return the items of a list or another iterable. Raises ValueError for text and other
+    values.
+    """
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ValueError(f"{where}: expected a list of {expected}, not {shown(given)}")
     return list(given)
 
 
 def raw(where: str, given: object) -> bytes | None:
-    """Encode text as UTF-8, lone surrogates as the bytes they represent; return bytes unchanged."""
+    """Return text encoded as UTF-8, and bytes or None unchanged.
+
+    Lone surrogates become the bytes that they represent. Raises ValueError for other values.
+    """
     if given is None or type(given) is bytes:
         return given
     if isinstance(given, bytes):
@@ -52,7 +59,9 @@ def raw(where: str, given: object) -> bytes | None:
 
 
 def stored_units(where: str, given: Iterable[int | tuple[int, int]] | str) -> Ints:
-    """Return units as Lens stores them: a span as its first unit and minus its last; `*` is -1."""
+    """Return units as Lens stores them: a span is its first unit, then minus its last unit; `*` is
+    -1.
+    """
     if isinstance(given, str | bytes):
         if given != "*":
             raise ValueError(f'{where}: expected unit numbers, spans, or "*", not {given!r}')
@@ -70,7 +79,7 @@ def stored_units(where: str, given: Iterable[int | tuple[int, int]] | str) -> In
 
 
 def int32(where: str, value: object) -> int:
-    """Return an integer of 32 bits."""
+    """Return an integer. Raises ValueError for other values, and for integers beyond 32 bits."""
     if isinstance(value, bool | np.bool_):
         hint = "np.flatnonzero gives the numbers of a mask"
         raise ValueError(f"{where}: expected an integer, not {value!r} ({hint})")
@@ -84,7 +93,7 @@ def int32(where: str, value: object) -> int:
 
 
 def real(where: str, given: object) -> float:
-    """Return one real number, rounded to float32."""
+    """Return one real number, rounded to float32. Raises ValueError for other values."""
     number = given[()] if isinstance(given, np.ndarray) and given.ndim == 0 else given
     if not isinstance(number, Real):
         raise ValueError(f"{where}: expected a real number, not {shown(given)}")
@@ -115,7 +124,7 @@ def floats_in_shape(where: str, given: object) -> Floats:
 
 
 def _unmasked(where: str, given: object) -> object:
-    """Convert masked arrays in lists to floats, as NumPy would drop their masks."""
+    """Convert masked arrays in lists to floats with NaN, because NumPy would drop their masks."""
     if isinstance(given, np.ma.MaskedArray):
         return floats_in_shape(where, given)
     if isinstance(given, list | tuple):
@@ -142,7 +151,7 @@ def float_row(where: str, given: object) -> Floats:
 def cube(where: str, given: object) -> Floats:
     """Return the numbers as float32 [example, event, unit], copied; a masked number is NaN.
 
-    An array of two dimensions has one event for each example.
+    An array of two dimensions is [example, unit]: each example has one event.
     """
     floats = floats_in_shape(where, given)
     if floats.ndim not in (2, 3):
@@ -151,7 +160,7 @@ def cube(where: str, given: object) -> Floats:
 
 
 def numbers_like(where: str, column: NDArray[np.generic], given: object) -> NDArray[np.generic]:
-    """Return numbers as an array of the dtype of a column; do not copy an array of that dtype.
+    """Return numbers as an array with the dtype of a column; an array of that dtype is not copied.
 
     Raises ValueError for numbers that the dtype cannot hold. The caller must check the shape.
     """

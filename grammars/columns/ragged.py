@@ -1,8 +1,8 @@
-"""Columns: the flat arrays of which the models of all families consist.
+"""Columns: the flat arrays in which the models of all families store their data.
 
-Columns of numbers are plain NumPy arrays. Strings, rows of numbers, and values that may be absent
-have small classes, which consist of arrays. All columns are read-only, slices are views, and
-equality is by value: bitwise for floats, so that -0.0 differs from 0.0.
+Columns of numbers are plain NumPy arrays. Columns of strings, of rows of numbers, and of values
+that may be absent have small classes, whose fields are arrays. All columns are read-only, slices
+are views, and equality is by value: bitwise for floats, so that -0.0 differs from 0.0.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,10 @@ __all__ = ["Ragged", "Reals", "Strings"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ragged(Column[NDArray[T]], Generic[T]):
-    """A column of rows of numbers: values, offsets int64 [n + 1]. Raises ValueError."""
+    """A column of rows of numbers: `values` of all rows, `offsets` int64 [n + 1].
+
+    Row i is values[offsets[i]:offsets[i + 1]]. Raises ValueError for offsets that do not fit.
+    """
 
     values: NDArray[T]
     offsets: Longs
@@ -36,7 +39,11 @@ class Ragged(Column[NDArray[T]], Generic[T]):
         self._freeze()
 
     def replaced(self, what: str, items: object) -> Self:
-        """Return a column of rows of numbers, of the same dtype. Raises ValueError."""
+        """Return a column of the given rows of numbers, with the dtype of this column.
+
+        Raises ValueError for a row that is not a list of such numbers; the message begins with
+        `what`.
+        """
         rows = []
         for i, item in enumerate(items_of(what, items, "rows of numbers")):
             rows.append(numbers_like(f"{what}[{i}]", self.values, item))
@@ -75,7 +82,9 @@ class Ragged(Column[NDArray[T]], Generic[T]):
         return np.diff(self.offsets)
 
     def take(self, indices: Indices) -> Self:
-        """Return the rows at the indices, int64 [k]. Raises IndexError."""
+        """Return the rows at the indices, int64 [k]. Raises IndexError for an index out of
+        bounds.
+        """
         values, offsets = arrays.gather_ragged(self.values, self.offsets, indices)
         return self.unchecked(values=values, offsets=offsets)
 
@@ -84,7 +93,7 @@ class Ragged(Column[NDArray[T]], Generic[T]):
 class Reals(Column[float | None]):
     """A column of real numbers, each present or absent: values float32 [n], present bool [n].
 
-    An absent value is stored as 0. Raises ValueError.
+    An absent value is stored as 0. Raises ValueError for arrays of other dtypes or lengths.
     """
 
     values: Floats
@@ -101,7 +110,8 @@ class Reals(Column[float | None]):
     def listed(cls, what: str, items: object) -> Self:
         """Return a column of numbers.
 
-        None is an absent number. Raises ValueError that names the column: `what`.
+        None is an absent number. Raises ValueError for other items; the message begins with
+        `what`.
         """
         rows = items_of(what, items, "numbers")
         present = np.array([row is not None for row in rows], np.bool_)

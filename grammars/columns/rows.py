@@ -1,4 +1,4 @@
-"""The base classes of frozen dataclasses of columns: equality by value, select and join rows.
+"""The base classes of read-only tables and columns: they compare by value, select and join rows.
 
 Copies and pickles are also read-only, and a constant column takes no space in them.
 """
@@ -18,11 +18,13 @@ Item = TypeVar("Item", covariant=True)
 
 
 class FrozenColumns:
-    """The base class of frozen dataclasses whose fields are arrays or other tables."""
+    """The base class of frozen dataclasses whose fields are columns: arrays or other tables."""
 
     @classmethod
     def unchecked(cls, **columns: object) -> Self:
-        """Return a table of columns without checking them: they come from checked columns."""
+        """Return a table of these columns without checking them; use it for columns made from
+        checked ones.
+        """
         table = object.__new__(cls)
         for name, column in columns.items():
             object.__setattr__(
@@ -37,8 +39,9 @@ class FrozenColumns:
     def with_columns(self, **columns: object) -> Self:
         """Return the table with some columns replaced, and check it as the constructor does.
 
-        A column may be an array, or a list of numbers, or of text or bytes for strings; None is an
-        absent value. Raises ValueError, which names the column, and TypeError for an unknown name.
+        Give a column as an array or a list: numbers, or text or bytes for strings; None is an
+        absent value. Raises ValueError, which names the column, for wrong values, and TypeError
+        for an unknown name.
         """
         changed = dict(vars(self))
         for name, column in columns.items():
@@ -82,7 +85,11 @@ class Rows(FrozenColumns, ABC):
         return f"{type(self).__name__}({counted(len(self), 'row')})"
 
     def _row(self, index: SupportsIndex) -> int:
-        """Return the number of a row, counted from the start. Raises IndexError, TypeError."""
+        """Return the number of a row, counted from the start: -1 is the last row.
+
+        Raises IndexError for an index out of bounds, TypeError for an index that is not an
+        integer.
+        """
         try:
             return range(len(self))[index]
         except IndexError:
@@ -93,7 +100,7 @@ class Rows(FrozenColumns, ABC):
             raise TypeError(f"{found}, not {type(index).__name__}") from None
 
     def take(self, indices: Indices) -> Self:
-        """Return the rows at the indices, int64 [k]. Raises IndexError.
+        """Return the rows at the indices, int64 [k]. Raises IndexError for an index out of bounds.
 
         Consecutive rows are a view.
         """
@@ -117,19 +124,20 @@ class Rows(FrozenColumns, ABC):
 
 
 class Column(Rows, Generic[Item]):
-    """The base class of tables of items: an index gives an item, a slice a table of some rows."""
+    """The base class of columns: an index gives an item, and a slice gives a column of these
+    rows.
+    """
 
     @classmethod
     def listed(cls, what: str, items: object) -> object:
-        """Return a column of the items of a list; return `items` unchanged if the class takes no
-        lists.
+        """Return a column of the given items; the base class returns `items` unchanged.
 
-        Raises ValueError that names the column: `what`.
+        Raises ValueError for a wrong item; the message begins with `what`.
         """
         return items
 
     def replaced(self, what: str, items: object) -> object:
-        """Return a column of a list of items, of the same type as this column, as `listed` does."""
+        """Return a column of the given items, with the same type as this column; see `listed`."""
         return self.listed(what, items)
 
     @abstractmethod
@@ -150,7 +158,9 @@ class Column(Rows, Generic[Item]):
 
 
 def _like(what: str, column: object, given: object) -> object:
-    """Convert a replacement to the form of a column. Raises ValueError, which names the column."""
+    """Convert the value given for a column to the column's type. Raises ValueError if it does not
+    fit.
+    """
     if isinstance(given, FrozenColumns):
         return given
     if isinstance(column, np.ndarray):
@@ -161,7 +171,7 @@ def _like(what: str, column: object, given: object) -> object:
 
 
 class _Repeated(NamedTuple):
-    """The pickled form of a constant column: its value [1] and its length."""
+    """The pickled form of a constant column: its value, as an array [1], and its length."""
 
     value: NDArray[np.generic]
     n: int

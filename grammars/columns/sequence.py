@@ -12,9 +12,10 @@ Some = TypeVar("Some", covariant=True)
 
 
 class UnitSequence(ABC, Generic[Unit, Some]):
-    """A sequence of units: an index or a slice chooses units, in some classes also a name.
+    """A sequence of units: an index gives a unit, a slice gives several; some classes also take
+    names.
 
-    `Some` is the type of a slice: the class of the model if it has `select`, or else a tuple.
+    `Some` is the type that a slice gives: the class of the model if it has `select`, else a tuple.
     """
 
     @abstractmethod
@@ -38,11 +39,18 @@ class UnitSequence(ABC, Generic[Unit, Some]):
     @overload
     def __getitem__(self, index: slice) -> Some: ...
     def __getitem__(self, index: SupportsIndex | slice) -> Unit | Some:
-        """Return a unit, or the units of a slice. Raises IndexError, TypeError."""
+        """Return a unit, or the units of a slice.
+
+        Raises IndexError for an index out of bounds, TypeError for another type of index.
+        """
         return self._some(index) if isinstance(index, slice) else self._unit(self._row(index))
 
     def _row(self, index: SupportsIndex) -> int:
-        """Return the number of a unit, counted from the start. Raises IndexError, TypeError."""
+        """Return the number of a unit, counted from the start: -1 is the last unit.
+
+        Raises IndexError for an index out of bounds, TypeError for an index that is not an
+        integer.
+        """
         name = type(self).__name__
         try:
             return range(len(self))[index]
@@ -67,8 +75,9 @@ class NamedSequence(UnitSequence[Unit, Some]):
     def __getitem__(self, index: SupportsIndex | str | bytes | slice) -> Unit | Some:
         """Return a unit by its index or name, or the units of a slice.
 
-        A name is compared with all names: for many names, make a dict first. Raises IndexError,
-        TypeError, and KeyError for an unknown name or one that several units have.
+        A name is compared with all names: to look up many names, make a dict first. Raises
+        KeyError for an unknown name or a name that several units have, IndexError for an index out
+        of bounds, TypeError for another type of index.
         """
         if isinstance(index, str):
             index = index.encode("utf-8", "surrogateescape")
@@ -77,7 +86,7 @@ class NamedSequence(UnitSequence[Unit, Some]):
         return super().__getitem__(index)
 
     def __contains__(self, item: object) -> bool:
-        """Return whether a unit has this name, or equals this unit."""
+        """Return whether a unit has the name `item` or equals `item`."""
         if isinstance(item, str):
             item = item.encode("utf-8", "surrogateescape")
         if isinstance(item, bytes):
@@ -85,7 +94,9 @@ class NamedSequence(UnitSequence[Unit, Some]):
         return any(unit == item for unit in self)
 
     def _named(self, name: bytes) -> int:
-        """Return the number of the only unit with this name. Raises KeyError."""
+        """Return the number of the unit with this name. Raises KeyError if no unit, or several,
+        have it.
+        """
         if len(self):
             self._unit(0)  # which raises if the model does not know its units
         rows = list(islice(compress(count(), map(name.__eq__, self.unit_names())), 2))

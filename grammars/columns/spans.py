@@ -13,7 +13,10 @@ from exset.grammars.columns.strings import Strings
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spans(Column[tuple[int, int]]):
-    """A column of runs of consecutive numbers: first and last, int64 [n]. Raises ValueError."""
+    """A column of runs of consecutive numbers: `first` and `last` number of each, int64 [n].
+
+    Raises ValueError if a last number is smaller than the first.
+    """
 
     first: Longs
     last: Longs
@@ -27,7 +30,7 @@ class Spans(Column[tuple[int, int]]):
 
     @classmethod
     def empty(cls) -> Self:
-        """Return an empty column of spans: it has no rows."""
+        """Return a column of spans without rows."""
         return cls.unchecked(first=np.empty(0, np.int64), last=np.empty(0, np.int64))
 
     def __len__(self) -> int:
@@ -38,16 +41,16 @@ class Spans(Column[tuple[int, int]]):
 
     @property
     def counts(self) -> Longs:
-        """The number of numbers in each span: int64 [n]."""
+        """How many numbers each span has: int64 [n]."""
         return self.last - self.first + 1
 
     def numbers(self) -> Longs:
-        """Return all numbers, span after span: int64."""
+        """Return the numbers of all spans, span after span: int64."""
         return row_indices(self.first, self.counts)
 
 
 def first_of(ids: Strings | Spans, begin: int, end: int) -> str:
-    """Return the first of the ids begin to end - 1, as text; spans are not expanded."""
+    """Return the first four of ids[begin:end], as text for a message; spans are not expanded."""
     shown = range(begin, min(end, begin + 4))
     words = [
         text(ids[i]) if isinstance(ids, Strings) else " ... ".join(map(str, dict.fromkeys(ids[i])))
@@ -57,7 +60,9 @@ def first_of(ids: Strings | Spans, begin: int, end: int) -> str:
 
 
 def normal_spans(numbers: Longs, offsets: Longs) -> tuple[Spans, Longs]:
-    """Return the longest runs of the numbers in each row, and the offsets of each row's runs."""
+    """Return the numbers of each row as runs that are as long as possible, and the offsets of the
+    rows.
+    """
     if numbers.size == 0:
         return Spans.empty(), frozen(np.zeros(offsets.size, np.int64))
     begins = np.ones(numbers.size, np.bool_)

@@ -32,8 +32,9 @@ _BLOCK: Final = 1 << 16
 class Strings(Column[bytes | None]):
     """A column of byte strings, each present or absent.
 
-    data: uint8. offsets: int64 [n + 1]. present: bool [n]. An absent string has no bytes; a
-    present one may be empty. Raises ValueError.
+    data: uint8, the bytes of all strings. offsets: int64 [n + 1]. present: bool [n]. An absent
+    string has no bytes; a present string may be empty. Raises ValueError for arrays that do not
+    fit together.
     """
 
     data: Bytes
@@ -50,15 +51,18 @@ class Strings(Column[bytes | None]):
 
     @classmethod
     def of(cls, strings: Iterable[bytes | str | None]) -> Self:
-        """Return a column of the given strings. Raises ValueError.
+        """Return a column of the given strings; None is an absent string.
 
-        Text is encoded as UTF-8; lone surrogates become the bytes that they represent.
+        Text is encoded as UTF-8; lone surrogates become the bytes that they represent. Raises
+        ValueError for other items.
         """
         return cls.listed("strings", strings)
 
     @classmethod
     def listed(cls, what: str, items: object) -> Self:
-        """Return a column of strings. Raises ValueError that names the column: `what`."""
+        """Return a column of strings. Raises ValueError for other items; the message begins with
+        `what`.
+        """
         rows = [
             row if row is None or type(row) is bytes else raw(f"{what}[{i}]", row)
             for i, row in enumerate(items_of(what, items, "strings"))
@@ -129,7 +133,9 @@ class Strings(Column[bytes | None]):
         return None if raw is None else raw.decode("utf-8", "surrogateescape")
 
     def take(self, indices: Indices) -> Self:
-        """Return the strings at the indices, int64 [k]. Raises IndexError."""
+        """Return the strings at the indices, int64 [k]. Raises IndexError for an index out of
+        bounds.
+        """
         data, offsets = gather_ragged(self.data, self.offsets, indices)
         return self.unchecked(data=data, offsets=offsets, present=take(self.present, indices))
 
@@ -140,7 +146,7 @@ class Strings(Column[bytes | None]):
     def changed(self, change: Callable[[str], str]) -> Self:
         """Return the strings changed by a function of text; absent strings stay absent.
 
-        Raises the ValueError of `of` for results that are no text.
+        Raises ValueError for a result that is not text.
         """
         return self.of(
             None if each is None else change(each.decode("utf-8", "surrogateescape"))
@@ -151,7 +157,7 @@ class Strings(Column[bytes | None]):
         """Return the distinct strings in order of first use, and for each row the index of its
         string.
 
-        The indices are int64 [n]. An absent string counts as empty.
+        The indices are int64 [n]. An absent string counts as an empty string.
         """
         lengths = self.lengths
         longest = int(lengths.max(initial=0))

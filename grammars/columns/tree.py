@@ -19,7 +19,7 @@ Scalar: TypeAlias = str | int | float | bool | None
 
 
 class Style(NamedTuple):
-    """The style of a node in YAML: its tag, and whether a text is in quotation marks."""
+    """How a node is written in YAML: its tag, and whether it is a text in quotation marks."""
 
     tag: str | None = None
     quoted: bool = False
@@ -27,7 +27,7 @@ class Style(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a mapping: the value, and the span and style of the name."""
+    """A member of a mapping: its value, and the span and the style of its name."""
 
     value: "Node"
     name: Span | None = field(default=None, compare=False)
@@ -38,7 +38,7 @@ class Member:
 class Node:
     """A value and its span; the span is None if the value was not read from a text.
 
-    `content` is a tuple of nodes for a sequence, a dict of members for a mapping, or the value.
+    `content` is a tuple of nodes for a sequence, a dict of members for a mapping, or a scalar.
     """
 
     content: "Scalar | tuple[Node, ...] | dict[str, Member]"
@@ -79,7 +79,8 @@ class Node:
 
 
 def node(value: object, *, depth: int) -> Node:
-    """Return a node for a Python value: mappings, lists, tuples, strings, numbers, bools, None.
+    """Return the node of a Python value, which has mappings, lists, tuples, strings, numbers,
+    bools, None.
 
     Raises FormatError for a value that JSON cannot store, and for nesting deeper than `depth`.
     """

@@ -9,7 +9,7 @@ V = TypeVar("V", covariant=True)
 class Views(Sequence[V]):
     """A sequence of views, each created on access; a slice is a sequence of views, too.
 
-    `what` is the name of the sequence in an IndexError, and in a TypeError for a wrong index.
+    `what` names the sequence in the messages of IndexError and TypeError for a wrong index.
     """
 
     def __init__(self, make: Callable[[int], V], numbers: range, what: str) -> None:

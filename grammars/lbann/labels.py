@@ -1,4 +1,4 @@
-"""The label file of a list of images, as columns."""
+"""The label file that belongs to a list of images, as columns."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from exset.grammars.lbann.sample_list import SampleList
 class Labels(Rows):
     """The label of each file: name, Strings [n], and label, int64 [n].
 
-    The last label of a repeated name counts. Raises ValueError.
+    If a name is repeated, its last label counts. Raises ValueError unless the columns have n rows.
     """
 
     name: Strings
@@ -28,7 +28,9 @@ class Labels(Rows):
         return len(self.name)
 
     def of(self, samples: SampleList) -> tuple[Longs, Flags]:
-        """Return each file's label, 0 if missing, and a mask of the files with a label."""
+        """Return the label of each file in a list, 0 for a missing label, and a mask of files with
+        a label.
+        """
         labels = dict(zip(self.name, self.label.tolist(), strict=True))
         found = [labels.get(name) for name in samples.name]
         present = np.array([label is not None for label in found], np.bool_)

@@ -1,4 +1,4 @@
-"""Parts of a sample list: the totals, a file, and checks of words."""
+"""Parts of a sample list: the totals and a file; checks that names and ids are single words."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -22,8 +22,8 @@ class Totals(NamedTuple):
 class File(NamedTuple):
     """One file of a list, for `SampleList.of`.
 
-    ids: the ids of the included samples; in an exclusion list, of the excluded ones. others: the
-    number of the file's samples that have no id here.
+    ids: the ids of the included samples; in an exclusion list, the ids of the excluded samples.
+    others: how many more samples the file has; the list does not name them.
     """
 
     name: str | bytes
@@ -35,7 +35,9 @@ _IS_BLANK: Final = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
 
 
 def check_words(what: str, column: Strings) -> None:
-    """Raise ValueError unless every string is present, not empty and without white space."""
+    """Raise ValueError unless each string is a word: present, not empty and without white
+    space.
+    """
     if not column.present.all() or (column.lengths == 0).any():
         raise ValueError(f"{what}: must not be empty")
     blank = _IS_BLANK[column.data]
@@ -45,6 +47,6 @@ def check_words(what: str, column: Strings) -> None:
 
 
 def check_word(what: str, word: object) -> None:
-    """Raise ValueError unless the bytes are a word."""
+    """Raise ValueError unless `word` is bytes that are not empty and have no white space."""
     check_kind(what, word, bytes)
     check_words(what, Strings.of([word]))  # type: ignore[list-item]

@@ -26,16 +26,17 @@ def id_values(ids: Ids) -> list[Id]:
 
 
 def ids_at(ids: Ids, rows: Longs) -> list[Id]:
-    """Return some ids, by their indices among all ids, without expanding the other ids."""
+    """Return the ids at `rows`, indices among all ids; other ranges are not expanded."""
     return (
         id_values(ids.take(rows)) if isinstance(ids, Strings) else [*_numbers(ids, rows).tolist()]
     )
 
 
 def take_ids(ids: Ids, rows: Longs, offsets: Longs) -> tuple[Ids, Longs]:
-    """Return some ids as a column, with the offsets of each file's ids: int64 [files + 1].
+    """Return the ids at `rows` as a column, and the offsets of each file's ids: int64 [files + 1].
 
-    rows: indices among all ids; offsets: the offsets of each file's rows in `rows`.
+    rows: indices among all ids, grouped by file. offsets: where the rows of each file begin in
+    `rows`.
     """
     if isinstance(ids, Strings):
         return ids.take(rows), offsets
@@ -43,9 +44,9 @@ def take_ids(ids: Ids, rows: Longs, offsets: Longs) -> tuple[Ids, Longs]:
 
 
 def integer_ids(ids: Strings, offsets: Longs) -> tuple[Spans, Longs]:
-    """Return text ids as integers, with the offsets of each file's spans.
+    """Return text ids as spans of integers, and the offsets of each file's spans.
 
-    Raises FormatError for an id that is not an integer in normal decimal form, such as 007.
+    Raises FormatError for an id that is not an integer in normal decimal form: 007 is an error.
     """
     numbers = np.empty(len(ids), np.int64)
     for row, word in enumerate(ids):
@@ -57,7 +58,7 @@ def integer_ids(ids: Strings, offsets: Longs) -> tuple[Spans, Longs]:
 
 
 def overlaps(spans: Spans, offsets: Longs) -> Longs:
-    """Return the indices of the files in which two spans contain the same number."""
+    """Return the indices of the files of which two spans contain the same number."""
     row = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     order = np.lexsort((spans.first, row))
     row, first, last = row[order], spans.first[order], spans.last[order]

@@ -1,4 +1,4 @@
-"""The six types of sample lists, what each contains, and LBANN's readers."""
+"""The six types of sample lists, what a list of each type contains, and LBANN's readers."""
 
 from enum import StrEnum
 from typing import NoReturn
@@ -40,10 +40,10 @@ class Kind(StrEnum):
 
 
 class Reader(StrEnum):
-    """A reader of LBANN. The reader, not the type of the list, decides how lines are read.
+    """A reader of LBANN. The reader, not the type of the list, decides how LBANN reads the lines.
 
-    HDF5: the HDF5, JAG and SMILES readers, which read each line as a record. IMAGE: the image
-    reader, which reads each line as a file.
+    HDF5: the HDF5, JAG and SMILES readers, which read each line as a file with counts and ids.
+    IMAGE: the image reader, which reads each line as the name of one file.
     """
 
     HDF5 = "hdf5"

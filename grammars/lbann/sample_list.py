@@ -65,9 +65,9 @@ class FileView:
 
     @property
     def ids(self) -> list[Id]:
-        """The ids in the list, ranges expanded: of included samples, or of excluded ones.
+        """The ids that the list has for this file, ranges expanded.
 
-        Only an exclusion list has the ids of excluded samples.
+        An exclusion list has the ids of excluded samples, other lists those of included samples.
         """
         return self._samples.ids_of(self.index)
 
@@ -79,18 +79,19 @@ class FileView:
 class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
     """A sample list; its length is the number of included samples.
 
-    A sample is the pair (path, id), as `pairs` yields it; its name is "file/id", or the file.
+    A sample is a pair (path, id), see `pairs`; its name is "file/id", or "file" without ids.
 
     directory: the base directory. label_file: the path of the label file, None for kinds without a
     label file. totals: the totals in the header, None if they equal the sums over the files.
 
-    name: Strings [files]. ids: Strings, or Spans (the longest runs of integers). id_offsets: int64
-    [files + 1], the ids of file i are `ids[id_offsets[i]:id_offsets[i + 1]]`. others: uint64
-    [files], the number of samples without ids. These are the excluded samples, or, in an exclusion
-    list, the included samples. Each file of a SINGLE-SAMPLE list is one sample, without an id.
+    name: Strings [files]. ids: Strings, or Spans (runs of integers, as long as possible).
+    id_offsets: int64 [files + 1], the ids of file i are `ids[id_offsets[i]:id_offsets[i + 1]]`.
+    others: uint64 [files], the number of samples without ids in the list: excluded samples or, in
+    an exclusion list, included samples. In a SINGLE-SAMPLE list each file is one sample, without
+    an id.
 
-    Names, ids and the directory are words: not empty, without white space. Raises ValueError with
-    the name of the column.
+    Names, ids and the directory must be words: not empty, without white space. Raises ValueError
+    for invalid columns; the message names the column.
     """
 
     kind: Kind
@@ -141,7 +142,10 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
         *,
         label_file: str | bytes | None = None,
     ) -> Self:
-        """Make a list from files; each is a `File` or a tuple of its values. Raises ValueError."""
+        """Make a list from files, each a `File` or a tuple of the same values.
+
+        Raises ValueError for an invalid value.
+        """
         kind = Kind(kind)
         rows = [File(*file) for file in files]
         lengths = np.array([len(row.ids) for row in rows], np.int64)
@@ -216,7 +220,7 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
 
     @property
     def named(self) -> Longs:
-        """The number of ids of each file, ranges expanded: int64 [files]."""
+        """The number of ids of each file; a range counts all its ids: int64 [files]."""
         if isinstance(self.ids, Spans):
             ends = arrays.offsets_of(self.ids.counts)[self.id_offsets]
             return np.diff(ends)
@@ -236,7 +240,7 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
 
     @property
     def computed(self) -> Totals:
-        """The sums over the files; `excluded` modulo 2**64, as LBANN computes it."""
+        """The totals as sums over the files; `excluded` modulo 2**64, as LBANN computes it."""
         return Totals(len(self), int(self.excluded.sum(dtype=np.uint64)))
 
     def joined(self, name: str) -> str:
@@ -268,7 +272,7 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
                     yield path, each
 
     def pairs_at(self, rows: Longs) -> list[Sample]:
-        """Return the pairs of some samples (`rows`, int64), without expanding other ids."""
+        """Return the pairs of the samples at `rows`, int64 indices; expand no other ids."""
         if self.kind.is_exclusion:
             return list(self.pairs())  # which raises, unless there are no samples
         used, of = np.unique(self._files_of(rows), return_inverse=True)
@@ -282,11 +286,12 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
         return [(paths[file], each) for file, each in zip(of.tolist(), ids, strict=True)]
 
     def select(self, which: ArrayLike | slice) -> Self:
-        """Return a list of some samples, grouped by file. which: indices, a mask or a slice.
+        """Return a list of the chosen samples, grouped by file. which: indices, a mask or a slice.
 
         Files are in the order of their first chosen sample, and samples of a file in the order of
-        `which`. All other samples count as excluded. Raises the IndexError and ValueError of
-        `chosen_rows`; FormatError if only some samples of a file in an exclusion list are chosen.
+        `which`. All other samples count as excluded. Raises IndexError for an index out of bounds,
+        ValueError for another type of `which`, and FormatError for an exclusion list if only some
+        samples of a file are chosen.
         """
         chosen = arrays.chosen_rows(which, len(self))
         files = self._files_of(chosen)
@@ -316,7 +321,7 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
         return kept.with_unchecked(others=others, ids=ids, id_offsets=id_offsets)
 
     def select_files(self, which: ArrayLike | slice) -> Self:
-        """Return a list of some files with all their samples. which: indices, a mask or a slice."""
+        """Return a list of the chosen files, whole. which: indices, a mask or a slice."""
         return self._of_files(arrays.chosen_rows(which, len(self.name)))
 
     def concat(self, *others: Self) -> Self:
@@ -355,10 +360,9 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
         )
 
     def with_integer_ids(self) -> Self:
-        """Return the same list with integer ids, in their longest runs.
+        """Return the same list with integer ids, in runs that are as long as possible.
 
-        Raises FormatError for an id that is not an integer in normal decimal form, such as 007, and
-        for an exclusion list.
+        Raises FormatError for an exclusion list, and for an id such as 007 or a.
         """
         if not isinstance(self.ids, Strings):
             return self

@@ -1,9 +1,9 @@
-"""The model of a schema: a tree of HDF5 groups and fields, with the metadata of each.
+"""The model of a schema: a tree of HDF5 groups and fields; each can have metadata.
 
 A data schema describes the samples in HDF5 files; an experiment schema selects the fields that an
-experiment reads. Both have the same language. The child `metadata` of a node is reserved: it
-contains directives. A value of the node itself is ignored. Values have conduit's types: integers
-and floats differ, an empty value is None, and a list of one number equals the number.
+experiment reads. Both are written in the same way. In the file, the child `metadata` of a node
+contains its directives. A value of the node itself is ignored. Values have conduit's types:
+integers and floats differ, an empty value is None, and a list of one number equals the number.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ Value: TypeAlias = "int | float | str | tuple[Value, ...] | Mapping[str, Value] 
 
 @dataclass(frozen=True, eq=False)
 class Directive:
-    """A directive of a node; two are equal if their values are equal and of the same type."""
+    """The value of one directive; two are equal if their values are equal and of the same type."""
 
     value: Value
     span: Span | None = None
@@ -51,7 +51,7 @@ class Directive:
 
 @dataclass(frozen=True)
 class Node:
-    """A group or a field of the samples; a leaf if it has no children."""
+    """A node of the tree: a group of the samples, or a field if it has no children (a leaf)."""
 
     children: "Mapping[str, Node]" = field(default_factory=dict)
     metadata: Mapping[str, Directive] = field(default_factory=dict)
@@ -61,13 +61,15 @@ class Node:
     __hash__ = None  # type: ignore[assignment]
 
     def nodes(self, path: Path = ()) -> "Iterator[tuple[Path, Node]]":
-        """Yield this node, at `path`, and all nodes below it, with their paths, in file order."""
+        """Yield the path and the node for this node, at `path`, and for all below it, in file
+        order.
+        """
         yield path, self
         for name, child in self.children.items():
             yield from child.nodes((*path, name))
 
     def leaves(self, path: Path = ()) -> "Iterator[tuple[Path, Node]]":
-        """Yield the leaves among `nodes()`, with their paths."""
+        """Yield the path and the node of each leaf, as `nodes` does."""
         return ((where, node) for where, node in self.nodes(path) if not node.children)
 
     def find(self, path: Path) -> "Node | None":
@@ -86,7 +88,8 @@ Field: TypeAlias = tuple[Path, Node]
 class Schema(NamedSequence[Field, tuple[Field, ...]]):
     """A schema; two are equal if their trees are equal.
 
-    As a sequence it has the fields, each the pair (path, node); a name is "group/field".
+    A schema is a sequence of its fields, each the pair (path, node); the name of a field is
+    "group/field".
     """
 
     root: Node
@@ -122,7 +125,8 @@ class Schema(NamedSequence[Field, tuple[Field, ...]]):
 
     @classmethod
     def of(cls, tree: Mapping[str, Any] | None) -> "Schema":
-        """Make a schema from dicts: the key `metadata` has directives, other keys are children.
+        """Make a schema from nested dicts: the key `metadata` has directives, other keys are
+        children.
 
         A field without metadata is None or an empty dict. Raises TypeError for an invalid value.
         """
@@ -131,7 +135,8 @@ class Schema(NamedSequence[Field, tuple[Field, ...]]):
     def with_metadata(
         self, path: str, metadata: Mapping[str, Any] | None = None, *, without: Iterable[str] = ()
     ) -> "Schema":
-        """Return a schema with directives added to a node, and those named in `without` removed.
+        """Return a schema in which a node has more directives, and no longer those named in
+        `without`.
 
         path: names separated by slashes, empty for the root. The new schema keeps the source text,
         so that written files keep the comments. Raises KeyError for an unknown node.
@@ -164,7 +169,7 @@ def path_text(path: Path) -> str:
 
 
 def to_json(value: Value) -> object:
-    """Return a value for JSON, with lists for tuples and dicts for mappings."""
+    """Return a value in which tuples are lists and mappings are dicts, for JSON."""
     if isinstance(value, tuple):
         return [to_json(item) for item in value]
     if isinstance(value, Mapping):
@@ -173,7 +178,9 @@ def to_json(value: Value) -> object:
 
 
 def to_value(value: Any) -> Value:
-    """Convert a Python value to a value of conduit; TypeError for an unsupported type."""
+    """Convert a Python value to a value of conduit. Raises TypeError for a type conduit does not
+    have.
+    """
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -188,7 +195,9 @@ def to_value(value: Any) -> Value:
 
 
 def list_value(values: Sequence[Value]) -> Value:
-    """Return conduit's value of a list: all floats if one is a float; a lone number as itself."""
+    """Return a list as conduit reads it: all are floats if one is a float; a single number is no
+    list.
+    """
     numbers = [value for value in values if isinstance(value, int | float)]
     if not numbers or len(numbers) < len(values):
         return tuple(values)

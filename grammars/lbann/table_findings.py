@@ -1,4 +1,4 @@
-"""The findings of tables of LBANN's samples. Their codes are stable."""
+"""The findings when LBANN's samples are converted to and from tables. Their codes are stable."""
 
 from typing import Final
 

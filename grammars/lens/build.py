@@ -1,4 +1,4 @@
-"""Build the columns of an example set from Python objects, or from arrays.
+"""Build the columns of an example set from Python objects such as these, or from arrays.
 
     Example(name="one", events=[Event(inputs=[1, 0], targets=Sparse([0, (3, 5)], group="output"))])
 
@@ -35,7 +35,9 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class Dense(Range):
-    """A range of values for consecutive units from `first` on, of a group or the whole network.
+    """A range that gives a value to each of several consecutive units, from the unit `first` on.
+
+    group: the name of a group, or None for the whole network.
 
     A masked value of a NumPy masked array becomes NaN, Lens's value for "not known".
     """
@@ -47,10 +49,11 @@ class Dense(Range):
 
 @dataclass(frozen=True, eq=False)
 class Sparse(Range):
-    """A range of units with one value: unit numbers and spans (first, last), or "*" for all.
+    """A range that gives the same value to all its units. units: numbers and spans (first, last),
+    or "*".
 
-    The default value is the event's `active_input`, for targets `active_target`, and for a list of
-    both inputs and targets `active_input` (Lens, example.c: readExample).
+    The value is by default the event's `active_input`, for targets `active_target`, and for a list
+    that is both inputs and targets `active_input` (Lens, example.c: readExample).
     """
 
     units: Iterable[int | tuple[int, int]] | Literal["*"]
@@ -69,7 +72,7 @@ RangeLike = ArrayLike | Range | Sequence[Range] | None
 class Event:
     """An event. inputs, targets: values, a range, or a list of ranges.
 
-    A field that is None inherits the value of the set.
+    A number that is None is inherited from the header of the set.
     """
 
     inputs: RangeLike = None
@@ -88,7 +91,7 @@ class Event:
 class Example:
     """An example: its events (at least one), and optionally a name, a proc and a frequency.
 
-    The proc is Tcl, which exset never runs.
+    The proc is Tcl code, which exset never runs.
     """
 
     events: Sequence[Event] = (Event(),)
@@ -98,10 +101,10 @@ class Example:
 
 
 def from_examples(examples: Iterable[Example], header: SetHeader | None = None) -> ExampleColumns:
-    """Return the columns of the given examples. Raises ValueError, which names the place.
+    """Return the columns of the given examples. Raises ValueError that names the wrong object.
 
-    An object that is used twice as inputs or targets in an example becomes one shared list; a tuple
-    does not, because Python may make one object of two equal tuples.
+    If an example uses the same object twice as inputs or targets, they share one list; tuples
+    never do, because Python may make one object of two equal tuples.
     """
     header = SetHeader() if header is None else header
     check_kind("header", header, SetHeader)
@@ -144,7 +147,8 @@ def from_arrays(
 ) -> ExampleColumns:
     """Return the columns of dense arrays [example, unit] or [example, event, unit].
 
-    sides: for "inputs" and "targets" the array, or None, and the group. Raises ValueError.
+    sides: for "inputs" and "targets" the array, or None, and the name of the group. Raises
+    ValueError for arrays of different lengths, or that are not numbers of this shape.
     """
     present = {side: array for side, (array, _) in sides.items() if array is not None}
     arrays = {side: cube(side, array) for side, array in present.items()}
@@ -207,7 +211,9 @@ def _frequency(frequency: ArrayLike | None, n: int) -> Floats:
 
 
 class _Events:
-    """Collects events: their procs, their own real fields, and their range lists."""
+    """Collects events: their procs, the numbers that they do not inherit, and their range
+    lists.
+    """
 
     def __init__(self, header: SetHeader) -> None:
         self.lists = _Lists()
@@ -246,7 +252,7 @@ class _Events:
 
 
 class _Range(NamedTuple):
-    """A range in the form in which columns store it."""
+    """The values of a range as the columns store them."""
 
     group: bytes | None
     first: int = 0
@@ -256,16 +262,16 @@ class _Range(NamedTuple):
 
 
 class _Lists:
-    """Collects range lists: the number of ranges of each, and all the ranges."""
+    """Collects range lists: the number of ranges in each list, and the ranges of all lists."""
 
     def __init__(self) -> None:
         self.lengths: list[int] = []
         self._ranges: list[_Range] = []
 
     def add(self, where: str, data: RangeLike, value: float, seen: dict[int, int]) -> int:
-        """Return the number of the list with the given data; -1 without data.
+        """Add the list with the given data, and return its number; return -1 if there are no data.
 
-        seen: the numbers of the lists of the current example, by the `id` of their data.
+        seen: the numbers of the lists of the current example, by the `id()` of their data.
         """
         if data is None:
             return -1
@@ -320,7 +326,9 @@ def _rows(rows: list[NDArray[T]], dtype: type[T]) -> Ragged[T]:
 
 
 def _grouped(names: list[bytes | None]) -> tuple[Ints, Strings]:
-    """Return the index of each name in the distinct names, -1 for None, and these names."""
+    """Return the index of each name among the distinct names, -1 for None; and the distinct
+    names.
+    """
     numbers: dict[bytes, int] = {}
     group = [numbers.setdefault(name, len(numbers)) if name else -1 for name in names]
     return np.array(group, np.int32), Strings.of(numbers)

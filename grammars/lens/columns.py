@@ -1,7 +1,8 @@
-"""The parts of a Lens example set: header, events, ranges, and the nine columns that hold them.
+"""The parts of a Lens example set: its header, events and ranges, and the class that holds them
+all.
 
-Names are from the Lens manual ("Example Files"), in snake_case. Constructors check all columns;
-a ValueError names the wrong column. The columns may have any form: for the normal form, see
+Names are from the Lens manual ("Example Files"), in snake_case. Constructors check all columns; a
+ValueError names the wrong column. The columns need not be in normal form; see
 `exset.grammars.lens.normal_form`.
 """
 
@@ -28,12 +29,13 @@ WORDS = dict(zip(REAL_FIELDS, ("max", "min", "grace", "defI", "actI", "defT", "a
 
 @dataclass(frozen=True, eq=False, init=False)
 class SetHeader:
-    """The values of a set for all its examples: a proc (Tcl, never run) and seven real fields.
+    """The values at the start of a set: a proc (Tcl, never run), and seven numbers that events
+    inherit.
 
-    The proc may be given as bytes or text. It is stored as bytes, as in all columns; `proc_text`
-    has it as text, as all views do; an empty proc is None. Reals are rounded to float32. Equality
-    is bitwise: NaN equals NaN, -0.0 differs from 0.0. The defaults are from Lens (defaults.h).
-    Raises ValueError.
+    The proc may be given as bytes or text. It is stored as bytes; `proc_text` is the same as text;
+    an empty proc is None. Numbers are rounded to float32. Equality is bitwise: NaN equals NaN,
+    -0.0 differs from 0.0. The defaults are from Lens (defaults.h). Raises ValueError for a value
+    of another type.
     """
 
     proc: bytes | None
@@ -84,9 +86,11 @@ class SetHeader:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Events(Rows):
-    """The events of all examples: their procs, their own real fields, and their range lists.
+    """The events of all examples: their procs, the numbers that they do not inherit, and range
+    lists.
 
-    inputs, targets: int64 [m], the number of a range list, or -1 for none. Raises ValueError.
+    inputs, targets: int64 [m], the number of a range list, or -1 for none. Raises ValueError for
+    columns of different lengths.
     """
 
     proc: Strings
@@ -126,12 +130,13 @@ class Events(Rows):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranges(Rows):
-    """The ranges of all lists. A range has values (dense), or units (sparse), or neither.
+    """The ranges of all lists. A range has values (a dense range), or units (sparse), or neither.
 
     group: int32 [r], an index into the groups, or -1 for the whole network. first: int32 [r], the
-    first unit of a dense range. value: float32 [r], the value of a sparse range. values: float32.
-    units: int32 as Lens stores them: n is a unit, -m after n means the units from n to m, -m alone
-    means all units (`*`). Raises ValueError.
+    first unit of a dense range. value: float32 [r], the value of a sparse range. values: float32,
+    for each range a row. units: int32, for each range a row, as Lens stores them: n is a unit, -m
+    after n means the units from n to m, -m alone means all units (`*`). Raises ValueError for
+    columns that do not fit together.
     """
 
     group: Ints
@@ -157,7 +162,7 @@ class Ranges(Rows):
 
     @classmethod
     def empty(cls, r: int) -> Self:
-        """Return r ranges of the whole network, without values and units."""
+        """Return r ranges without values, units and groups."""
         return cls.unchecked(
             group=arrays.constant(-1, r, np.int32),
             first=arrays.constant(0, r, np.int32),
@@ -172,11 +177,12 @@ class Ranges(Rows):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExampleColumns(FrozenColumns):
-    """The columns of n examples, m events, L range lists and r ranges, checked, in any form.
+    """The checked columns of n examples, m events, L range lists and r ranges; any form is
+    allowed.
 
     frequency: float32 [n]. event_offsets: int64 [n + 1], at least one event for each example.
     lists: int64 [L + 1], list k has the ranges lists[k]:lists[k + 1]. groups: the names of groups,
-    to which ranges refer by index. Raises ValueError.
+    to which ranges refer by index. Raises ValueError for columns that do not fit together.
     """
 
     header: SetHeader
@@ -227,10 +233,10 @@ class ExampleColumns(FrozenColumns):
         return arrays.frozen(numbers)
 
     def effective(self, field: str, rows: Longs | None = None) -> Floats:
-        """Return the value of a real field for each event, its own or the set's: float32 [m].
+        """Return a number of each event: its own or, if it has none, the set's: float32 [m].
 
-        rows: the indices of events, by default all. Raises ValueError for an unknown field. Source:
-        Lens, example.c: initEvent.
+        field: such as `max_time`. rows: the indices of events, by default all. Raises ValueError
+        for an unknown field. Source: Lens, example.c: initEvent.
         """
         column, inherited = self.events.real(field), self.header.real(field)
         if rows is not None:

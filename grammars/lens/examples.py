@@ -1,7 +1,7 @@
-"""ExampleSet: the abstract syntax of Lens example files, text and binary.
+"""ExampleSet: the model of Lens example files, text and binary.
 
-It keeps all values of a file, and which range lists are shared by several events, or by inputs and
-targets, but not how the file was written. See the Lens manual, "Example Files".
+It has all values of a file, and which range lists several events, or inputs and targets, share. It
+does not know how the file was written. See the Lens manual, "Example Files".
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -49,9 +49,9 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
 
     `examples[0]` and `examples["cat"]` are views of an example, `examples[:10]` is a set.
 
-    The constructor checks the columns and keeps them as they are; `normalized`, `from_examples` and
-    `from_arrays` give the normal form (`normal_form`), as every reader does. Equality is by value,
-    bitwise for floats. Raises ValueError, which names the column.
+    The constructor checks the columns and keeps them as they are. Sets from readers, `normalized`,
+    `from_examples` and `from_arrays` are in normal form (see `normal_form`). Equality is by value,
+    bitwise for floats. Raises ValueError for wrong columns; the message names the column.
     """
 
     @classmethod
@@ -75,7 +75,8 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
     ) -> Self:
         """Make a set of examples; see `Example` in `exset.grammars.lens.build`.
 
-        An object that is used twice in an example becomes one shared list. Raises ValueError.
+        If an example uses the same object twice as inputs or targets, they share one list. Raises
+        ValueError for a wrong object; the message says where it is.
         """
         from exset.grammars.lens import build
 
@@ -96,7 +97,8 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
         """Make a set from dense arrays [example, unit] or [example, event, unit].
 
         inputs, targets: an array, or None. frequency: one number for each example. A masked value
-        of a NumPy masked array becomes NaN, Lens's value for "not known". Raises ValueError.
+        of a NumPy masked array becomes NaN, Lens's value for "not known". Raises ValueError for
+        arrays of different lengths, or that are not numbers of this shape.
         """
         from exset.grammars.lens import build
 
@@ -107,8 +109,8 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
     def normalized(self) -> Self:
         """Return the same set in normal form.
 
-        The lists of this set may be in any order, unused, empty, or used by two examples; its
-        groups may be unused, repeated, or empty.
+        In this set, lists may be in any order, unused, empty, or used by two examples, and groups
+        may be unused, repeated, or have an empty name.
         """
         return normal_form(self)
 
@@ -116,7 +118,8 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
         """Return the set with some columns replaced, checked and in normal form.
 
         `name=["a", None, "c"]` names the examples, and `frequency=[1, 2, 1]` gives frequencies.
-        Raises the errors of `FrozenColumns.with_columns`.
+        Raises ValueError, which names the column, for wrong values, and TypeError for an unknown
+        name.
         """
         return super().with_columns(**columns).normalized()
 
@@ -130,11 +133,11 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
         return self.select(rows)
 
     def unit_names(self) -> Iterator[bytes]:
-        """Yield the names of the examples, empty for an example without a name."""
+        """Yield the name of each example; it is empty for an example without a name."""
         return (name or b"" for name in self.name)
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
-        """Raise TypeError: the arrays depend on the layout of the network."""
+        """Raise TypeError: to make arrays, NumPy would have to know the layout of the network."""
         raise TypeError("an ExampleSet is not an array: use exset.to_arrays(examples).inputs")
 
     def __repr__(self) -> str:
@@ -185,14 +188,18 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
         )
 
     def with_header(self, header: SetHeader) -> Self:
-        """Return the same examples in a set with another header; errors as in `concat`."""
+        """Return the same examples in a set with another header.
+
+        Events keep the values that they inherited. Raises ValueError as `concat` does.
+        """
         return self if self.header == header else self.empty(header).concat(self)
 
     def concat(self, *others: "ExampleSet") -> Self:
         """Return a set with this set's header and examples, then the examples of the others.
 
-        If headers differ, events of the other sets get the values that they inherited as their own.
-        Raises ValueError if that is impossible: for different set procs, or a time that is NaN.
+        If the headers differ, events of the other sets store the values that they inherited.
+        Raises ValueError if this is impossible: for different procs of the sets, or a time that is
+        NaN.
         """
         return normal_form(self.joined([self, *(_under(self.header, other) for other in others)]))
 
@@ -234,7 +241,7 @@ def _shifted(numbers: Longs, by: int) -> Longs:
 
 
 def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], Strings]:
-    """Return the ranges of the sets, renumbered for one list of groups, and that list."""
+    """Return the ranges of all sets, with numbers of groups in one common list, and this list."""
     numbers: dict[bytes | None, int] = {}
     ranges = []
     for each in sets:

@@ -1,15 +1,14 @@
 """The normal form of an example set: sets with the same meaning have the same columns.
 
-1. Every NaN is the quiet NaN 7FC00000.
-2. An empty proc is absent; an empty name is not.
-3. A NaN time of an event is absent, because NaN means "absent" in Lens; a default or active value
-   that equals the set's, bit for bit, is absent, because Lens copies it (example.c: initEvent).
-4. A list without ranges is absent. Each list belongs to one example. Lists are numbered as in the
-   binary file: within an example first the lists of inputs, by the first event that uses them, then
-   the other lists of targets in the same way. Ranges, values and units follow this order.
-5. A dense range has value 0; a range that is not dense has first unit 0.
-6. Groups are distinct, used, not empty, in the order of first use.
-7. A column that repeats one value is a constant.
+1. Every NaN is the quiet NaN 7FC00000. 2. An empty proc is absent; an empty name is not. 3. A time
+of an event that is NaN is absent, because NaN means "absent" in Lens. A default or active value of
+an event that equals the set's value, bit for bit, is absent, because Lens copies the set's value
+(example.c: initEvent). 4. A list without ranges is absent. Each list belongs to one example. Lists
+are numbered as in the binary file: within an example, first the lists that inputs use, by the
+first event that uses them, then the lists that only targets use, in the same way. Ranges, values
+and units follow this order. 5. A dense range has value 0; a range that is not dense has first unit
+0. 6. Each group is used, has a name that is not empty, and occurs once; their order is that of
+first use. 7. A column that repeats one value is a constant.
 
 This module has no loops over examples, events or ranges. Columns in normal form are not copied.
 """
@@ -78,10 +77,12 @@ def _in_list_order(raw: C) -> C:
 
 
 def _number_lists(raw: ExampleColumns) -> tuple[Longs, Longs, Longs | None]:
-    """Return the events' new numbers of inputs and targets, and the old number of each new list.
+    """Return the new list numbers of the events' inputs, and of their targets; and each list's old
+    number.
 
     The old numbers are None if no list moves. A *use* is a reference from an event's inputs or
-    targets to a list. Uses are ordered by example, inputs before targets, and lists by first use.
+    targets to a list. Uses are ordered by example, inputs before targets; lists are ordered by
+    their first use.
     """
     num_lists = raw.lists.size - 1
     inputs, targets = raw.events.inputs, raw.events.targets
@@ -117,7 +118,9 @@ def _number_lists(raw: ExampleColumns) -> tuple[Longs, Longs, Longs | None]:
 
 
 def _is_plain(raw: ExampleColumns) -> bool:
-    """Return whether each example is one event with two lists of its own, in order."""
+    """Return whether each example has one event, with two lists that nothing else uses, in
+    order.
+    """
     n = len(raw)
     if raw.num_events != n or raw.lists.size != 2 * n + 1:
         return False
@@ -135,7 +138,9 @@ def _where_listed(numbers: Longs, listed: Flags) -> Longs:
 
 
 def _first_uses(used: Longs | Ints, n: int) -> Longs:
-    """Return the index of the first use of each of n things, `used.size` if unused: int64 [n]."""
+    """Return where each number from 0 to n - 1 is first in `used`, `used.size` if nowhere: int64
+    [n].
+    """
     first = np.full(n, used.size, np.int64)
     np.minimum.at(first, used, np.arange(used.size))
     return first
@@ -193,13 +198,15 @@ def _ranges(ranges: Ranges, group: Ints) -> Ranges:
 
 
 def without_empty(strings: Strings) -> Strings:
-    """Return the strings with empty ones made absent; repeated values as constant columns."""
+    """Return the strings with empty strings made absent; a repeated value becomes a constant
+    column.
+    """
     present = strings.present & (strings.offsets[1:] > strings.offsets[:-1])
     return _strings(Strings.unchecked(data=strings.data, offsets=strings.offsets, present=present))
 
 
 def _strings(strings: Strings) -> Strings:
-    """Return the strings with repeated values as constant columns."""
+    """Return the strings with their arrays as constant columns if these repeat one value."""
     if strings.data.size == 0 and not strings.present.any():
         return Strings.empty(len(strings))
     return strings.with_unchecked(

@@ -7,7 +7,7 @@ from exset.grammars.lens.examples import ExampleSet, SetHeader
 
 
 def of(model: ExampleSet, /) -> Iterable[object]:
-    """Return views of the examples."""
+    """Return the examples of a set, as views."""
     return model
 
 
@@ -17,14 +17,15 @@ def header(model: ExampleSet, /) -> SetHeader:
 
 
 def no_header() -> SetHeader:
-    """Return the header of a set without examples."""
+    """Return the header to use if there is no set: Lens's defaults."""
     return SetHeader()
 
 
 def model(units: object, header: object, /) -> ExampleSet:
-    """Return a set of one `ExampleView` or `Example`; return a set unchanged; else TypeError.
+    """Return a set of the one example in `units`; return `units` unchanged if it is a set.
 
-    `header`: the header of the file being written, which an `Example` gets.
+    `units`: an `ExampleView`, an `Example` or a set; else raises TypeError. `header`: the header
+    of the file being written; the set of an `Example` gets it.
     """
     if isinstance(units, ExampleSet):
         return units

@@ -1,10 +1,10 @@
-"""Views: one example, event, range list or range of a set as an object, created on access.
+"""Views: objects for one example, event, range list or range of a set, created on access.
 
 A view holds only the set and an index. Names, procs and groups are text, decoded as UTF-8; invalid
 bytes become lone surrogates, as in Python's file names. The columns have the original bytes.
 
-Views are equal if their own values are equal, bit for bit; NaN equals NaN. Their indices, the set's
-header, and which lists are shared are not compared. Views have no hash.
+Views are equal if the values that they store are equal, bit for bit; NaN equals NaN. They may have
+different indices, headers of sets, and shared lists. Views have no hash.
 """
 
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ from exset.grammars.lens.columns import REAL_FIELDS, ExampleColumns
 
 
 class _View(ABC):
-    """The base class of views: two of the same class are equal if their keys are."""
+    """The base class of views: two views of the same class are equal if their keys are equal."""
 
     @abstractmethod
     def _key(self) -> tuple[object, ...]:
@@ -55,7 +55,7 @@ class ExampleView(_View):
 
     @property
     def frequency(self) -> float:
-        """How often the example is drawn, relative to the other examples."""
+        """How often Lens draws the example, relative to the other examples."""
         return float(self._columns.frequency[self.index])
 
     @property
@@ -79,7 +79,7 @@ class ExampleView(_View):
 
 
 class _Real:
-    """A real field of an event: the event's own value, or None."""
+    """A descriptor for a number of an event: the event's own value, or None if it is inherited."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -126,7 +126,9 @@ class EventView(_View):
         return self._list("targets", int(self._columns.events.targets[self.row]))
 
     def effective(self, field: str) -> float:
-        """Return the value of a real field for the event: its own, or else the set's."""
+        """Return a number of the event: its own or, if it has none, the set's. field: such as
+        `max_time`.
+        """
         own = self._columns.events.real(field)[self.row]
         return float(self._columns.header.real(field)) if own is None else own
 
@@ -173,7 +175,9 @@ class RangeList(Views["RangeView"]):
 
 
 class RangeView(_View):
-    """One range: a group or None, and dense values, or sparse units with one value, or neither."""
+    """One range of a group or the whole network: dense values, or sparse units with one value, or
+    neither.
+    """
 
     def __init__(self, columns: ExampleColumns, row: int) -> None:
         self._columns = columns

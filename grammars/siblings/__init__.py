@@ -1,1 +1,3 @@
-"""What the pattern files of svmlight, SNNS, CNTK and MikeNet share: findings and patterns."""
+"""Code for the pattern files of svmlight, SNNS, CNTK, MikeNet, emergent and Kaldi: findings,
+patterns.
+"""

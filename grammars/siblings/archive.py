@@ -1,4 +1,4 @@
-"""The objects of an archive of Kaldi: matrices, or vectors, by key."""
+"""The objects in an archive of Kaldi, all matrices or all vectors, each with a key."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +12,9 @@ from exset.grammars.columns.strings import Strings
 
 @dataclass(frozen=True)
 class Archive:
-    """Objects one after the other: keys; rows int64 [n], -1 for a vector; cols int64 [n].
+    """n objects. rows: int64 [n], the rows of a matrix, -1 for a vector. cols: int64 [n].
 
-    values: all numbers, matrices row by row: float32, float64 or int32.
+    values: the numbers of all objects, matrices row by row: float32, float64 or int32.
     """
 
     keys: Strings
@@ -29,5 +29,5 @@ class Archive:
 
     @property
     def is_of_vectors(self) -> bool:
-        """Whether an object is a vector; an archive has objects of one kind."""
+        """Whether the objects are vectors; an archive has only vectors or only matrices."""
         return bool((self.rows < 0).any())

@@ -1,4 +1,4 @@
-"""The findings of each sibling format. Their codes are stable."""
+"""The findings of svmlight, SNNS, CNTK, MikeNet, emergent and Kaldi. Their codes are stable."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The names of emergent's columns, and those of a set of patterns: layers, names, groups."""
+"""Rename emergent's columns to the names that tables of patterns have in exset, and back."""
 
 from math import prod
 from typing import Final, TypeGuard
@@ -17,12 +17,12 @@ _LAYERS: Final = (("Input", "inputs."), ("Output", "targets."), ("Target", "targ
 
 
 def as_patterns(table: Table) -> Table:
-    """Return a table of emergent with the names that inputs, targets and words have elsewhere.
+    """Return a table of emergent with the names of columns that other formats use.
 
-    Arrays whose names begin with `Input`, or `Output` or `Target`, are groups: `inputs.Input`,
-    `targets.Output`. `Name` is `name`, `Freq` is `frequency`. Neighbouring rows of one `Group`
-    are the events of one `example`, whose `name` is that of the group. Inputs and targets of
-    several dimensions become vectors; the metadata has their `shapes`.
+    Arrays whose names begin with `Input`, or with `Output` or `Target`, become `inputs.Input`,
+    `targets.Output` and so on. `Name` becomes `name`, `Freq` becomes `frequency`. Consecutive rows
+    of the same `Group` become the events of one `example`, whose `name` is the name of the group.
+    Inputs and targets of several dimensions become vectors; the metadata keeps their `shapes`.
     """
     columns, shapes = dict[str, TableColumn](), dict[str, list[int]]()
     groups = table.columns.get(GROUP)
@@ -47,15 +47,18 @@ def as_patterns(table: Table) -> Table:
 
 
 def reshaped(column: Numbers, shape: tuple[int, ...]) -> Numbers:
-    """Return a column with another shape of each row, of as many numbers."""
+    """Return a column with another shape of its rows; the number of values in a row stays the
+    same.
+    """
     return Numbers.of(column.values.reshape(len(column), *shape), column.present)
 
 
 def from_patterns(table: Table) -> dict[str, TableColumn]:
-    """Return the columns of a table by emergent's names: the inverse of `as_patterns`.
+    """Return the columns of a table with emergent's names: the inverse of `as_patterns`.
 
-    Inputs and targets without a group are the layers `Input` and `Output`. An example of several
-    events is a `Group`, with its name if no neighbour has the same, or else with its number.
+    Inputs and targets without a group become the layers `Input` and `Output`. An example of
+    several events becomes a `Group`. Groups have the names of the examples if these tell
+    consecutive examples apart, or else their numbers.
     """
     words: dict[str, str | None] = {"name": NAME, "frequency": FREQUENCY}
     groups = _groups(table)
@@ -81,7 +84,7 @@ def from_patterns(table: Table) -> dict[str, TableColumn]:
 
 
 def _shape(table: Table, name: str) -> tuple[int, ...]:
-    """Return the shape of a group in the metadata; (0,) without one."""
+    """Return the shape that the metadata has for a column; (0,) if there is none."""
     known = table.metadata.get(KEY)
     shapes = known.get(SHAPES) if isinstance(known, dict) else None
     shape = shapes.get(name) if isinstance(shapes, dict) else None
@@ -91,7 +94,7 @@ def _shape(table: Table, name: str) -> tuple[int, ...]:
 
 
 def _groups(table: Table) -> Text | None:
-    """Return the group of each row, if `example` and `event` count."""
+    """Return the group of each row; None unless `example` and `event` are counted from 0."""
     example, event = (table.columns.get(name) for name in EVENTS)
     if not (is_numbered(example) and is_numbered(event)):
         return None
@@ -109,10 +112,10 @@ def _groups(table: Table) -> Text | None:
 
 
 def _differ(texts: list[str | None]) -> list[bool]:
-    """Return which texts differ from the one before them."""
+    """Return for each text whether it differs from the text before it."""
     return [each != other for each, other in zip(texts, [None, *texts], strict=False)]
 
 
 def is_numbered(column: TableColumn | None) -> TypeGuard[Numbers]:
-    """Return whether each row has a single integer."""
+    """Return whether a column has one integer in each row."""
     return is_single(column, "iu") and bool(column.present.all())

@@ -1,4 +1,4 @@
-"""The patterns in a table: inputs, targets and other columns, for formats that store patterns."""
+"""The patterns in a table: inputs, targets and other columns, for writers of pattern files."""
 
 import math
 from collections.abc import Collection
@@ -26,7 +26,7 @@ TARGETS: Final = ("targets", "target", "y", "responses", "labels", "label")
 class Group:
     """One column of inputs or targets: values [rows, units], present bool [rows].
 
-    name: the name of the group; "" without a group. column: the name of the column.
+    name: the name of the group, "" if there is none. column: the name of the column in the table.
     """
 
     name: str
@@ -37,7 +37,9 @@ class Group:
 
 @dataclass(frozen=True)
 class Patterns:
-    """The columns of a table by their meaning; `others`: neither inputs nor targets."""
+    """The columns of a table, sorted into inputs, targets and `others`, all other columns by
+    name.
+    """
 
     rows: int
     inputs: tuple[Group, ...]
@@ -48,7 +50,9 @@ class Patterns:
 
     @classmethod
     def of(cls, table: Table, losses: Losses, title: str) -> "Patterns":
-        """Sort the columns of a table; title: the format, for messages."""
+        """Sort the columns of a table into inputs, targets and others. title: the format, for
+        messages.
+        """
         columns = join_units(table.columns)
         sides: dict[str, list[Group]] = {INPUTS[0]: [], TARGETS[0]: []}
         others: dict[str, TableColumn] = {}
@@ -64,16 +68,19 @@ class Patterns:
         return cls(table.rows, inputs, targets, others, losses, title)
 
     def drop_others(self, kept: Collection[str] = ()) -> None:
-        """Report the columns that the format cannot store, except columns in `kept`."""
+        """Report the columns in `others` as losses, except those in `kept` and those that say
+        nothing.
+        """
         for name, column in self.others.items():
             if name not in kept and not self.says_nothing(name):
                 problem = f"{self.title} cannot store the column {safe(name)!r}, {type_of(column)}"
                 self.losses.report(name, problem)
 
     def says_nothing(self, name: str) -> bool:
-        """Return whether a column of Lens has its default in each row.
+        """Return whether a column can be left out, because it has its default in each row.
 
-        `example` numbers the rows, `event` is 0, `frequency` is 1, and no other column has a value.
+        By default `example` is the number of the row, `event` is 0, `frequency` is 1, and other
+        columns have only absent rows.
         """
         column = self.others[name]
         if not column.present.any():
@@ -84,9 +91,10 @@ class Patterns:
         return bool((as_doubles(column.values) == defaults[name]).all())
 
     def joined(self, groups: tuple[Group, ...], side: str) -> NDArray[Any]:
-        """Return the groups of one side as one array [rows, units], with a note for several.
+        """Return the groups of the inputs, or of the targets, as one array [rows, units].
 
-        Raises FormatError for an absent row.
+        side: the word for them in the note that reports several groups. Raises FormatError for an
+        absent row.
         """
         for group in groups:
             for row in np.flatnonzero(~group.present).tolist():

@@ -1,4 +1,6 @@
-"""Sparse rows in a table: a list of indices and a list of values, or one dense array."""
+"""Sparse rows in a table: two columns, lists of indices and lists of values, or one dense
+array.
+"""
 
 from dataclasses import dataclass
 from typing import Any, TypeGuard
@@ -19,7 +21,9 @@ LARGEST = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class Sparse:
-    """Sparse rows: index and values, of all rows one after the other; offsets int64 [rows + 1]."""
+    """Sparse rows: the indices and the values of all rows, row after row; offsets int64 [rows +
+    1].
+    """
 
     index: Longs
     values: NDArray[Any]
@@ -27,7 +31,7 @@ class Sparse:
 
     @classmethod
     def of_dense(cls, values: NDArray[Any]) -> "Sparse":
-        """Return the numbers of an array [rows, units] without each 0, but with each -0."""
+        """Return the rows of an array [rows, units] without the zeros; -0.0 counts as a value."""
         rows, units = np.nonzero((values != 0) | np.signbit(as_doubles(values)))
         return cls(units, values[rows, units], np.searchsorted(rows, np.arange(len(values) + 1)))
 
@@ -35,10 +39,11 @@ class Sparse:
     def of_columns(
         cls, index: TableColumn | None, value: TableColumn | None, name: str, patterns: Patterns
     ) -> "Sparse | None":
-        """Return the rows of two columns of lists; None if they have other types.
+        """Return the rows of a column of lists of indices and a column of lists of values; None
+        for columns of other types.
 
-        name: the column of the indices. Raises FormatError for lists of different lengths, and for
-        indices out of range.
+        name: the name of the column of indices. Raises FormatError for lists of different lengths,
+        and for indices out of range.
         """
         if not (isinstance(index, Lists) and isinstance(value, Lists)):
             return None
@@ -56,7 +61,9 @@ class Sparse:
         return cls(numbers, values.values, index.offsets)
 
     def dense(self, width: int, source: Source, limits: Limits) -> NDArray[Any]:
-        """Return the rows as an array [rows, width]. Raises LimitError for too many bytes."""
+        """Return the rows as an array [rows, width]. Raises LimitError for an array beyond the
+        limits.
+        """
         rows = self.offsets.size - 1
         size = self.values.itemsize * width * rows
         if size > max(limits.max_array, 1000 * len(source.data)):
@@ -67,7 +74,9 @@ class Sparse:
         return found
 
     def late(self) -> Flags:
-        """Return which indices are not larger than the one before them in their row."""
+        """Return a mask of the indices that are not larger than the index before them in the same
+        row.
+        """
         is_late = np.zeros(self.index.size, np.bool_)
         is_late[1:] = np.diff(self.index) <= 0
         is_late[self.offsets[:-1][np.diff(self.offsets) > 0]] = False
@@ -75,5 +84,7 @@ class Sparse:
 
 
 def is_single(column: TableColumn | None, kinds: str) -> TypeGuard[Numbers]:
-    """Return whether a column has single numbers of some kinds of dtypes."""
+    """Return whether a column has single numbers. kinds: the letters of the dtype kinds it may
+    have.
+    """
     return isinstance(column, Numbers) and not column.shape and column.values.dtype.kind in kinds

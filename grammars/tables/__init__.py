@@ -1,1 +1,3 @@
-"""Tables: rows and named columns, through which every family converts to every other."""
+"""Tables: rows and named columns. Each family converts to tables and back, and so to other
+families.
+"""

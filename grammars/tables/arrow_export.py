@@ -1,4 +1,4 @@
-"""Hand tables to other libraries as Arrow data, without a copy where NumPy has Arrow's layout.
+"""Export tables to other libraries as Arrow data; columns with Arrow's layout are not copied.
 
 Source: the Arrow columnar format, and the Arrow PyCapsule interface.
 """
@@ -30,7 +30,7 @@ MOST_SHORT: Final = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class Wide:
-    """The paths of columns that need a wider type, because some chunk of the table needs it.
+    """The paths of columns that need a wider Arrow type, because a chunk of the table needs it.
 
     `nullable`: columns with absent rows. `large`: columns whose offsets need 64 bits.
     """
@@ -126,7 +126,7 @@ def _struct(fields: "dict[str, CSchema]", nullable: bool) -> "CSchema":
 
 
 def _type(dtype: np.dtype[Any], nullable: bool) -> "CSchema":
-    """Return the Arrow type of single numbers."""
+    """Return the Arrow type of one number of a dtype."""
     na = nanoarrow()
     if dtype.kind == "M":
         unit, count = np.datetime_data(dtype)
@@ -156,7 +156,9 @@ def _validity(present: Flags) -> NDArray[np.uint8] | None:
 
 
 def _offsets(offsets: Longs, is_large: bool) -> tuple[bool, NDArray[Any]]:
-    """Return whether the offsets get 64 bits, and the offsets; `is_large`: whether they must."""
+    """Return whether the offsets have 64 bits, and the offsets. is_large: whether they must have
+    64 bits.
+    """
     if is_large or offsets[-1] > MOST_SHORT:
         return True, np.ascontiguousarray(offsets)
     return False, offsets.astype(np.int32)

@@ -1,9 +1,10 @@
 """Change tables so that files of Arrow data can store them, and change them back when read.
 
-Older readers of Parquet do not read absent rows among lists of one length, nor lists of one length
-within others, so such rows of arrays become lists. Records without absent rows become columns with
-a dot in the name when they are read. The forms say what the columns were, as a JSON object in the
-metadata: {"columns": {"a": "float32[2]", "b": {"list": "text"}, "c": {"record": {"d": "int8"}}}}.
+Older readers of Parquet cannot read lists of fixed length that have absent rows or are nested, so
+such arrays are stored as lists of any length. When records without absent rows are read, their
+fields become columns with a dot in the name. A JSON object in the metadata, the forms, says what
+the columns were: {"columns": {"a": "float32[2]", "b": {"list": "text"}, "c": {"record": {"d":
+"int8"}}}}.
 """
 
 import re
@@ -37,10 +38,10 @@ _SHAPES: Final = 32  # the most dimensions that NumPy had before 2.0
 
 
 def to_store(table: Table, absent: Container[ColumnPath]) -> Table:
-    """Return the table that a file holds, with the forms in its metadata.
+    """Return the table as the file stores it, with the forms in its metadata.
 
-    absent: the paths of the columns with absent rows anywhere in the file; the table may be only a
-    chunk of it. Raises ValueError for names and dtypes that Arrow does not have.
+    absent: the paths of the columns that have absent rows anywhere in the file; `table` may be
+    only a chunk of the file. Raises ValueError for names and dtypes that Arrow does not have.
     """
     columns: dict[str, TableColumn] = {}
     taken: set[str] = set()
@@ -58,9 +59,10 @@ def to_store(table: Table, absent: Container[ColumnPath]) -> Table:
 
 
 def from_stored(table: Table, most: int) -> Table:
-    """Return the table that was stored; columns that no longer fit their forms stay as they are.
+    """Return the table from which `to_store` made the stored one. Columns that do not fit their
+    forms stay unchanged.
 
-    most: the bytes that a column of absent arrays may take.
+    most: the largest number of bytes for a column of absent arrays.
     """
     forms = table.metadata.get(FORMS)
     if not isinstance(forms, dict):
@@ -76,7 +78,7 @@ def from_stored(table: Table, most: int) -> Table:
 
 
 def form_of(column: TableColumn) -> Form:
-    """Return the form of a column."""
+    """Return the form of a column, as JSON: such as "text" or {"list": "text"}."""
     if isinstance(column, Lists):
         return {"list": form_of(column.items)}
     if isinstance(column, Records):
@@ -94,7 +96,7 @@ def check_name(name: str) -> None:
 def _flat_names(
     path: ColumnPath, column: TableColumn, absent: Container[ColumnPath]
 ) -> Iterator[str]:
-    """Yield the names of the columns that a reader makes of a column."""
+    """Yield the names of the columns that a reader makes from one column."""
     if isinstance(column, Records) and path not in absent:
         for key, field in column.fields.items():
             yield from _flat_names((*path, key), field, absent)
@@ -121,7 +123,10 @@ def _stored(column: TableColumn, path: ColumnPath, absent: Container[ColumnPath]
 
 
 def _with_unit(column: Numbers) -> Numbers:
-    """Return dates and durations in a unit that Parquet has. Raises ValueError."""
+    """Return dates and durations in a unit that Parquet has.
+
+    Raises ValueError for times that no such unit can store exactly.
+    """
     kind, values = column.values.dtype.kind, column.values
     if kind not in "mM":
         return column
@@ -142,7 +147,9 @@ def _with_unit(column: Numbers) -> Numbers:
 def _taken(
     name: str, form: object, left: dict[str, TableColumn], rows: int, most: int, depth: int
 ) -> TableColumn | None:
-    """Take the column of a name, or the columns of its fields; return None if there are none."""
+    """Remove a column from `left`, or the columns of a record's fields, and return it with its
+    form; return None if it is missing.
+    """
     if name in left:
         return _fitted(left.pop(name), form, most)
     if depth > _SHAPES or not isinstance(form, dict) or not isinstance(form.get("record"), dict):
@@ -160,7 +167,7 @@ def _taken(
 
 
 def _fitted(column: TableColumn, form: object, most: int) -> TableColumn:
-    """Return a column with its form, or the column itself if it does not fit."""
+    """Return a column converted to a form, or unchanged if it does not fit."""
     if isinstance(form, str) and isinstance(column, Numbers | Lists):
         numbers = _as_numbers(column, form, most)
         return column if numbers is None else numbers
@@ -178,7 +185,7 @@ def _fitted(column: TableColumn, form: object, most: int) -> TableColumn:
 
 
 def _as_numbers(column: Numbers | Lists, form: str, most: int) -> Numbers | None:
-    """Return a column of numbers of a type such as `float32[2]`; None if it is not one."""
+    """Return a column as numbers of a type such as `float32[2]`; None if it does not fit."""
     found = _TYPE.fullmatch(form)
     if found is None or form == type_of(column):
         return None

@@ -1,4 +1,4 @@
-"""Make tables of Arrow data of other libraries, without a copy where Arrow's layout is NumPy's."""
+"""Make tables from Arrow data of other libraries; arrays with NumPy's layout are not copied."""
 
 import json
 from collections.abc import Sequence
@@ -44,7 +44,8 @@ _VIEW: Final = np.dtype([("length", "<i4"), ("prefix", "<i4"), ("buffer", "<i4")
 def imported(data: object) -> tuple[dict[str, TableColumn], int, dict[str, Any]]:
     """Return the columns, the number of rows and the metadata of an Arrow stream.
 
-    Raises FormatError for a type that exset does not have; TypeError; ImportError.
+    Raises FormatError for a type that exset does not have, TypeError for an object without Arrow
+    data, and ImportError without nanoarrow.
     """
     if not hasattr(data, "__arrow_c_stream__"):
         found = type(data).__name__
@@ -121,7 +122,9 @@ def _joined(parts: Sequence[TableColumn]) -> TableColumn:
 
 
 def _flat(name: str, column: TableColumn) -> dict[str, TableColumn]:
-    """Return a column, or the columns of a record whose rows are all present."""
+    """Return a column by its name; for a record whose rows are all present, its fields as
+    columns.
+    """
     if not isinstance(column, Records) or not column.present.all():
         return {name: column}
     found: dict[str, TableColumn] = {}
@@ -131,7 +134,9 @@ def _flat(name: str, column: TableColumn) -> dict[str, TableColumn]:
 
 
 def _column(field: _Field, view: View, begin: int, length: int) -> TableColumn:
-    """Return rows of an Arrow array, from `begin` in addition to the offset of the array."""
+    """Return `length` rows of an Arrow array as a column. begin: added to the array's own
+    offset.
+    """
     begin += view.offset
     end = begin + length
     present = _present(view, begin, end)
@@ -197,7 +202,9 @@ def _values(
 
 
 def _list_offsets(view: View, begin: int, end: int) -> Longs:
-    """Return the offsets of lists or strings: int64 [n + 1]; Arrow has none for no rows."""
+    """Return the offsets of lists or strings: int64 [n + 1]. For zero rows Arrow may have no
+    offsets.
+    """
     if begin == end:
         return np.zeros(1, np.int64)
     offsets: Longs = view.numbers(1)[begin : end + 1].astype(np.int64)
@@ -221,7 +228,9 @@ def _bits(bitmap: Bytes, begin: int, end: int) -> Flags:
 
 
 def _kind(field: _Field, strings: Strings) -> Strings:
-    """Return text or bytes, as the type says. Raises FormatError for text that is not UTF-8."""
+    """Return strings as text or bytes, by the type of the field. Raises FormatError for text that
+    is not UTF-8.
+    """
     if "string" not in field.type:
         return strings
     if (row := first_wrong_text(strings)) is not None:
@@ -235,12 +244,14 @@ def _kind(field: _Field, strings: Strings) -> Strings:
 
 
 def _are_present(items: Numbers, present: Flags, size: int) -> bool:
-    """Return whether the items of all present rows, `size` each, are present."""
+    """Return whether all items of the present rows are present; each row has `size` items."""
     return bool(items.present.all() or items.present[np.repeat(present, size)].all())
 
 
 def _looked_up(values: TableColumn, codes: Numbers) -> TableColumn:
-    """Return the values of a dictionary by their codes; absent codes are absent rows."""
+    """Return the values of an Arrow dictionary at the given codes; absent codes become absent
+    rows.
+    """
     if len(values):
         rows = np.where(codes.present, codes.values.astype(np.int64), 0)
         found = values.take(rows)
@@ -250,7 +261,9 @@ def _looked_up(values: TableColumn, codes: Numbers) -> TableColumn:
 
 
 def _viewed(view: View, begin: int, end: int, present: Flags) -> Strings:
-    """Return the strings of views: short ones are in the view, others in one of the buffers."""
+    """Return the strings of Arrow's view types: short strings are in the view, others in a
+    buffer.
+    """
     raw = view.bytes(1)
     views = raw.view(_VIEW)[begin:end]
     parts = [view.bytes(i) for i in range(2, view.buffers - 1)]  # the last one has their sizes
@@ -264,7 +277,7 @@ def _viewed(view: View, begin: int, end: int, present: Flags) -> Strings:
 
 
 def _metadata(schema: "CSchema") -> dict[str, Any]:
-    """Return what exset stored in the metadata of a schema; {} if there is nothing."""
+    """Return the metadata that exset stored in a schema; {} if there are none."""
     stored = dict(schema.metadata or {}).get(KEY)
     try:
         found = json.loads(stored) if stored is not None else {}

@@ -1,4 +1,4 @@
-"""Views of Arrow arrays as arrays of NumPy."""
+"""Access the buffers of Arrow arrays as NumPy arrays."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from exset.grammars.columns.arrays import Bytes
 
 
 class View:
-    """A view of an Arrow array whose buffers, as NumPy arrays, keep the array in memory.
+    """A view of an Arrow array; its buffers are NumPy arrays that keep the Arrow array in memory.
 
-    The buffers of nanoarrow's own views are invalid as soon as the array is gone.
+    The buffers of nanoarrow's own views become invalid when the array is released.
     """
 
     def __init__(self, view: Any, array: object) -> None:
@@ -24,23 +24,23 @@ class View:
         self.buffers: int = view.n_buffers
 
     def child(self, number: int) -> "View":
-        """Return the view of a child."""
+        """Return the view of a child array, by its number."""
         return View(self._view.child(number), self._array)
 
     @property
     def dictionary(self) -> "View":
-        """The view of the values of a dictionary."""
+        """The view of the values, if the array is encoded by a dictionary."""
         return View(self._view.dictionary, self._array)
 
     def bytes(self, number: int) -> Bytes:
-        """Return a buffer as bytes: uint8."""
+        """Return a buffer, by its number, as bytes: uint8."""
         buffer = self._view.buffer(number)
         if not buffer.size_bytes:
             return np.empty(0, np.uint8)
         return np.asarray(_Kept(np.frombuffer(buffer, np.uint8), self._array))
 
     def numbers(self, number: int) -> NDArray[Any]:
-        """Return a buffer as numbers of its own type."""
+        """Return a buffer, by its number, as numbers of the buffer's type."""
         return self.bytes(number).view(np.asarray(self._view.buffer(number)).dtype)
 
 

@@ -16,10 +16,11 @@ from exset.grammars.tables.columns import Lists, Numbers, Records, TableColumn, 
 
 
 def column_of(name: str, given: object, n: int | None = None) -> TableColumn:
-    """Return a column of an array, of a column of another model, or of a list.
+    """Return a column with the values of an array, a list, or a column of another model.
 
-    A list has numbers, text, bytes, arrays of one shape, lists of these, or mappings; None is an
-    absent row. n: the number of rows that there must be. Raises ValueError, which names the column.
+    The items of a list are numbers, text, bytes, arrays of one shape, lists of these, or mappings;
+    None is an absent row. n: the number of rows that the column must have. Raises ValueError,
+    which names the column, for other values.
     """
     try:
         column = _column(given)
@@ -57,7 +58,7 @@ def _array(array: NDArray[Any]) -> TableColumn:
 
 
 def _listed(rows: list[object]) -> TableColumn:
-    """Return the column of a list; the first row that is not None decides the kind."""
+    """Return a list as a column; the first row that is not None decides the type of column."""
     first = next((row for row in rows if row is not None), None)
     if isinstance(first, str):
         _check_kind(rows, str)
@@ -92,7 +93,7 @@ def _listed(rows: list[object]) -> TableColumn:
 
 
 def _arrays(rows: list[object], first: NDArray[Any], present: NDArray[np.bool_]) -> TableColumn:
-    """Return arrays of one shape as rows of that shape, and other arrays as lists."""
+    """Return a column of arrays if they all have one shape, or else of lists."""
     arrays = [None if row is None else np.asarray(row) for row in rows]
     shapes = {array.shape for array in arrays if array is not None}
     if len(shapes) == 1:

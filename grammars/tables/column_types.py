@@ -19,7 +19,9 @@ _LIST, _END, _DEEPEST = "list<", ">", 32
 
 
 def absent(kind: str, rows: int) -> TableColumn:
-    """Return a column of a type without a present row. Raises ValueError for an unknown type."""
+    """Return a column of a type in which all rows are absent. Raises ValueError for an unknown
+    type.
+    """
     inner = kind
     while inner.startswith(_LIST) and inner.endswith(_END):
         inner = inner[len(_LIST) : -len(_END)]
@@ -34,7 +36,9 @@ def absent(kind: str, rows: int) -> TableColumn:
 
 
 def _absent(kind: str, rows: int) -> TableColumn | None:
-    """Return a column of text, bytes or numbers without a present row, or None."""
+    """Return a column of text, bytes or numbers in which all rows are absent; None for another
+    type.
+    """
     if kind in ("text", "bytes"):
         empty = Strings.empty(rows)
         return Text.unchecked(**vars(empty)) if kind == "text" else empty
@@ -49,7 +53,7 @@ def _absent(kind: str, rows: int) -> TableColumn | None:
 
 
 def as_lists(column: TableColumn) -> Lists | None:
-    """Return rows of one value each, or of arrays of one length, as lists; None for other rows."""
+    """Return single values, or arrays of one dimension, as lists; None for other columns."""
     if isinstance(column, Lists):
         return column
     if isinstance(column, Numbers) and len(column.shape) < 2:
@@ -65,7 +69,7 @@ def as_lists(column: TableColumn) -> Lists | None:
 
 
 def cast(column: Numbers, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Numbers | None:
-    """Return numbers with another dtype and shape; None if that changes a value."""
+    """Return numbers with another dtype and shape of rows; None if this would change a value."""
     if prod(column.shape) != prod(shape):
         return None
     with np.errstate(all="ignore"):

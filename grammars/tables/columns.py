@@ -1,7 +1,7 @@
 """The columns of tables, after Arrow's data model: numbers, text, bytes, lists and records.
 
 Each row is present or absent (Arrow: null), and NaN is a present number. Bytes are `Strings`. An
-absent row of numbers is 0, an absent list is empty, so equal columns are equal arrays.
+absent number is stored as 0, an absent list as empty, so equal columns have equal arrays.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ class Numbers(Column[Any]):
     """A column of numbers, or of arrays of one shape: values [n, ...], present bool [n].
 
     values: bool, integers, floats, or dates and durations of NumPy, in native byte order; NaT is
-    absent. Raises ValueError.
+    absent. Raises ValueError for another dtype or length.
     """
 
     values: NDArray[Any]
@@ -71,7 +71,9 @@ class Numbers(Column[Any]):
 
     @classmethod
     def of(cls, values: NDArray[Any], present: Flags | None = None) -> Self:
-        """Return a column of numbers, by default all present. Raises ValueError."""
+        """Return a column of numbers; by default all rows are present. Raises ValueError for
+        another dtype.
+        """
         if present is None:
             present = constant(True, len(values), np.bool_)
         return cls(values, compact(present))
@@ -104,7 +106,9 @@ class Numbers(Column[Any]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Text(Strings):
-    """A column of text, stored as `Strings` that are UTF-8. Raises ValueError for other bytes."""
+    """A column of text, stored as `Strings` in UTF-8. Raises ValueError for bytes that are not
+    UTF-8.
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -119,7 +123,7 @@ class Text(Strings):
         return (None if each is None else each.decode() for each in super().__iter__())
 
     def text(self, index: SupportsIndex) -> str | None:
-        """Return one text."""
+        """Return the text of a row."""
         return cast("str | None", self[index])
 
 
@@ -145,9 +149,9 @@ def first_wrong_text(strings: Strings) -> int | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lists(Column[Any]):
-    """A column of lists: items, a column; offsets int64 [n + 1]; present bool [n].
+    """A column of lists. items: a column; offsets: int64 [n + 1]; present: bool [n].
 
-    Row i has the items offsets[i]:offsets[i + 1]. Raises ValueError.
+    Row i has the items offsets[i]:offsets[i + 1]. Raises ValueError for offsets that do not fit.
     """
 
     items: "TableColumn"
@@ -163,7 +167,7 @@ class Lists(Column[Any]):
 
     @classmethod
     def of(cls, items: "TableColumn", lengths: Longs, present: Flags | None = None) -> Self:
-        """Return a column of lists of the given lengths, by default all present."""
+        """Return a column of lists of the given lengths; by default all rows are present."""
         if present is None:
             present = constant(True, lengths.size, np.bool_)
         return cls(items, offsets_of(compact(lengths)), compact(present))
@@ -212,7 +216,7 @@ class Lists(Column[Any]):
 
 
 class Row(dict[str, Any]):
-    """A row of a table or a record: values by their names. Equality is by value, bitwise."""
+    """A row of a table, or a record, as a dict of values by name. Numbers are compared bitwise."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Row):
@@ -224,9 +228,9 @@ class Row(dict[str, Any]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Records(Column[Any]):
-    """A column of records (Arrow: structs): fields, columns of n rows by name; present bool [n].
+    """A column of records (Arrow: structs). fields: columns of n rows, by name; present: bool [n].
 
-    The fields of an absent record are absent. Raises ValueError.
+    The fields of an absent record are absent. Raises ValueError for fields of other lengths.
     """
 
     fields: "dict[str, TableColumn]"
@@ -298,7 +302,9 @@ def type_of(column: TableColumn) -> str:
 
 
 def masked(column: TableColumn, present: Flags) -> TableColumn:
-    """Return a column in which only rows that are present in both are present."""
+    """Return a column in which a row is present only if it was present, and `present` is true for
+    it.
+    """
     if not (column.present & ~present).any():
         return column
     present = column.present & present
@@ -313,9 +319,9 @@ def masked(column: TableColumn, present: Flags) -> TableColumn:
 
 
 def spread(column: TableColumn, rows: Longs, count: int) -> TableColumn:
-    """Return a column of `count` rows with the values in some rows; the others are absent.
+    """Return a column of `count` rows that has the given values in the given rows, others absent.
 
-    rows: int64, ascending, the row of each value.
+    column: the values. rows: int64, ascending, the row of each value.
     """
     present = np.zeros(count, np.bool_)
     present[rows] = column.present
@@ -333,7 +339,7 @@ def spread(column: TableColumn, rows: Longs, count: int) -> TableColumn:
 
 
 def dense_lists(items: TableColumn, offsets: Longs, present: Flags) -> Lists:
-    """Return lists without the items that are below absent rows."""
+    """Return lists without the items of absent rows."""
     lengths = np.where(present, np.diff(offsets), 0)
     if lengths.sum() != offsets[-1]:
         items = items.take(row_indices(offsets[:-1], lengths))

@@ -1,4 +1,4 @@
-"""The findings of CSV files, and the cells of text that spreadsheets and pandas change."""
+"""The findings of CSV files, such as cells of text that spreadsheets or pandas would change."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -27,7 +27,9 @@ _CODES: Final = ("csv-formula", "csv-missing", "csv-zeros")
 
 @dataclass
 class ChangedCells:
-    """The cells of a column of text that Excel or pandas would change: the first of each kind."""
+    """The cells in a column of text that Excel or pandas would change: for each code the first and
+    the count.
+    """
 
     _first: dict[str, tuple[Place, str]] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
@@ -45,7 +47,7 @@ class ChangedCells:
                     self._counts[code] += int(rows.size)
 
     def report(self, findings: Findings) -> None:
-        """Add a finding for each kind of cells."""
+        """Add a finding for each code of which there are cells."""
         for code in _CODES:
             if code in self._first:
                 place, cell = self._first[code]
@@ -53,7 +55,7 @@ class ChangedCells:
 
 
 def _changed(text: Text, lengths: Longs, filled: Longs) -> Iterator[tuple[str, Longs]]:
-    """Yield the rows of each kind of cells. filled: the rows that are not empty."""
+    """Yield each code and the rows of its cells. filled: the rows that are not empty."""
     first = text.data[text.offsets[:-1][filled]]
     is_formula = np.isin(first, np.frombuffer(b"=+-@", np.uint8)) & (lengths[filled] > 1)
     yield "csv-formula", filled[is_formula]
@@ -65,7 +67,9 @@ def _changed(text: Text, lengths: Longs, filled: Longs) -> Iterator[tuple[str, L
 
 
 def _rows_of(text: Text, filled: Longs, first: Bytes) -> Longs:
-    """Return the rows whose text is a word that pandas reads as missing."""
+    """Return the rows whose text pandas reads as missing, such as NA. first: the first bytes of
+    `filled`.
+    """
     found: list[Longs] = []
     lengths, begins = text.lengths, text.offsets[:-1]
     for word in _MISSING:

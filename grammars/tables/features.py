@@ -1,8 +1,9 @@
-"""The types of columns as the library `datasets` knows them: the key `huggingface` of a schema.
+"""The types of columns as the library `datasets` stores them: the key `huggingface` in Arrow's
+metadata.
 
-`datasets` reads the names of classes and the types of fields from this key. Source: `datasets` 5.2,
-`features.Features.from_arrow_schema`, which uses a feature only if its Arrow type is exactly that
-of the field; classes are int64.
+`datasets` reads the names of classes and the types of fields from this key. Source: `datasets`
+5.2, `features.Features.from_arrow_schema`, which uses a feature only if its Arrow type is exactly
+the type of the field; classes are int64.
 """
 
 import json
@@ -22,7 +23,7 @@ CLASSES: Final = "classes"
 
 
 def classes_of(table: Table) -> dict[str, list[str]]:
-    """Return the names of the classes by column, for the columns that contain class numbers."""
+    """Return the class names of each column that contains class numbers, by the column's name."""
     found = table.metadata.get(CLASSES)
     named = found.items() if isinstance(found, dict) else ()
     return {
@@ -37,7 +38,7 @@ def classes_of(table: Table) -> dict[str, list[str]]:
 def features_of(
     columns: Mapping[str, TableColumn], classes: Mapping[str, list[str]], media: Mapping[str, str]
 ) -> bytes:
-    """Return the value of the key, as JSON, for these columns.
+    """Return the value of the key `huggingface` for these columns, as JSON.
 
     classes: the result of `classes_of`; media: the result of `media_of`. Columns of media are
     structs.
@@ -54,7 +55,9 @@ def features_of(
 
 
 def stored_classes(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
-    """Return the names of classes by column, by the metadata of a schema; {} if there are none."""
+    """Return the class names of each column, as the metadata of a schema has them; {} if it has
+    none.
+    """
     named = {
         name: each.get("names")
         for name, each in stored_features(metadata).items()
@@ -68,7 +71,7 @@ def stored_classes(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
 
 
 def stored_arrays(metadata: Mapping[bytes, bytes]) -> dict[str, str]:
-    """Return the types of arrays by column, such as `float32[2, 3]` for an `Array2D`."""
+    """Return the type of each column of arrays, by name: `float32[2, 3]` for an `Array2D`."""
     return {
         name: f"{each.get('dtype')}{each['shape']}"
         for name, each in stored_features(metadata).items()
@@ -78,7 +81,7 @@ def stored_arrays(metadata: Mapping[bytes, bytes]) -> dict[str, str]:
 
 
 def stored_features(metadata: Mapping[bytes, bytes]) -> dict[str, dict[str, Any]]:
-    """Return the features by column; {} if there are none."""
+    """Return the feature of each column, by name; {} if the metadata have none."""
     try:
         features = json.loads(metadata.get(KEY, b"{}"))["info"]["features"].items()
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
@@ -87,7 +90,7 @@ def stored_features(metadata: Mapping[bytes, bytes]) -> dict[str, dict[str, Any]
 
 
 def _are_classes(column: TableColumn | None, count: int) -> bool:
-    """Return whether a column has numbers of classes, from 0, or -1 for no class."""
+    """Return whether a column has class numbers below `count`: from 0, or -1 for no class."""
     if not isinstance(column, Numbers) or column.shape or column.values.dtype.kind not in "iu":
         return False
     values = column.values

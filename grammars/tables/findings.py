@@ -1,4 +1,4 @@
-"""The findings of tables and of the formats that hold them. Their codes are stable."""
+"""The findings of tables and of the formats that store tables. Their codes are stable."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Rows of one shape as lists, and lists of one length as rows of one shape."""
+"""Convert columns of arrays of one shape to columns of lists, and back."""
 
 from math import prod
 
@@ -9,9 +9,9 @@ from exset.grammars.tables.columns import Lists, Numbers, TableColumn
 
 
 def as_lists(column: Numbers) -> Lists:
-    """Return rows of arrays as lists, one level deeper; absent rows become absent lists.
+    """Return arrays as lists along their first axis; absent rows become absent lists.
 
-    The column must have a shape: `float32[2, 3]` becomes `list<float32[3]>`.
+    The rows must be arrays: `float32[2, 3]` becomes `list<float32[3]>`.
     """
     size = column.shape[0]
     rows = column.values[column.present]
@@ -20,7 +20,7 @@ def as_lists(column: Numbers) -> Lists:
 
 
 def as_nested_lists(column: Numbers) -> Numbers | Lists:
-    """Return rows of arrays as lists of lists, as deep as their shape."""
+    """Return arrays as lists of lists, with one level of lists for each axis."""
     if not column.shape:
         return column
     lists = as_lists(column)
@@ -29,10 +29,10 @@ def as_nested_lists(column: Numbers) -> Numbers | Lists:
 
 
 def as_numbers(column: TableColumn, shape: tuple[int, ...]) -> Numbers | None:
-    """Return lists of lists as rows of one shape, or None if the lists have another shape.
+    """Return lists of lists as arrays of one shape, or None if a list has another shape.
 
-    Absent rows may be in the column, but not in the items. The result has the rows of the column,
-    each of `prod(shape)` numbers, so the caller checks this size.
+    Rows may be absent, but items of a list may not. The result takes `prod(shape)` numbers for
+    each row, absent rows too, so the caller must check this size first.
     """
     present, inner = column.present, column
     for i, size in enumerate(shape):

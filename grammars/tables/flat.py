@@ -1,9 +1,9 @@
-"""Tables as flat arrays by name, for formats that hold arrays and no nested columns.
+"""Tables as flat arrays by name, for formats that store arrays but no nested columns.
 
 A column `x` of numbers is the array `x`. Text, bytes and lists are `x.values` and `x.offsets`,
 int64 [rows + 1]; the items of a list are flattened below `x.values`. A field of a record is
-`x.FIELD`. A column with absent rows also has `x.present`, bool. The forms of the columns, a JSON
-object, say how to make the table from the arrays again.
+`x.FIELD`. A column with absent rows also has `x.present`, bool. A JSON object, the forms of the
+columns, says how to restore the table from the arrays.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -38,8 +38,8 @@ def flattened(
 ) -> tuple[dict[str, Array], dict[str, Any]]:
     """Return the arrays of a table by name, and a JSON object with its metadata and its forms.
 
-    absent: the paths of columns that have an array `x.present`, for a chunk of a table. Raises
-    ValueError if two columns need an array of one name.
+    absent: for a chunk of a table, the paths of the columns that must have an array `x.present`.
+    Raises ValueError if two columns need an array of the same name.
     """
     arrays: dict[str, Array] = {}
     forms = {
@@ -76,7 +76,7 @@ def _flatten(
 
 
 def lengths_of(forms: Mapping[str, Form], survey: Survey) -> tuple[dict[str, int], set[str]]:
-    """Return the length of each array of a surveyed table, and the names of those with offsets.
+    """Return the length of each array of a surveyed table, and the names of the arrays of offsets.
 
     forms: the forms of the columns.
     """
@@ -93,7 +93,7 @@ def lengths_of(forms: Mapping[str, Form], survey: Survey) -> tuple[dict[str, int
 def _lengths(
     name: str, form: Form, path: ColumnPath, rows: int, survey: Survey
 ) -> Iterator[tuple[str, int, bool]]:
-    """Yield the name and the length of each array of a column, and whether it has offsets."""
+    """Yield for each array of a column its name, its length and whether it contains offsets."""
     if path in survey.absent:
         yield f"{name}.present", rows, False
     match form:
@@ -118,12 +118,13 @@ def _put(arrays: dict[str, Array], name: str, array: Array) -> None:
 
 
 def from_foreign(arrays: Mapping[str, Array | TableColumn]) -> tuple[Table, bool]:
-    """Return a table of arrays that exset did not write, and whether their lengths differ.
+    """Return a table made from arrays that exset did not write, and whether their lengths differ.
 
-    Arrays with the same first axis have a row for each sample. If their lengths differ, the table
-    has one row with each whole array. `x.values` with `x.offsets` is a column of lists, and an
-    array of records becomes a column for each field. A value that is not an array is already a
-    column. Raises ValueError for a dtype that tables do not have.
+    If all arrays have the same length, each element along the first axis becomes a row. If their
+    lengths differ, the table has one row that contains the whole arrays. `x.values` with
+    `x.offsets` becomes a column of lists, and an array of records becomes a column for each field.
+    A value that is a column already is used as it is. Raises ValueError for a dtype that tables do
+    not have.
     """
     given = dict(_columns(arrays))
     lengths = {len(column) for column in given.values() if not isinstance(column, np.generic)}
@@ -136,10 +137,10 @@ def from_foreign(arrays: Mapping[str, Array | TableColumn]) -> tuple[Table, bool
 def foreign_forms(
     arrays: "Mapping[str, tuple[np.dtype[Any] | None, tuple[int, ...]]]",
 ) -> dict[str, Any] | None:
-    """Return the forms of the columns that `from_foreign` makes of arrays with these dtypes.
+    """Return the forms of the columns that `from_foreign` makes from arrays with these dtypes.
 
-    arrays: dtype and shape of each; the dtype of text is None. Return None if `from_foreign` must
-    see the arrays themselves.
+    arrays: the dtype and the shape of each array; the dtype of text is None. Return None if the
+    forms also depend on the values in the arrays.
     """
     forms: dict[str, Form] = {}
     rows: set[int] = set()
@@ -175,7 +176,7 @@ def _columns(arrays: Mapping[str, Array | TableColumn]) -> "list[tuple[str, Any]
 
 
 def _fields(name: str, array: Array) -> "list[tuple[str, Any]]":
-    """Return an array by its name; for an array of records, each of its fields as `name.field`.
+    """Return a dict of an array by its name; for an array of records, each field as `name.field`.
 
     A field that is itself an array of records is split in the same way.
     """

@@ -1,4 +1,4 @@
-"""Tables from flat arrays, whole or some rows at a time; see `exset.grammars.tables.flat`."""
+"""Make tables from flat arrays, at once or in chunks of rows; see `exset.grammars.tables.flat`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,20 +16,25 @@ _DEEPEST: Final = 32
 
 
 class Parts(Protocol):
-    """Arrays by name, of which rows are read when they are needed."""
+    """Arrays by name; their rows are read when they are needed."""
 
     def length(self, name: str) -> int | None:
-        """Return the length of an array, None if there is none with this name."""
+        """Return the length of an array, None if no array has this name."""
 
     def part(self, name: str, begin: int, end: int) -> Array:
-        """Return some rows of an array."""
+        """Return the elements `begin` to `end` - 1 of an array."""
 
     def strings(self, name: str, begin: int, end: int) -> Strings | None:
-        """Return rows that are stored as text, not as `.values` and `.offsets`; None for others."""
+        """Return rows `begin` to `end` - 1 if the array itself stores text; None if `.values` and
+        `.offsets` do.
+        """
 
 
 def unflattened(arrays: Parts, stored: Mapping[str, Any]) -> Table:
-    """Return the table of `flattened`. Raises ValueError if the arrays do not fit the forms."""
+    """Return the table from which `flattened` made the arrays and the JSON object `stored`.
+
+    Raises ValueError if the arrays do not fit the forms in `stored`.
+    """
     check_lengths(arrays, stored)
     return rows_of(arrays, stored, 0, stored["rows"])
 
@@ -44,7 +49,11 @@ def check_lengths(arrays: Parts, stored: Mapping[str, Any]) -> None:
 
 
 def rows_of(arrays: Parts, stored: Mapping[str, Any], begin: int, end: int) -> Table:
-    """Return some rows of a table whose arrays have the right lengths. Raises ValueError."""
+    """Return rows `begin` to `end` - 1 of a table. The lengths of the arrays must have been
+    checked.
+
+    Raises ValueError if the arrays do not fit the forms in `stored`.
+    """
     metadata = {name: value for name, value in stored.items() if name not in ("columns", "rows")}
     forms = stored["columns"]
     columns = {name: _unflatten(name, form, arrays, begin, end) for name, form in forms.items()}
@@ -52,7 +61,7 @@ def rows_of(arrays: Parts, stored: Mapping[str, Any], begin: int, end: int) -> T
 
 
 def _check(name: str, form: Form, rows: int, arrays: Parts, depth: int) -> None:
-    """Check the arrays of a column with a number of rows."""
+    """Check that the arrays of a column have the lengths that `rows` rows need."""
     if depth > _DEEPEST:
         raise ValueError(f"{name}: the column is nested too deeply")
     if arrays.length(present := f"{name}.present") is not None:
@@ -83,7 +92,7 @@ def _check_length(name: str, rows: int, arrays: Parts) -> None:
 
 
 def _last(name: str, rows: int, arrays: Parts) -> int:
-    """Return how many items the offsets of a column declare."""
+    """Return how many items a column has, by its last offset."""
     _check_length(f"{name}.offsets", rows + 1, arrays)
     if _offsets(name, 0, 0, arrays)[0]:
         raise ValueError(f"{name}.offsets: the first one is not 0")
@@ -91,7 +100,7 @@ def _last(name: str, rows: int, arrays: Parts) -> int:
 
 
 def _offsets(name: str, begin: int, end: int, arrays: Parts) -> Longs:
-    """Return the offsets of some rows, one more than there are rows."""
+    """Return the offsets of rows `begin` to `end` - 1: `end` - `begin` + 1 numbers."""
     offsets = arrays.part(f"{name}.offsets", begin, end + 1)
     if offsets.dtype != np.int64 or offsets.ndim != 1:
         raise ValueError(f"{name}.offsets: expected int64")
@@ -101,7 +110,9 @@ def _offsets(name: str, begin: int, end: int, arrays: Parts) -> Longs:
 
 
 def _unflatten(name: str, form: Form, arrays: Parts, begin: int, end: int) -> TableColumn:
-    """Return some rows of a column, whose arrays have the right lengths."""
+    """Return rows `begin` to `end` - 1 of a column. The lengths of its arrays must have been
+    checked.
+    """
     present = constant(True, end - begin, np.bool_)
     if arrays.length(f"{name}.present") is not None:
         present = arrays.part(f"{name}.present", begin, end)
@@ -128,7 +139,7 @@ def _unflatten(name: str, form: Form, arrays: Parts, begin: int, end: int) -> Ta
 
 @dataclass(frozen=True)
 class InMemory:
-    """Arrays in memory, as `Parts`. used: the names of those that were read."""
+    """Arrays in memory, as `Parts`. used: the names of the arrays that were read."""
 
     arrays: Mapping[str, Array]
     used: set[str] = field(default_factory=set)
@@ -139,10 +150,10 @@ class InMemory:
         return len(found) if found is not None and found.ndim else None
 
     def part(self, name: str, begin: int, end: int) -> Array:
-        """Return some rows of an array."""
+        """Return the elements `begin` to `end` - 1 of an array."""
         self.used.add(name)
         return self.arrays[name][begin:end]
 
     def strings(self, name: str, begin: int, end: int) -> Strings | None:
-        """Return None: there is no text."""
+        """Return None: no array in memory stores text."""
         return None

@@ -1,4 +1,4 @@
-"""Tables as DataFrames of pandas and as Datasets of xarray."""
+"""Convert tables to DataFrames of pandas and to Datasets of xarray."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,10 @@ INDEX = ("example", "event")
 
 
 def to_pandas(columns: Mapping[str, TableColumn], rows: int) -> "pandas.DataFrame":
-    """Return a DataFrame: a column for each number of an array, `NAME:UNIT`.
+    """Return a DataFrame; an array in a row becomes a column for each of its numbers, `NAME:UNIT`.
 
-    Text gets pandas' dtype for text. Bytes, lists and records become objects. Raises ImportError.
+    Text gets pandas' dtype for text. Bytes, lists and records become objects. Raises ImportError
+    without pandas.
     """
     try:
         import pandas
@@ -56,7 +57,8 @@ def _series(column: TableColumn) -> Any:
 
 
 def with_nan(columns: Mapping[str, TableColumn], frame: Any) -> dict[str, TableColumn]:
-    """Put back the NaN of a DataFrame, which pandas exports to Arrow as absent values.
+    """Return the columns with the NaN of a DataFrame restored: pandas exports NaN to Arrow as
+    absent.
 
     Absent rows of pandas' nullable dtypes stay absent.
     """
@@ -74,7 +76,7 @@ def is_pandas(data: object) -> bool:
 
 
 def _plain(column: TableColumn, row: int) -> object:
-    """Return a row as Python lists and dicts, which pandas shows and stores well."""
+    """Return a row of a column as a Python list or dict, which pandas shows and stores well."""
     item = column[row]
     if isinstance(item, Numbers | Strings | Lists | Records):
         return [_plain(item, inner) for inner in range(len(item))]
@@ -84,9 +86,10 @@ def _plain(column: TableColumn, row: int) -> object:
 
 
 def to_xarray(columns: Mapping[str, TableColumn]) -> "xarray.Dataset":
-    """Return a Dataset with the dimension `row`, and a dimension `NAME_unit` for each array.
+    """Return a Dataset with the dimension `row`, and a dimension `NAME_unit` for each column of
+    arrays.
 
-    Absent numbers are NaN, or masked by a variable `NAME.present` if they are integers. Raises
+    Absent numbers are NaN; for integers a variable `NAME.present` says which are present. Raises
     ImportError without xarray, ValueError for columns of lists and records.
     """
     for name, column in columns.items():

@@ -1,7 +1,9 @@
-"""Tables of files with labels: which column has the paths, which the labels, and their classes.
+"""Tables of files with labels: find the column of paths, the column of labels, and the class
+names.
 
-The metadata of such a table has `files`, the names of the columns of paths, and `classes`, the
-names of the classes by column: class 0 first. A column `class` repeats the names for readers.
+The metadata of such a table has `files`, the names of the columns of paths, and `classes`, for
+each column of labels the names of its classes: class 0 first. A column `class` repeats the name of
+each row's class for human readers.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,9 +29,11 @@ _LABELS: Final = (LABEL, "labels", "target", "y")
 def labelled(
     paths: Strings, labels: TableColumn | None, classes: Iterable[str] | None = None
 ) -> Table:
-    """Return a table of files: `path`, `label`, and with `classes` also `class`.
+    """Return a table of files with the columns `path`, `label` and, if `classes` are given,
+    `class`.
 
-    classes: the names of the classes; a label is an index of them, from 0. Raises ValueError.
+    classes: the names of the classes; each label must be an index into them, from 0. Raises
+    ValueError for columns of different lengths.
     """
     columns: dict[str, TableColumn] = {PATH: paths}
     metadata: dict[str, Any] = {"files": [PATH]}
@@ -43,7 +47,7 @@ def labelled(
 
 
 def file_columns(table: Table) -> tuple[str, ...]:
-    """Return the names of the columns of paths, by the metadata."""
+    """Return the names of the columns of paths, as the metadata lists them."""
     names = table.metadata.get("files")
     if not isinstance(names, list):
         return ()
@@ -51,7 +55,9 @@ def file_columns(table: Table) -> tuple[str, ...]:
 
 
 def path_column(table: Table) -> str | None:
-    """Return the name of the column of paths: by the metadata, by its name, or None."""
+    """Return the name of the column of paths: from the metadata, or a usual name; None if there is
+    none.
+    """
     named = (name for name in _PATHS if isinstance(table.columns.get(name), Text))
     return next(iter((*file_columns(table), *named)), None)
 
@@ -75,7 +81,7 @@ def label_column(table: Table) -> str | None:
 
 
 def classes_by_column(table: Table) -> dict[str, tuple[str, ...]]:
-    """Return the names of the classes by column, by the metadata."""
+    """Return the class names of each column of labels, as the metadata lists them."""
     found = table.metadata.get("classes")
     if not isinstance(found, Mapping):
         return {}
@@ -87,7 +93,9 @@ def classes_by_column(table: Table) -> dict[str, tuple[str, ...]]:
 
 
 def labels_of(column: TableColumn) -> Longs | None:
-    """Return whole numbers as labels, int64 [n]; None for other columns, and for absent rows."""
+    """Return whole numbers as labels, int64 [n]; None for another column, or one with absent
+    rows.
+    """
     if not isinstance(column, Numbers) or column.shape or not column.present.all():
         return None
     values = column.values
@@ -101,7 +109,9 @@ def labels_of(column: TableColumn) -> Longs | None:
 
 
 def class_names(table: Table) -> tuple[str, Strings] | None:
-    """Return the name of the column of labels, and the class of each row; None if unknown."""
+    """Return the name of the column of labels, and each row's class name; None if they are
+    unknown.
+    """
     name = label_column(table)
     if name is None or name not in (classes := classes_by_column(table)):
         return None
@@ -116,8 +126,8 @@ def class_names(table: Table) -> tuple[str, Strings] | None:
 def is_redundant(table: Table, name: str) -> bool:
     """Return whether a column repeats what other columns or the metadata contain.
 
-    Such columns are `class`, if it has the names of the labels, and `index`, if it numbers the
-    rows.
+    Such columns are `class`, if it has the class names of the labels, and `index`, if it counts
+    the rows.
     """
     if name == INDEX:
         index = labels_of(table.columns[name])

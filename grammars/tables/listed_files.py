@@ -27,10 +27,10 @@ _SHOWN = 10
 
 @dataclass(frozen=True)
 class ListedFiles:
-    """Files and their labels: path, byte strings [n]; label, int64 [n].
+    """n files and their labels. path: byte strings [n]; label: int64 [n].
 
-    classes: the name of each label from 0, as bytes; empty if they are unknown. rows: the rows of
-    the table, int64 [n].
+    classes: the name of each label from 0, as bytes; empty if unknown. rows: int64 [n], the row of
+    each file in the table.
     """
 
     path: Strings
@@ -46,9 +46,10 @@ class ListedFiles:
 
         target: the format, for messages. more: other columns that the format can store.
 
-        Metadata or names of columns say which column has the paths, and which the labels: whole
-        numbers, or text, whose classes are numbered in the order of their bytes. Raises FormatError
-        for a table without them; other columns and absent values are losses.
+        The metadata or the names of the columns say which column has the paths, and which has the
+        labels. Labels are whole numbers, or text; the classes in text are numbered in the order of
+        their bytes. Raises FormatError for a table without such columns; other columns and absent
+        values are losses.
         """
         path = path_column(table)
         if path is None:
@@ -74,7 +75,9 @@ class ListedFiles:
         return cls(raw, labels, classes or _by_folder(raw, labels), rows)
 
     def report_classes(self, report: Callable[[Finding], None]) -> None:
-        """Report names of classes that are not folders in the paths, as `cat` in `cat/1.jpg`."""
+        """Report class names, unless they are folders in the paths, such as `cat` in
+        `cat/1.jpg`.
+        """
         if not self.classes or self.classes == _by_folder(self.path, self.label):
             return
         numbered = enumerate(self.classes[:_SHOWN])
@@ -83,7 +86,10 @@ class ListedFiles:
 
 
 def _labels(table: Table, name: str, rows: Longs) -> tuple[Longs, tuple[bytes, ...]]:
-    """Return the label of each row, and the names of the classes. Raises FormatError."""
+    """Return the label of each row, and the names of the classes.
+
+    Raises FormatError for values that are not labels.
+    """
     column = table.columns[name].take(rows)
     if isinstance(column, Text):
         distinct, codes = column.distinct()
@@ -99,7 +105,7 @@ def _labels(table: Table, name: str, rows: Longs) -> tuple[Longs, tuple[bytes, .
 
 
 def _classes(table: Table, name: str, labels: Longs, rows: Longs) -> tuple[bytes, ...]:
-    """Return the names of the classes, by the metadata or by the column `class`."""
+    """Return the names of the classes, from the metadata or from the column `class`."""
     if known := classes_by_column(table).get(name):
         return tuple(each.encode("utf-8", "surrogateescape") for each in known)
     column = table.columns.get(CLASS)
@@ -109,13 +115,17 @@ def _classes(table: Table, name: str, labels: Longs, rows: Longs) -> tuple[bytes
 
 
 def _by_folder(paths: Strings, labels: Longs) -> tuple[bytes, ...]:
-    """Return the first folder in the paths of each label; empty unless each has one of its own."""
+    """Return for each label the first folder of its paths; empty unless each label has a different
+    one.
+    """
     folders = Strings.of((path or b"").rpartition(b"/")[0].partition(b"/")[0] for path in paths)
     return _one_name_each(folders, labels)
 
 
 def _one_name_each(names: Strings, labels: Longs) -> tuple[bytes, ...]:
-    """Return the name of each label from 0; empty unless each label has one name of its own."""
+    """Return the name of each label from 0; empty unless each label has one name, and no two the
+    same.
+    """
     found: dict[int, bytes] = {}
     for label, name in zip(labels.tolist(), names, strict=True):
         if not name or name.startswith(b".") or found.setdefault(label, name) != name:

@@ -1,4 +1,4 @@
-"""Report what a format cannot store of a table."""
+"""Report the columns, values and metadata of a table that a format cannot store."""
 
 from dataclasses import dataclass, replace
 
@@ -8,7 +8,7 @@ from exset.grammars.tables.findings import finding_at
 
 @dataclass(frozen=True)
 class Losses:
-    """Reports losses before anything is written: errors, or with `lossy` findings."""
+    """Reports losses before anything is written: as an error or, if lossy, as findings."""
 
     is_lossy: bool
     findings: Findings
@@ -16,7 +16,7 @@ class Losses:
     def report(
         self, column: str, problem: str, row: int | None = None, hint: str | None = None
     ) -> None:
-        """Report that a column, or the value in a row of it, cannot be stored.
+        """Report that a column, or its value in one row, cannot be stored.
 
         problem: a sentence, such as "CSV cannot store lists". hint: what to do, by default to
         choose another format. Raises FormatError unless lossy.
@@ -24,7 +24,7 @@ class Losses:
         self._report(f"columns[{column!r}]" + ("" if row is None else f"[{row}]"), problem, hint)
 
     def report_metadata(self, problem: str) -> None:
-        """Report that the metadata cannot be stored, as `report`."""
+        """Report that the metadata cannot be stored; see `report`."""
         self._report("metadata", problem)
 
     def _report(self, field: str, problem: str, hint: str | None = None) -> None:

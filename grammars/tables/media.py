@@ -1,8 +1,8 @@
-"""Pictures and sounds as the library `datasets` keeps them: their bytes, and the paths of files.
+"""Pictures and sounds as the library `datasets` stores them: the bytes and the path of each file.
 
-In Arrow data they are a struct of `bytes` and `path`. In a table they are a column of bytes, such
-as `image`, and the paths are the column `image.path`. Source: `datasets` 5.2, `features.Image` and
-`Audio`.
+In Arrow data they are a column of structs with the fields `bytes` and `path`. In a table the bytes
+are a column such as `image`, and the paths are the column `image.path`. Source: `datasets` 5.2,
+`features.Image` and `Audio`.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -25,7 +25,7 @@ _KINDS: Final = ("Image", "Audio")
 
 
 def media_of(table: Table) -> dict[str, str]:
-    """Return the columns of pictures and sounds, with their kinds."""
+    """Return the names of the columns of pictures and sounds, with the kind of media of each."""
     found = table.metadata.get(MEDIA)
     named = found.items() if isinstance(found, dict) else ()
     return {name: kind for name, kind in named if kind in _KINDS and _is_media(table, name)}
@@ -40,7 +40,9 @@ def _is_media(table: Table, name: str) -> bool:
 def with_structs(
     columns: Mapping[str, TableColumn], media: Iterable[str]
 ) -> dict[str, TableColumn]:
-    """Return columns with a struct for each column of media, not its bytes and its paths."""
+    """Return columns in which the bytes and the paths of each column of media are joined to
+    structs.
+    """
     made = dict(columns)
     for name in media:
         contents = columns[name]
@@ -55,11 +57,11 @@ def with_structs(
 def without_structs(
     table: Table, metadata: Mapping[bytes, bytes], names: Container[str] | None
 ) -> Table:
-    """Return a table with bytes and paths in place of the structs of media.
+    """Return a table in which each struct of media is split into a column of bytes and one of
+    paths.
 
     metadata: the metadata of the Arrow schema, which names these structs. names: the names of the
-    columns
-    of the table, if exset wrote it; these show whether the table had paths.
+    columns of the table, if exset wrote it; they show whether it had paths.
     """
     features = stored_features(metadata).items()
     kinds = {name: each["_type"] for name, each in features if each.get("_type") in _KINDS}
@@ -82,7 +84,7 @@ def without_structs(
 def _fields(name: str, table: Table) -> tuple[Strings, Text] | None:
     """Return the bytes and the paths of a column of media; None for another column.
 
-    A struct without absent rows was read as a column for each field.
+    A struct without absent rows was read as separate columns, one for each field.
     """
     struct = table.columns.get(name)
     inner = {part: table.columns.get(f"{name}.{part}") for part in (_BYTES, PATH[1:])}

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 
 def nanoarrow() -> ModuleType:
-    """Return nanoarrow. Raises ImportError, which names the extra."""
+    """Return the module nanoarrow. Raises ImportError, which names the extra to install, without
+    it.
+    """
     try:
         return import_module("nanoarrow")
     except ImportError:
@@ -18,7 +20,7 @@ def nanoarrow() -> ModuleType:
 
 
 def stream_class() -> "type[CArrayStream]":
-    """Return the class of streams."""
+    """Return nanoarrow's class of Arrow streams."""
     nanoarrow()
     from nanoarrow.c_array_stream import CArrayStream as Stream
 
@@ -27,7 +29,7 @@ def stream_class() -> "type[CArrayStream]":
 
 
 def view_of(schema: "CSchema") -> "CSchemaView":
-    """Return a view of a schema, which has its parameters."""
+    """Return nanoarrow's view of a schema, which has the parameters of its type."""
     from nanoarrow.c_schema import CSchemaView
 
     return CSchemaView(schema)

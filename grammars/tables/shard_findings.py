@@ -11,7 +11,7 @@ finding_at: Final = RULES.finding
 
 
 def cannot_hold(column: str, problem: str, row: int | None = None) -> FormatError:
-    """Return the error for a column, or a value in a row of it, that a format cannot hold.
+    """Return the error for a column that a format cannot store, or for its value in one row.
 
     column: its name, or "" for the whole table.
     """

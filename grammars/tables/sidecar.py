@@ -1,7 +1,9 @@
-"""The JSON value in the sidecar of a table: what its file itself cannot store.
+"""The sidecar of a table: a JSON file with the metadata and types that the table's file cannot
+store.
 
-The value is the metadata, with `columns` (the type of each, in order) and `rows`. For a single
-file, `file` has its size and CRC-32 (`bytes` and `crc32`), which show whether it was changed.
+The JSON value is the metadata, with `columns` (the type of each column, in order) and `rows`. For
+a table in a single file, `file` has the size and CRC-32 of that file (`bytes` and `crc32`), which
+show whether it was changed.
 """
 
 import json
@@ -25,14 +27,14 @@ _MOST_ROWS: Final = 1 << 32
 
 
 class Fingerprint:
-    """The size and the checksum of a file, which comes in chunks."""
+    """Computes the size and the checksum of a file that comes in chunks."""
 
     def __init__(self) -> None:
         self._size = 0
         self._crc = 0
 
     def add(self, data: bytes | memoryview) -> Self:
-        """Add bytes."""
+        """Add the next bytes of the file."""
         self._size += len(data)
         self._crc = zlib.crc32(data, self._crc)
         return self
@@ -45,10 +47,10 @@ class Fingerprint:
 def text_of(
     table: Table, file: Mapping[str, int | str] | None = None, rows: int | None = None
 ) -> bytes:
-    """Return the JSON value of a table.
+    """Return the content of the sidecar of a table, as JSON text.
 
-    file: the `Fingerprint` of its file, None for a folder. rows: by default the number of rows of
-    the table.
+    file: the value of the `Fingerprint` of the table's file, None for a folder. rows: by default
+    the number of rows of `table`.
     """
     value = {
         **table.metadata,
@@ -65,8 +67,8 @@ def value_of(
 ) -> dict[str, Any] | None:
     """Return the JSON value of the sidecar of a source, None if there is none.
 
-    Return None, too, and add a finding, if the sidecar is damaged or belongs to another file. file:
-    the fingerprint of the file; by default the source has the whole file.
+    If the sidecar is damaged or belongs to another file, add a finding and return None. file: the
+    fingerprint of the table's file; by default it is computed from the source.
     """
     if source.sidecar is None:
         return None
@@ -82,7 +84,9 @@ def value_of(
 
 
 def unchecked_value(source: Source) -> dict[str, Any] | None:
-    """Return the JSON value of a sidecar that may belong to another file; None if there is none."""
+    """Return the JSON value of a source's sidecar, None if there is none; do not check the
+    fingerprint.
+    """
     try:
         return None if source.sidecar is None else _parsed(source.sidecar)
     except ValueError:
@@ -90,13 +94,13 @@ def unchecked_value(source: Source) -> dict[str, Any] | None:
 
 
 def report(source: Source, problem: ValueError, findings: Findings) -> None:
-    """Add the finding for a sidecar that does not fit."""
+    """Add the finding for a sidecar that does not fit its table."""
     place = Place(source.name)
     findings.add(finding_at("sidecar-unused", place, problem=safe(str(problem))))
 
 
 def _parsed(data: bytes) -> dict[str, Any]:
-    """Return the JSON value. Raises ValueError if it does not describe a table."""
+    """Return JSON text as a value. Raises ValueError if it does not describe a table."""
     try:
         value = json.loads(data)
     except RecursionError:
@@ -112,7 +116,7 @@ def _parsed(data: bytes) -> dict[str, Any]:
 
 
 def check_rows(value: Mapping[str, Any], rows: int) -> None:
-    """Raise ValueError unless the value is of a table with this number of rows."""
+    """Raise ValueError unless the JSON value says that the table has this number of rows."""
     if value["rows"] != rows:
         raise ValueError(f"it describes {counted(value['rows'], 'row')}, but the file has {rows}")
 
@@ -125,7 +129,8 @@ def metadata_of(value: Mapping[str, Any]) -> dict[str, Any]:
 def restored(table: Table, source: Source, findings: Findings) -> Table:
     """Return a table with the names, types and metadata of its sidecar, if any.
 
-    A value that does not fit its type in the sidecar gives a finding. The case of names may differ.
+    A column whose values do not fit the type in the sidecar gives a finding. Names may differ in
+    upper and lower case.
     """
     if (value := value_of(source, findings)) is None:
         return table
@@ -137,7 +142,10 @@ def restored(table: Table, source: Source, findings: Findings) -> Table:
 
 
 def with_value(table: Table, value: Mapping[str, Any]) -> Table:
-    """Return a table with the names, types and metadata of a value. Raises ValueError."""
+    """Return a table with the names, types and metadata in a JSON value.
+
+    Raises ValueError if the table does not fit them.
+    """
     types = value["columns"]
     check_rows(value, table.rows)
     names = {name if name in table.columns else name.lower(): name for name in types}
@@ -154,7 +162,7 @@ def with_value(table: Table, value: Mapping[str, Any]) -> Table:
 
 
 def with_type(column: TableColumn, kind: str) -> TableColumn:
-    """Return a column with a type of `columns`. Raises ValueError if its values do not fit it."""
+    """Return a column converted to a type. Raises ValueError if its values do not fit the type."""
     if type_of(column) == kind:
         return column
     wanted = absent(kind, len(column))
@@ -175,7 +183,9 @@ def with_type(column: TableColumn, kind: str) -> TableColumn:
 
 
 def _as_lists(column: TableColumn, wanted: TableColumn) -> Lists | None:
-    """Return a column as lists of items of a type; None if that changes a value."""
+    """Return a column as lists with the item type of `wanted`; None if this would change a
+    value.
+    """
     lists = as_lists(column)
     items: TableColumn | None = None if lists is None else lists.items
     if isinstance(items, Numbers) and isinstance(wanted, Numbers):

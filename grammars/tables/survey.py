@@ -1,4 +1,4 @@
-"""What a writer must know about a whole table before it writes the first chunk of the table."""
+"""Collect what a writer must know about a whole table before it writes the table's first chunk."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -18,9 +18,9 @@ _SMALL: Final = 1 << 23
 class Survey:
     """Facts about a whole table, collected from its chunks.
 
-    `first`: the table without rows, with the columns and the metadata. `size`: the bytes of all
-    values. `absent`: the paths of the columns that have absent rows. `totals`: the items of all
-    lists, and the bytes of all strings, by path.
+    `first`: a table without rows that has the columns and the metadata. `size`: the number of
+    bytes of all values. `absent`: the paths of the columns that have absent rows. `totals`: by
+    path, the number of items of all lists, and of bytes of all strings.
     """
 
     first: Table
@@ -40,7 +40,7 @@ class Survey:
         return found
 
     def add(self, table: Table) -> None:
-        """Add a chunk."""
+        """Add the facts about the next chunk."""
         self.rows += table.rows
         for name, column in table.columns.items():
             self._add((name,), column)
@@ -62,14 +62,17 @@ class Survey:
                 self._add((*path, name), inner)
 
     def rows_of(self, size: int) -> int:
-        """Return how many rows have about `size` bytes; it does not depend on the chunks."""
+        """Return how many rows have about `size` bytes; the division into chunks does not
+        matter.
+        """
         return max(1, size * max(1, self.rows) // max(1, self.size))
 
 
 def in_batches(tables: Iterable[Table], rows: int) -> Iterator[Table]:
-    """Yield the rows of tables with the same columns in tables of `rows` rows; the last has fewer.
+    """Divide the rows of tables with the same columns into tables of `rows` rows; the last may
+    have fewer.
 
-    The tables do not depend on how the rows were divided before. Without rows there is no table.
+    How the rows were divided before does not matter. If there are no rows, yield no table.
     """
     kept: list[Table] = []
     missing = rows
@@ -87,7 +90,7 @@ def in_batches(tables: Iterable[Table], rows: int) -> Iterator[Table]:
 
 
 def small(tables: Iterable[Table]) -> Iterator[Table]:
-    """Yield the rows of tables in tables of few bytes."""
+    """Divide tables into small tables, which have few bytes."""
     for table in tables:
         rows = Survey.of([table]).rows_of(_SMALL)
         for begin in range(0, max(table.rows, 1), rows):

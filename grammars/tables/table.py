@@ -1,4 +1,4 @@
-"""Table: named columns with the same number of rows, and what no column can hold as metadata."""
+"""Table: named columns with the same number of rows, and metadata."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,16 +24,18 @@ _MOST_SHOWN = 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table(FrozenColumns, UnitSequence[Row, "Table"]):
-    """Rows and named columns: the model through which every family converts to every other.
+    """Rows and named columns. Each family converts to tables and back, and so to all other
+    families.
 
     columns: `Numbers`, `Text`, `Strings` (bytes), `Lists` or `Records`, by name; a dot in a name
-    nests it, such as `inputs.onset`. rows: the number of rows. metadata: a JSON object with what no
-    column holds, such as the family that the table was made of; formats store it as `exset`.
+    divides it into parts, as in `inputs.onset`. rows: the number of rows. metadata: a JSON object
+    with facts about the whole table, such as the family from which it was converted; formats store
+    it under the name `exset`.
 
     The class supports the Arrow PyCapsule protocol, without a copy where possible:
-    `pyarrow.table(table)` and `polars.DataFrame(table)` take it, `Table.from_arrow(frame)` makes a
-    `Table` again, and duckdb reads a variable that holds one. Raises ValueError, which names the
-    column.
+    `pyarrow.table(table)` and `polars.DataFrame(table)` accept it, `Table.from_arrow(frame)`
+    converts back, and duckdb reads a Python variable that is a table. Raises ValueError, which
+    names the column, for a wrong type or length.
     """
 
     columns: dict[str, TableColumn]
@@ -47,7 +49,10 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
 
     @classmethod
     def of(cls, columns: Mapping[str, object], metadata: Mapping[str, Any] | None = None) -> Self:
-        """Return a table of arrays and lists by name; see `column_of`. Raises ValueError."""
+        """Return a table of the given columns: arrays or lists, by name; see `column_of`.
+
+        Raises ValueError, which names the column, for values that a column cannot have.
+        """
         made: dict[str, TableColumn] = {}
         for name, given in columns.items():
             made[name] = column_of(name, given, len(next(iter(made.values()))) if made else None)
@@ -58,9 +63,9 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
     def from_arrow(cls, data: object) -> Self:
         """Return the table of an object with `__arrow_c_stream__`, such as a DataFrame.
 
-        Fields of structs become columns with a dot in the name. NaN of a DataFrame of pandas stays
-        a number. Raises FormatError for a type that exset does not have, TypeError for another
-        object, and ImportError without nanoarrow.
+        Fields of structs become columns with a dot in the name. NaN in a DataFrame of pandas stays
+        a present number. Raises FormatError for a type that exset does not have, TypeError for
+        another object, and ImportError without nanoarrow.
         """
         from exset.grammars.tables.arrow_import import imported
         from exset.grammars.tables.frames import is_pandas, with_nan
@@ -72,7 +77,8 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
 
     @classmethod
     def concat(cls, tables: Sequence[Self]) -> Self:
-        """Join the rows of one or more tables with the same columns; the first has the metadata.
+        """Join the rows of one or more tables with the same columns; the metadata are those of the
+        first.
 
         Raises ValueError for tables whose columns differ in name or type.
         """
@@ -117,7 +123,8 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
     def __getitem__(self, index: str | slice | SupportsIndex) -> "TableColumn | Table | Row":
         """Return a column by its name, a row by its index, or the table of a slice.
 
-        Raises KeyError, which lists the names, and IndexError.
+        Raises KeyError, which lists the names, for an unknown name, and IndexError for an index
+        out of bounds.
         """
         if not isinstance(index, str):
             return super().__getitem__(index)
@@ -126,7 +133,7 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
         return self.columns[index]
 
     def __contains__(self, item: object) -> bool:
-        """Return whether a column has this name, or a row equals this one."""
+        """Return whether a column has the name `item`, or a row equals `item`."""
         return item in self.columns if isinstance(item, str) else any(item == row for row in self)
 
     def __iter__(self) -> Iterator[Row]:
@@ -140,25 +147,31 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
         return self.select(rows)
 
     def select(self, which: ArrayLike | slice) -> Self:
-        """Select rows by a slice, a mask, or indices. Raises IndexError and ValueError."""
+        """Return the rows that a slice, a mask, or indices choose.
+
+        Raises IndexError for an index out of bounds, and ValueError for another type of `which`.
+        """
         return self.take(chosen_rows(which, self.rows))
 
     def take(self, indices: "np.ndarray[Any, np.dtype[np.int64]]") -> Self:
-        """Return the rows at the indices, int64 [k]. Raises IndexError."""
+        """Return the rows at the indices, int64 [k]. Raises IndexError for an index out of
+        bounds.
+        """
         columns = {name: column.take(indices) for name, column in self.columns.items()}
         return self.unchecked(columns=columns, rows=indices.size, metadata=self.metadata)
 
     def with_columns(self, **columns: object) -> Self:
-        """Return the table with some columns added or replaced. Raises ValueError.
+        """Return the table with the given columns added or replaced.
 
-        For names with a dot, write `table.with_columns(**{"inputs.onset": array})`.
+        Raises ValueError, which names the column, for wrong values. For names with a dot, write
+        `table.with_columns(**{"inputs.onset": array})`.
         """
         n = self.rows if self.columns else None
         made = {name: column_of(name, given, n) for name, given in columns.items()}
         return type(self).of({**self.columns, **made}, self.metadata)
 
     def without_columns(self, *names: str) -> Self:
-        """Return the table without some columns. Raises KeyError for an unknown name."""
+        """Return the table without the named columns. Raises KeyError for an unknown name."""
         for name in names:
             _ = self[name]
         kept = {name: column for name, column in self.columns.items() if name not in names}
@@ -167,7 +180,7 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
     def renamed(self, names: Mapping[str, str]) -> Self:
         """Return the table with new names for some columns: {old: new}.
 
-        Raises KeyError for an unknown name, ValueError for two columns of one name.
+        Raises KeyError for an unknown name, ValueError if two columns would have the same name.
         """
         for name in names:
             _ = self[name]
@@ -197,9 +210,9 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
         return exported(self.columns, self.rows, self.metadata).__arrow_c_stream__()
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return a pandas DataFrame, `example` and `event` as its index if there are such columns.
+        """Return a pandas DataFrame; the columns `example` and `event`, if any, become its index.
 
-        Numbers with absent rows get pandas' nullable dtypes. Raises ImportError.
+        Numbers with absent rows get pandas' nullable dtypes. Raises ImportError without pandas.
         """
         from exset.grammars.tables.frames import to_pandas
 

@@ -1,6 +1,6 @@
 """Split columns of arrays into a column for each unit, `inputs.onset:0`, and join them again.
 
-CSV and pandas have single numbers only.
+Cells of CSV and pandas have single numbers only.
 """
 
 import re
@@ -17,7 +17,7 @@ _UNIT: Final = re.compile(r"(.+):(0|[1-9][0-9]{0,8})", re.DOTALL)
 
 
 def split_units(columns: Mapping[str, TableColumn]) -> dict[str, TableColumn]:
-    """Return columns in which arrays with one dimension are a column a number, `NAME:UNIT`."""
+    """Split each column of arrays of one dimension into columns of single numbers, `NAME:UNIT`."""
     split: dict[str, TableColumn] = {}
     for name, column in columns.items():
         if isinstance(column, Numbers) and len(column.shape) == 1:
@@ -29,10 +29,10 @@ def split_units(columns: Mapping[str, TableColumn]) -> dict[str, TableColumn]:
 
 
 def join_units(columns: Mapping[str, TableColumn]) -> dict[str, TableColumn]:
-    """Return columns in which `NAME:0` to `NAME:K` of single numbers are one column of arrays.
+    """Join columns of single numbers, `NAME:0` to `NAME:K`, to one column of arrays.
 
-    A row is absent if all its numbers are. Columns of which some unit is missing stay as they are,
-    and so do integers that no common type holds exactly.
+    A row is absent if all its numbers are absent. Columns stay as they are if one of the units is
+    missing, or if no common type holds their integers exactly.
     """
     units: dict[str, dict[int, Numbers]] = {}
     for name, column in columns.items():
@@ -56,7 +56,9 @@ def join_units(columns: Mapping[str, TableColumn]) -> dict[str, TableColumn]:
 
 
 def unit_groups(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the names of units by the name of the array that they may be joined to."""
+    """Return the names of columns such as `inputs:0`, by the name of the array to which they
+    belong.
+    """
     groups: dict[str, list[str]] = {}
     for name in names:
         if found := _UNIT.fullmatch(name):
@@ -65,14 +67,15 @@ def unit_groups(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def is_unit(name: str) -> bool:
-    """Return whether a name is the name of a unit, such as `inputs:0`."""
+    """Return whether a column's name ends with the number of a unit, such as `inputs:0`."""
     return _UNIT.fullmatch(name) is not None
 
 
 def _joined(parts: dict[int, Numbers]) -> Numbers | None:
-    """Return the arrays of some units; an absent number of a present row is NaN.
+    """Return the columns of the units, by number, as one column of arrays.
 
-    None: the units have different types, and no common type holds all integers exactly.
+    An absent number in a present row becomes NaN. Return None if the units have different types,
+    and no common type holds all integers exactly.
     """
     ordered = [parts[unit] for unit in range(len(parts))]
     dtype = _common_type(ordered)
@@ -91,9 +94,9 @@ def _joined(parts: dict[int, Numbers]) -> Numbers | None:
 
 
 def _common_type(columns: list[Numbers]) -> np.dtype[Any]:
-    """Return the common type of some columns.
+    """Return a dtype that holds the values of all columns.
 
-    Signed and unsigned integers become unsigned if none is negative.
+    Signed and unsigned integers together become unsigned if none is negative.
     """
     dtypes = [each.values.dtype for each in columns]
     if {dtype.kind for dtype in dtypes} == {"i", "u"}:

@@ -7,12 +7,12 @@ from exset.grammars.tables.table import Table
 
 
 def of(model: Table, /) -> Iterable[object]:
-    """Return the rows, each as a dict."""
+    """Return the rows of a table, each as a dict."""
     return iter(model)
 
 
 def header(model: Table, /) -> Table:
-    """Return a table without rows, with the columns and the metadata of a table."""
+    """Return a table without rows, with the columns and the metadata of `model`."""
     return model[:0]
 
 
@@ -22,9 +22,10 @@ def no_header() -> Table:
 
 
 def model(units: object, header: object, /) -> Table:
-    """Return a table of one row, a dict; return a table unchanged; TypeError for anything else.
+    """Return a table of the one row in `units`; return `units` unchanged if it is a table.
 
-    `header`: a table with the columns of the file being written, or None before the first write.
+    `units`: a row as a dict, or a table; else raises TypeError. `header`: a table with the columns
+    of the file being written, or None before the first write.
     """
     if isinstance(units, Table):
         return units
