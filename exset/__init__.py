@@ -119,10 +119,10 @@ _MODULES = {
     "exset.tables": "from_table to_table",
     "exset.writing": "writer",
 }
-"""The modules of the public names."""
+"""For each module, the public names that are imported from it."""
 
 _WHOLE = ("edit", "formats", "jobs", "provisioning")
-"""The public modules."""
+"""The modules that are public as a whole."""
 
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from exset.grammars.tables.table import Table
 
 FAMILIES: Final = {"lens": "lens", "lbann": "lbann-list", "aeon": "aeon-manifest"}
-"""The families that a table can name; for each the name of its record with a `from_table`."""
+"""The families that a table can name, each with the name of the record that has `from_table`."""
 
 NO_OPTIONS: Final[Mapping[str, object]] = MappingProxyType({})
 

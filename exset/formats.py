@@ -108,7 +108,7 @@ def get(name: str) -> Format:
 
 
 def engine(name: str) -> Engine:
-    """Return the engine with a name. Raises ValueError, with all names, for an unknown name."""
+    """Return the engine with a name. An unknown name raises ValueError with all names."""
     if name not in get_args(Engine):
         raise ValueError(f"unknown engine {name!r}: choose one of {', '.join(get_args(Engine))}")
     return cast(Engine, name)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from exset.runtime.samplers.base import NxMSampler
 
 BATCHES = "batches"
-"""The picture of the batches of a sampler, which needs no model but labels."""
+"""The picture of a sampler's batches, which needs labels, not a model."""
 
 
 @dataclass(frozen=True)

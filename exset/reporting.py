@@ -30,10 +30,10 @@ SAMPLE: Final = 1 << 24
 """About how many bytes of a large file are read."""
 
 _UNITS: Final = {"pca": 300, "classes": None, "files": None, "images": None}
-"""The most units of each picture; of the others, `_FEW`."""
+"""How many units each picture shows at most; pictures that are not listed show `_FEW`."""
 _FEW: Final = 40
 _PICTURED: Final = 1 << 16
-"""The most units that are kept for pictures."""
+"""How many units are kept for pictures at most."""
 _SHOWN: Final = 20
 _CELL: Final = 60
 

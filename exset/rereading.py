@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 KEPT: Final = 1 << 25
-"""The most bytes of chunks that stay in memory, so that they need not be read or made again."""
+"""How many bytes of chunks stay in memory at most, to be used again."""
 
 
 def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:

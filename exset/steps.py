@@ -17,7 +17,7 @@ from exset.io.access import Access
 from exset.io.folders import NewFolder
 
 _FLAGS: Final = {"follow_links": "links", "allow_plugins": "plugins"}
-"""The fields of `Access` that are options of tables."""
+"""Options of tables, each with the field of `Access` that it sets."""
 
 
 @dataclass(frozen=True)

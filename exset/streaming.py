@@ -29,7 +29,7 @@ from exset.io.folders import Folder
 
 _BLOCK = 1 << 20
 SMALL = 1 << 24
-"""The most bytes of a file that is read at once, even if it could be read in chunks."""
+"""The size up to which a file is read as a whole, even if it could be read in chunks."""
 _SMALL_BLOCK = 1 << 14  # if only the first units are needed
 _MAGIC = 4  # bytes of a pipe that `recognise` waits for
 
@@ -167,7 +167,7 @@ class OpenFile:
     few: bool
     """Whether only the first units are needed."""
     size: int = 0
-    """The number of bytes, once all are read."""
+    """The number of bytes of the file, known after all are read."""
 
     @property
     def name(self) -> str:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 CHECK_KEYS = ("uid", "complete", "records", "blocks", "intact", "counts", "findings")
 BUILD_KEYS = ("written", "kept")
-"""Members of the JSON of `check`, and in addition those of `build` and `repair`."""
+"""The JSON members of `check`, and the additional members of `build` and `repair`."""
 
 
 @click.group(cls=Group)

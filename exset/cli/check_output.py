@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _REPORTS: Final = ("github", "sarif", "junit")
 _FORMS: Final = ("text", "json", *_REPORTS)
 _BY_FINDING: Final = ("github", "sarif")
-"""The reports with an entry for each finding; the others have one for each file."""
+"""The reports with an entry for each finding; other reports have one for each file."""
 
 
 @dataclass

@@ -28,7 +28,7 @@ _STATUS: dict[str, Status] = {
 }
 
 _SHOWN = 400
-"""The longest meaning that is shown; `--keep` writes the whole one."""
+"""How many characters of a meaning are shown; `--keep` writes the whole meaning."""
 
 
 def role_of(text: str) -> Role:

@@ -21,7 +21,7 @@ from exset.core.records import from_json, to_json
 from exset.core.text import safe, size
 
 _LABEL: Final = 11
-"""The usual width of a label."""
+"""The usual width of a label, in characters."""
 
 
 @dataclass(frozen=True, kw_only=True)

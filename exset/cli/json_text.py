@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from exset.core.text import has_surrogates
 
 BYTES = "_base64"
-"""The end of the name of a member that has the bytes of another member."""
+"""The suffix of a member's name, if the member has the bytes of another member."""
 
 
 def line_of(row: Mapping[str, object]) -> str:

@@ -15,7 +15,7 @@ from exset.io.beneath import PathInside
 from exset.io.patterns import matches
 
 PATH = click.Path(readable=False)
-"""The type of paths; an unreadable file gives an error when it is read, and others follow."""
+"""The type of paths; an unreadable file is an error only when it is read, as others may follow."""
 
 
 def all_paths(

@@ -16,7 +16,7 @@ from exset.core.errors import with_source_name
 from exset.core.text import safe
 
 PICTURES = ("units", "timeline", "grid", "similarity", "dendrogram", "pca")
-"""The pictures of numbers."""
+"""The pictures that show numbers."""
 OTHERS = ("classes", "images", "files", "fields", "batches")
 
 _PIXELS = 2_000

@@ -17,7 +17,7 @@ PLAN_KEYS = (
     *("replicas", "batches_per_replica", "repeated_batches", "dropped_batches", "drawn"),
     *("items_drawn", "coverage", "repeats", "imbalance"),
 )
-"""The names of the numbers of a plan in JSON."""
+"""The names of a plan's numbers in JSON."""
 
 
 @click.group(cls=Group)

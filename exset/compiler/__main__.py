@@ -16,10 +16,10 @@ from exset.core.background import try_lock
 from exset.core.kernels import FAILED, Kernels
 
 _SETTINGS = {"NUMBA_CPU_NAME": "generic", "NUMBA_DISABLE_JIT": "0", "NUMBA_OPT": "0"}
-"""Numba's settings: it optimises nothing, as `objects` does that for each processor."""
+"""Numba's settings: no optimisation, as `objects` optimises the code for each processor."""
 
 _OBJECTS = 200_000
-"""New objects before garbage is collected: few are garbage while a kernel is compiled."""
+"""How many new objects start a garbage collection: while a kernel is compiled, few are garbage."""
 
 
 def main() -> None:

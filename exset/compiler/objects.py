@@ -26,7 +26,7 @@ _CPUS: dict[str, list[str]] = (
     if platform.machine().lower() in ("x86_64", "amd64")
     else {"generic": []}
 )
-"""The processors to compile for, the best last, and the features that each needs."""
+"""The processors to compile for, the best last, each with the features that it must have."""
 
 _OPTIONS: dict[str, Any] = {
     "nopython": True,

@@ -9,7 +9,7 @@ from numba import from_dtype
 from numba.core import types
 
 Leaf = tuple[str, int] | str | None
-"""An argument without tuples: a dtype and the dimensions of an array, a `struct` code, or None."""
+"""An argument that is no tuple: an array's dtype and dimensions, a `struct` code, or None."""
 
 _TYPES = {
     int: types.int64,

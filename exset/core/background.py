@@ -16,7 +16,7 @@ from threading import Lock
 from exset.core import disk_cache
 
 ENVIRONMENT = "EXSET_COMPILE"
-"""The environment variable that chooses."""
+"""The environment variable that says whether to compile kernels."""
 
 _LOCK = "kernels.lock"
 _started: list["subprocess.Popen[bytes]"] = []

@@ -12,7 +12,7 @@ from exset.core.pace import Pace
 from exset.core.process_pool import Processes
 
 _DEAD = ("KilledWorker", "ExecutorlibSocketError")
-"""Errors of other executors which say, as BrokenExecutor does, that the worker died."""
+"""Errors of other executors that mean the same as BrokenExecutor: the worker died."""
 
 
 @dataclass

@@ -19,7 +19,7 @@ ENVIRONMENT = "EXSET_CACHE"
 """The environment variable that sets another folder."""
 
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "compiled")
-"""The folder of what came with exset, compiled when it was built. It has the files of a cache."""
+"""The folder of the code that was compiled when exset was built, with the files of a cache."""
 
 CHECKSUM = 8
 """The size of a checksum in bytes."""

@@ -18,9 +18,9 @@ from exset.core.text import counted
 T = TypeVar("T")
 
 _INSIDE = ("exset", "contextlib")
-"""The packages whose lines are not those of a caller."""
+"""The packages whose lines are not the caller's."""
 MOST_ERRORS = 20
-"""How many errors of a text that is rejected are reported."""
+"""How many errors of an invalid text are reported at most."""
 
 STOPPED = f"exset stops after {MOST_ERRORS} errors"
 """What a report says if there are more errors."""

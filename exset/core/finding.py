@@ -8,7 +8,7 @@ from exset.core.source import Source, Span
 from exset.core.text import WIDTH, Advice, for_command_line, pointer, safe
 
 _REACH = 4 * WIDTH
-"""How many bytes of a line before and after a span are kept."""
+"""How many bytes of the line are kept before and after a span."""
 
 
 class Severity(StrEnum):

@@ -11,10 +11,10 @@ from typing import Protocol
 from exset.core.text import safe
 
 SHOWN = 10
-"""The most rows of a table, and the most cells of a row."""
+"""How many rows a table has at most, and how many cells a row."""
 
 _LONGEST = 80
-"""The most characters of a cell; a title may have three times as many."""
+"""How many characters a cell has at most; a title may have three times this number."""
 
 
 def table(

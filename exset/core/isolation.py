@@ -24,11 +24,11 @@ ENVIRONMENT = "EXSET_ISOLATE"
 """The environment variable that switches isolation off."""
 
 SECONDS = 60.0
-"""The time limit of a file, in addition to a second for each MiB of it."""
+"""The time limit for a file in seconds; each MiB of the file adds one second."""
 
 _PATIENCE = 5.0
 _BATCH = 64
-"""How many files the process gets at a time; it sends back each result at once."""
+"""How many files the process gets at a time; it sends back each result as soon as it has it."""
 
 _idle: list["_Process"] = []
 

@@ -28,7 +28,7 @@ _AHEAD = 4
 """How many batches are submitted for each worker of an executor."""
 
 _AT_A_TIME = 64
-"""How many files one process gets at a time, before others may start."""
+"""How many files one process gets at a time, before more processes may start."""
 
 
 class Watch(Protocol):

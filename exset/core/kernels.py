@@ -28,7 +28,7 @@ _MARK = "__exset_kernel__"
 INNER, INLINE, ENTRY = "inner", "inline", "entry"
 
 FAILED = ".failed"
-"""The end of the name of a note that kernels could not be compiled."""
+"""The suffix of the file that says why kernels could not be compiled."""
 
 _COMPILER = (
     "exset.compiler.__main__",
@@ -82,7 +82,7 @@ def platform_name() -> str:
 
 
 GROUPS: list["Kernels"] = []
-"""All groups of the modules that are imported."""
+"""The groups of kernels in all imported modules."""
 
 
 class Kernels:

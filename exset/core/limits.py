@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Final
 
 MOST_COMPRESSED: Final = 1000
-"""The most bytes of an array for each of its bytes in the file, above `max_array`."""
+"""Above `max_array`, how many bytes an array may have for each of its bytes in the file."""
 
 
 @dataclass(frozen=True)
@@ -12,27 +12,27 @@ class Limits:
     """The limits of every reader: whole numbers from 0. Raises ValueError for other values."""
 
     max_depth: int = 32
-    """Depth of nested delimiters."""
+    """How deep delimiters are nested."""
     max_expand: int = 10**8
-    """Items to which ranges such as `0-99` expand."""
+    """How many items ranges such as `0-99` expand to."""
     max_events: int = 1 << 20
-    """Events of a set, in addition to one for each byte of the file."""
+    """How many events a set has, in addition to one event for each byte of the file."""
     max_name: int = 1 << 20
-    """Bytes of a name or another text."""
+    """How many bytes a name or another text has."""
     max_bytes: int = 1 << 36
-    """Bytes of a file, compressed and decompressed."""
+    """How many bytes a file has, compressed and decompressed."""
     max_ratio: int = 200
-    """Decompressed bytes for each compressed byte, checked above 64 MiB."""
+    """How many decompressed bytes each compressed byte gives, checked above 64 MiB."""
     max_text: int = 1 << 22
-    """Bytes of a YAML or JSON file."""
+    """How many bytes a YAML or JSON file has."""
     max_nodes: int = 1 << 18
-    """Values of a JSON file, nodes of a schema (aliases count each time)."""
+    """How many values a JSON file has, or nodes a schema (aliases count each time)."""
     max_objects: int = 1 << 20
-    """Objects of an HDF5 file, files that a brace pattern names."""
+    """How many objects an HDF5 file has, or how many files a pattern with braces names."""
     max_array: int = 1 << 26
-    """Bytes of an HDF5 dataset or a picture, if they are over 1,000x its bytes in the file."""
+    """How many bytes an HDF5 dataset or a picture has, if over 1,000x its bytes in the file."""
     max_batch: int = 1 << 32
-    """Bytes of a batch, and of files that are read at once."""
+    """How many bytes a batch has, or files that are read at the same time."""
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -29,7 +29,7 @@ _BEGINNINGS: Final = MappingProxyType(
     }
 )
 _CP1252: Final = b"\x82\x84\x85\x91\x92\x93\x94\x96\x97\xa0"
-"""Quotation marks, dashes and the like in the code page of Windows; not UTF-8 by themselves."""
+"""Quotation marks, dashes and spaces in code page 1252 of Windows; alone, they are not UTF-8."""
 
 
 def foreign(data: bytes) -> str | None:

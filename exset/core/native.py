@@ -13,7 +13,7 @@ from llvmlite import binding
 Function = Callable[..., Any]
 
 _engines: list[object] = []
-"""What holds the code in memory: for ever, as functions may be called at any time."""
+"""Engines that hold the code in memory until the end, as functions may be called at any time."""
 
 
 def link(data: bytes) -> dict[str, Function]:

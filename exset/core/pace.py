@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from exset.core.outcome import part_of
 
 _SECONDS = 1.0
-"""The work of a batch: much longer than its way to a process and back."""
+"""How many seconds of work a batch has: much more than sending it to a process and back takes."""
 
 _SHORT = 0.1
 _LARGEST = 4096
 _SHARES = 4
-"""At least so many batches for each process, so that all end at about the same time."""
+"""How many batches each process gets at least, so that all end at about the same time."""
 
 SMALL = 1 << 23
 """The most bytes of a small file. A larger one may take longer than the start of a process."""
@@ -33,10 +33,10 @@ class Pace:
     workers: int
     done: int = 0
     cost: float | None = None
-    """The seconds of a file: of the last ones more than of the first ones."""
+    """The seconds that a file takes; the last files count more than the first ones."""
 
     start: float = field(default_factory=lambda: min(time.process_time(), _SLOWEST_START))
-    """The seconds that a process needs to start: at most what this one has needed so far."""
+    """The seconds that a process needs to start: at most what this process has used so far."""
 
     def add(self, files: int, seconds: float) -> None:
         """Count files that are done, and the seconds that one process worked on them."""

@@ -25,7 +25,7 @@ def found(group: str, kind: type[T]) -> tuple[T, ...]:
 
 
 def points(group: str) -> metadata.EntryPoints:
-    """Return the entry points of a group; import nothing. An OSError names them."""
+    """Return the entry points of a group, not imported. Raises OSError if they cannot be read."""
     with with_file_name("the entry points of installed packages"):
         return metadata.entry_points(group=group)
 

@@ -17,7 +17,7 @@ class Task:
 
 
 Listener: TypeAlias = Callable[[Task | None], None]
-"""A function that gets the current task with each block of bytes, and None at the end of a task."""
+"""A function that gets the current task after each block of bytes, and None when a task ends."""
 
 _listener: Listener | None = None
 _tasks: list[Task] = []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from exset.core.errors import Findings
 
 Level: TypeAlias = Literal["said", "meant"]
-"""How a table holds a model: as said in the file, or as meant by it, as dense arrays."""
+"""How a table stores a model: as the file says it, or as dense arrays of what the file means."""
 
 OptionValue: TypeAlias = bool | str
 """The value of a reader's or a writer's option: a flag, a choice or a text."""
@@ -122,7 +122,7 @@ class ModelCheck(Protocol):
 
     @property
     def common(self) -> tuple[str, ...]:
-        """Values that must be equal in all parts of a file, or it must be read as a whole."""
+        """Values that must be equal in all parts of a file; else it is read as a whole."""
 
 
 class FileCheck(Protocol):

@@ -5,10 +5,10 @@ from itertools import islice
 from typing import Final
 
 _LONGEST: Final = 100
-"""Characters of a name; a longer name is compared with no other."""
+"""How many characters a name may have; a longer name is not compared."""
 
 _MOST: Final = 1_000
-"""How many names one is compared with."""
+"""With how many names a name is compared at most."""
 
 
 def similar(name: str, names: Iterable[str], most: int) -> list[str]:

@@ -5,7 +5,7 @@ import re
 import unicodedata
 
 WIDTH = 100
-"""The widest line, in columns of a terminal."""
+"""The width of the widest line, in columns of a terminal."""
 _TAB = 8
 _CHUNK = 1 << 20
 

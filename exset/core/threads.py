@@ -23,7 +23,7 @@ ENVIRONMENT = "EXSET_THREADS"
 """The environment variable that sets the number of threads."""
 
 MOST: Final = 8
-"""The most threads by default: more would wait for the thread that joins the results."""
+"""How many threads work by default at most; more would wait for the thread that joins results."""
 
 _this = threading.local()
 
@@ -36,7 +36,7 @@ def cores() -> int:
 
 
 def count() -> int:
-    """Return how many threads may work on a file; 1 if this thread already works for others."""
+    """Return how many threads may work on a file; 1 if called by a thread that already does."""
     if getattr(_this, "is_worker", False):
         return 1
     with suppress(ValueError):

@@ -163,7 +163,7 @@ class Family:
         raise ValueError(f"{with_article(self.noun)} has no field {field!r}; there are {there}")
 
     def names_of(self, model: Model) -> "Iterator[bytes]":
-        """Yield the name of each unit, which may be empty. Raises ValueError without names."""
+        """Yield the name of each unit, which may be empty; ValueError if units have no names."""
         if not isinstance(model, Named):
             raise ValueError(f"the {self.unit}s of {with_article(self.noun)} have no names")
         return model.unit_names()

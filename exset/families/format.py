@@ -119,7 +119,7 @@ class Format:
         return self.suffixes[0] if self.suffixes else ""
 
     def option(self, name: str, *, reading: bool = False) -> Option | None:
-        """Return an option by its name; `reading`: of the reader, else of the writer; or None."""
+        """Return an option of the writer, or of the reader if `reading`; None if it is unknown."""
         return named(self.read_options if reading else self.options, name)
 
     def can_write(self, family: Family) -> bool:
@@ -242,7 +242,7 @@ class Format:
             raise TypeError(f"the model to write must be {expected}, not {type(model).__name__}")
 
     def _check_kind(self, source: object, name: str) -> None:
-        """Raise FormatError for a file if the format is of folders, or for a folder if not."""
+        """Raise FormatError if a file is given for a format of folders, or the other way round."""
         if isinstance(source, Folder) != self.is_folder:
             kinds = ("a file", "a folder")
             found, needed = kinds[not self.is_folder], kinds[self.is_folder]
@@ -301,7 +301,7 @@ class Format:
     def chosen(
         self, options: Mapping[str, OptionValue], *, reading: bool = False
     ) -> dict[str, OptionValue]:
-        """Return the set options, for the writer, or for the reader if `reading`.
+        """Return the options that are set, of the writer, or of the reader if `reading`.
 
         Raises OptionError for an option that the format does not have, and for a value that is not
         one of the choices. An unset option that only another format has is no error.

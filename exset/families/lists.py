@@ -21,7 +21,7 @@ _CONTENTS: Final = tuple(
         *("[pP][pP][mM]", "[pP][gG][mM]", "[mM][pP]3", "[oO][gG][gG]", "[mM][pP]4"),
     )
 )
-"""Pictures and sounds in folders."""
+"""Patterns of names of pictures and sounds in subfolders."""
 
 FORMATS: Final = (
     Format(

@@ -8,7 +8,7 @@ from exset.core.callers import OptionError
 from exset.core.protocols import Model, OptionValue
 
 _NAMES: Final[set[str]] = set()
-"""The names of all options."""
+"""The names of all declared options."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def listed_option(name: str, help: str) -> Option:
 
 
 LOSSY: Final = Option("lossy", "Drop what the target format cannot store, and report it.")
-"""The option of each writer whose format cannot store every model of its family."""
+"""The option of writers whose formats cannot store every model of their family."""
 
 BASE: Final = Option("base", "Find the files of an input in this folder.", metavar="FOLDER")
 ROOT: Final = Option(
@@ -97,7 +97,7 @@ ROOT: Final = Option(
 CONTENTS: Final = Option(
     "contents", "Also read the files that the input names, as a column of bytes."
 )
-"""The option of tables of files."""
+"""The option of functions that make tables of files."""
 
 ACCESS: Final = (
     BASE,
@@ -106,4 +106,4 @@ ACCESS: Final = (
     Option("allow_plugins", "Let HDF5 load its plugins to decompress data."),
     Option("no_locking", "Do not lock HDF5 files (for parallel file systems)."),
 )
-"""The options of tables that read HDF5 files."""
+"""The options of functions that read HDF5 files into tables."""

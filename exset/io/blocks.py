@@ -19,7 +19,7 @@ from exset.io.compression import MAGIC, decompressed, kind_of, may_be_compressed
 from exset.io.named import with_file_name
 
 _BLOCK: Final = 1 << 20
-"""The bytes of a block of a file that is read again."""
+"""The size in bytes of a block, if a file is read again."""
 
 
 def size_of(file: BinaryIO) -> int | None:

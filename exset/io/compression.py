@@ -27,9 +27,9 @@ _GZIP, _BZIP2, _XZ, _ZSTD = KINDS
 _BZIP2_BLOCKS: Final = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")
 # In the order in which Lens tries them; Lens does not know the last two.
 SUFFIXES = {".gz": _GZIP, ".Z": _GZIP, ".bz2": _BZIP2, ".bz": _BZIP2, ".xz": _XZ, ".zst": _ZSTD}
-"""The compression that each suffix names, after the suffix of a format."""
+"""The compression that each suffix means; it follows the suffix of a format."""
 _ARCHIVES: Final = {".tgz": _GZIP}
-"""The compression that the suffix of a format implies."""
+"""Suffixes of formats that imply a compression."""
 MAGIC: Final = 10
 """The number of bytes from which the compression of a file can be detected."""
 

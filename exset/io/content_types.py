@@ -3,7 +3,7 @@
 from typing import Final
 
 HEAD: Final = 4096
-"""How many bytes are examined."""
+"""How many bytes of data are examined."""
 
 _BEGINS: Final = (
     (b"\xff\xd8\xff", ".jpg"),

@@ -5,7 +5,7 @@ import json
 from exset.reports.rows import Run, Status
 
 SCHEMA = 1
-"""The version of the object; it changes if a member is removed or changes its meaning."""
+"""The version of the JSON object; it changes if a member is removed or changes its meaning."""
 
 
 def report(run: Run) -> str:

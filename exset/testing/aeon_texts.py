@@ -86,7 +86,7 @@ _PAIRS = st.tuples(
     st.sampled_from(["angle", "hue", "scale", "contrast", "brightness", "saturation"]),
     st.sampled_from([[0, 1], [0.5, 1], [0.9, 1.1], [-10, 10], [1, 0], [10, -10], [0.9, 0.5]]),
 )
-"""Members of an augmentation that need two numbers in ascending order: these may not be."""
+"""Members of an augmentation that need two numbers in ascending order, here in any order."""
 
 _CHANGES = _PAIRS | st.sampled_from(
     [

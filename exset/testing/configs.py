@@ -52,7 +52,7 @@ _FITTING: Final[Mapping[tuple[str, str], Draws]] = MappingProxyType(
         ("batch_sampler", "max_sample"): st.integers(0, 10),
     }
 )
-"""Values that are valid for all values of other members, by table and member."""
+"""For some members, values that are valid whatever the other members are, by table and member."""
 
 _ALWAYS: Final = frozenset(
     (
@@ -60,7 +60,7 @@ _ALWAYS: Final = frozenset(
         *(("image", "crop_enable"), ("batch_sampler", "max_sample")),
     )
 )
-"""Members that are always given, because their defaults do not fit other members."""
+"""Members that are always drawn, as their defaults may not fit the values of other members."""
 
 
 @st.composite

@@ -27,7 +27,7 @@ _HOME: Final = os.path.join(os.path.dirname(os.path.realpath(exset.__path__[0]))
 _FOLDERS: Final = ("exset", "grammars", "parsers", "codecs", "runtime")
 _OURS: Final = tuple(os.path.join(_HOME, each, "") for each in _FOLDERS)
 _MANY: Final = 3
-"""Lengths from here on count as the same."""
+"""Lengths from this one on count as equal."""
 
 
 class Reached:

@@ -34,13 +34,13 @@ from exset.testing.targets import Target, all_targets
 from exset.testing.trials import SLOW, Verdict, verdict
 
 ROOM = 64 << 20
-"""Bytes of memory that a reader may add to the process, plus 8 for each byte of its input."""
+"""How many bytes of memory a reader may use; each byte of its input adds 8 bytes."""
 
 PATIENCE = 60.0
-"""The seconds for making a failing case small."""
+"""How many seconds making a failing case small may take."""
 
 _KEPT = 2
-"""How many cases of one kind are kept."""
+"""How many failing cases of one kind are kept."""
 _WARMUP = 30
 _COMPILATION = 100.0
 

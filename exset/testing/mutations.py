@@ -32,7 +32,7 @@ _CHANGES: Final = (
 _TOKEN: Final = re.compile(rb"\w+|[^\S\n]+|\n|[^\w\s]", re.ASCII)
 _MOST: Final = 4096
 _NEAR: Final = 12
-"""The longest span that `minimised` deletes anywhere; longer ones only at multiples."""
+"""Up to this length, `minimised` tries to delete a span at every place, not only at multiples."""
 
 
 class Mutator:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from exset.testing.coverage import Reached
 
 SLOW = 10.0
-"""The seconds of processor time that a file of some kilobytes may take."""
+"""How many seconds of processor time a file of some kilobytes may take."""
 
 _WAIT = 10
-"""A process that waits instead of working ends after this many times `SLOW`."""
+"""A process that waits instead of working ends after this factor times its time limit."""
 _ADDRESSES = 4 << 30
 """The bytes of memory that a check may reserve without using them."""
 _STATUS = Path("/proc/self/status")

@@ -19,7 +19,7 @@ from exset.testing.conformance.nodes import Document
 from exset.testing.conformance.written import data_of
 
 VERSION: Final = 1
-"""The version of the cases: the same version exports the same bytes everywhere."""
+"""The version of the cases; equal versions export the same bytes on every machine."""
 
 MEANING: Final = ".meaning.json"
 """The suffix of the file that holds the meaning of an exported case."""

@@ -44,11 +44,11 @@ _DIFFERS: Final = frozenset(
         *("lbann-tag", "lbann-second-document", "lbann-slash", "lens-nul"),
     )
 )
-"""Findings on files of which the real systems make different things, or crash."""
+"""Codes of findings about files that the real systems read differently, or on which they crash."""
 
 
 _ROUND: Final = 10
-"""How many files one seed draws. Hypothesis then begins to draw changes of earlier files."""
+"""How many files one seed draws; after more, Hypothesis would only change earlier files."""
 
 
 def contents(format: str) -> st.SearchStrategy[bytes]:

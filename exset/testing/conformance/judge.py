@@ -26,7 +26,7 @@ Outcome: TypeAlias = Literal[
 """`not judged`: the reader answered on a file on which the real systems disagree."""
 
 SHARING: Final = "sharing"
-"""The feature without which meanings are compared as if no list were shared."""
+"""The feature of sharing lists; without it, meanings are compared as if no list were shared."""
 
 FAILED: Final = ("wrong", "crashed", "timed out", "skipped but passes")
 """The outcomes that make a run fail."""

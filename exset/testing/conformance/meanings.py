@@ -30,14 +30,14 @@ FAMILIES: Final = {
 """The module of each family that has a meaning: see `FamilyMeaning`."""
 
 REQUESTS: Final = {"sampler": "samplers", "schema_pair": "schema-pairs"}
-"""The names of the cases that are requests as JSON, and no files of a format: their families."""
+"""For each kind of case that is a request as JSON, not a file of a format, its family."""
 
 _DEFAULTS: Final[Mapping[str, Mapping[str, OptionValue]]] = {
     "manifest": {"dialect": "head"},
     "loader_config": {"dialect": "head"},
     "sample_list": {"ids": "text"},
 }
-"""The options of readers for cases that say nothing else."""
+"""The options of readers for cases that do not set them."""
 
 
 class FamilyMeaning(Protocol):

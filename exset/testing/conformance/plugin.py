@@ -20,7 +20,7 @@ from exset.testing.conformance.judge import Judge
 from exset.testing.conformance.runner import features_of, matches, selected
 
 FIXTURE = "conformance_case"
-"""The argument of a test that gets a case."""
+"""The argument through which a test gets a case."""
 
 
 def pytest_configure(config: pytest.Config) -> None:

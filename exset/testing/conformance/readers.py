@@ -24,16 +24,16 @@ from types import MappingProxyType, TracebackType
 from typing import IO, Final, Literal, Self, TypeAlias
 
 TIMEOUT: Final = 10.0
-"""Seconds for a case, by default."""
+"""The default time limit for a case, in seconds."""
 
 MAX_OUTPUT: Final = 1 << 28
 """The largest answer, in bytes."""
 
 _TRACEBACK: Final = b"Traceback (most recent call last):"
-"""What Python writes when it crashes, although it exits with 1."""
+"""The line that Python writes when it crashes; its exit code is then 1, too."""
 
 OPTIONS: Final = ("ids",)
-"""The options that cases have. No other word in braces is replaced: programs of awk have some."""
+"""The options that cases may have. Other words in braces are not replaced: awk needs them."""
 
 NO_OPTIONS: Final[Mapping[str, str]] = MappingProxyType({})
 """The options of most cases."""
