@@ -44,7 +44,7 @@ def folder() -> str:
 
 def problem() -> str | None:
     """Return why the cache folder is unsafe, or None. exset runs code that is stored there."""
-    if sys.platform == "win32":
+    if sys.platform == "win32" or not hasattr(os, "geteuid"):
         return None
     try:
         status = os.stat(folder())

@@ -65,11 +65,12 @@ def from_patterns(table: Table) -> dict[str, TableColumn]:
     columns: dict[str, TableColumn] = {}
     if groups is not None and not all(_differ([*groups])):
         columns[GROUP] = groups
-    if columns and groups == table.columns.get("name"):
+    is_grouped = bool(columns)
+    if is_grouped and groups == table.columns.get("name"):
         words["name"] = None
     for name, column in table.columns.items():
         new = words.get(name, name)
-        if new is None or (groups is not None and name in EVENTS):
+        if new is None or (is_grouped and name in EVENTS):
             continue
         side, _, group = name.partition(".")
         for layer, begin in _LAYERS[:2]:

@@ -21,6 +21,8 @@ _WORDS: Final = MappingProxyType({"nan": b"NaN", "inf": b"+Inf"})
 _TYPES: Final = MappingProxyType({"uint8": "@", "bool": "^", "float32": "%", "float64": "#"})
 _SPECIAL: Final = frozenset(b'\t\r\n"')
 _EXACT: Final = 1 << 53
+_LENS: Final = frozenset(("example", "event", "frequency", "max_time", "min_time", "grace_time"))
+"""Columns of every table of Lens examples: emergent gets only those that say something."""
 _MOST: Final = (1 << 63) - 1024
 """The largest real of 64 bits that is an integer of 64 bits."""
 
@@ -34,7 +36,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
     losses = Losses(lossy, Findings() if findings is None else findings)
     patterns = Patterns.of(table, losses, "emergent")
     kept = {name for name, column in table.columns.items() if getattr(column, "shape", ())}
-    others = patterns.others if table.rows else {}
+    others = patterns.others if table.rows and table.columns.keys() >= _LENS else {}
     unused = [name for name in others if name not in kept and patterns.says_nothing(name)]
     header, parts = [b"_H:"], [[b"_D:"] * table.rows]
     for name, column in from_patterns(table.without_columns(*unused)).items():

@@ -209,7 +209,13 @@ class LoopReader(Reader):
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End a program, and the programs that it started, such as those of a shell script."""
+    """End a program, and the programs that it started, such as those of a shell script.
+
+    Windows has no groups of processes: only the program ends.
+    """
+    if not hasattr(os, "killpg"):
+        process.kill()
+        return
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):  # they ended; macOS says that it may not
