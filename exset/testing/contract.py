@@ -169,8 +169,23 @@ def _check_chunks(fmt: Format, data: bytes, whole: Outcome, limits: Limits, step
         raise Broken("raises", f"in chunks: {described(found)}") from found
     model = fmt.family.unit_functions().joined(models) if models and error is None else None
     # A file that is read in chunks is read up to its first error.
-    if (read := Outcome.of(model, error, findings)) != replace(whole, later=[]):
+    read, whole = _up_to_error(Outcome.of(model, error, findings)), _up_to_error(whole)
+    if read != whole:
         raise Broken("parts", f"in chunks of {step} it gives {read}\nas a whole {whole}")
+
+
+def _up_to_error(outcome: Outcome) -> Outcome:
+    """Return an outcome without the findings about places after its error."""
+    end = _begin(outcome.error)
+    kept = [each for each in outcome.findings if end < 0 or _begin(each) <= end]
+    counts = {each.code: outcome.counts[each.code] for each in kept}
+    return replace(outcome, findings=kept, counts=counts, later=[])
+
+
+def _begin(finding: Finding | None) -> int:
+    """Return the first byte of the place of a finding; -1 without one."""
+    place = None if finding is None else finding.place
+    return -1 if place is None or place.span is None else place.span.start
 
 
 def _check_written(fmt: Format, model: Model, limits: Limits, is_repaired: bool) -> None:

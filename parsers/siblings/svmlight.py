@@ -153,7 +153,12 @@ def _hint(unexpected: Unexpected) -> str:
 
 
 def _header(words: Words, rows: int) -> int:
-    """Report the header, and return its number of features."""
+    """Report the header, and return its number of features. Raises FormatError."""
+    for token in (1, 2, 3):
+        if not words.raw(token).lstrip(b"+").isdigit():
+            message = f"{shown(words.raw(token))} is no number of a header"
+            hint = "a header has the numbers of rows, features and labels; a row has one label"
+            raise words.error(token, "svmlight-header", message, hint)
     numbers: list[int] = words.integers(np.array([1, 2, 3])).tolist()
     expected, width, labels = numbers
     found: dict[str, object] = {"rows": expected, "features": width, "labels": labels}

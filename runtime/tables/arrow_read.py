@@ -41,6 +41,7 @@ class ArrowReader(ABC):
         """Return the table. Raises FormatError and LimitError."""
         with reading(self.name):
             schema = self.schema()
+            table_of(self.name, (), schema, self.most)  # its errors come first, as in chunks
             return table_of(self.name, self.batches(), schema, self.most)
 
     def tables(self) -> Iterator[Table]:
