@@ -1,4 +1,4 @@
-"""Read the JPEG picture of each frame from an AVI file of Motion JPEG, for aeon's video type.
+"""Read the frames of an AVI file of Motion JPEG, each a JPEG picture, for aeon's video type.
 
 aeon reads only a few of the layouts that the AVI format allows. exset reads more of them, with a
 finding for each property that aeon does not accept. Source: avi.cpp and cap_mjpeg_decoder.cpp of
@@ -37,8 +37,9 @@ _SIZE: Final = 4
 class Video:
     """A video of Motion JPEG.
 
-    width, height: in pixels, as the header of the file gives them. frames: the JPEG picture of each
-    frame, a view; an empty picture means that the previous frame is shown again.
+    width, height: in pixels, as the header of the file gives them. frames: the bytes of each
+    frame's JPEG picture, not copied; an empty picture means that the previous frame is shown
+    again.
     """
 
     width: int
@@ -76,7 +77,7 @@ def decode(
 
 
 def _video_stream(chunks: Chunks, findings: Findings) -> int:
-    """Return the number of the first stream of pictures; other streams are findings."""
+    """Return the number of the first stream of pictures; add a finding for each other stream."""
     chosen: int | None = None
     for number, stream in enumerate(chunks.lists(b"strl", *chunks.inside(_list(chunks, b"hdrl")))):
         header = _first(chunks, b"strh", stream)
@@ -120,7 +121,9 @@ def _check_order(chunks: Chunks, findings: Findings) -> None:
 
 
 def _frames(chunks: Chunks, number: int, has_index: bool, findings: Findings) -> Longs:
-    """Return the chunks that have the frames of a stream, in the order of the index `idx1`."""
+    """Return the indices of the chunks with the frames of a stream, in the order of the index
+    `idx1`.
+    """
     name = b"%02ddc" % number
     movies = chunks.lists(b"movi")
     if not movies:
@@ -167,14 +170,18 @@ def _indexed(chunks: Chunks, movie: int, index: int, frames: Longs, name: bytes)
 
 
 def _list(chunks: Chunks, form: bytes) -> int:
-    """Return the first list with a form. Raises FormatError if the file has no such list."""
+    """Return the first list that has this form. Raises FormatError if the file has no such
+    list.
+    """
     for each in chunks.lists(form)[:1]:
         return each
     raise _refused(chunks, None, f"the file has no list {name_of(form)}")
 
 
 def _first(chunks: Chunks, name: bytes, inside: int) -> int:
-    """Return the first chunk with a name in a list. Raises FormatError if there is none."""
+    """Return the first chunk with this name in the list `inside`. Raises FormatError if there is
+    none.
+    """
     for each in chunks.named(name, *chunks.inside(inside))[:1]:
         return each
     raise chunks.damaged(inside, f"the list has no chunk {name_of(name)}")

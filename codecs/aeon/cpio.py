@@ -1,6 +1,6 @@
 """Read cpio archives in the old binary format, and blocks of aeon's cache, as a `Block`.
 
-An entry is a heading of thirteen 16-bit words in little-endian byte order, a name and data. The
+An entry has a heading of thirteen 16-bit words in little-endian byte order, a name and data. The
 last entry is `TRAILER!!!`. In a block of aeon's cache (cpio.cpp) the first entry is the header,
 with the number of records, and the last but one has 16 zero bytes. All other entries are elements.
 """
@@ -46,7 +46,8 @@ def decode(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Block:
-    """Decode a block of aeon's cache; its elements are views of the source.
+    """Decode a block of aeon's cache; the data of its elements are views of the source, not
+    copies.
 
     engine: the driver, see `exset.codecs.engine.reader`. `findings` collects likely mistakes that
     aeon accepts. Raises FormatError for a file that aeon rejects, on which aeon crashes, or from
@@ -82,7 +83,10 @@ def decode_archive(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Block:
-    """Decode an archive; its files are views of the source. Parameters, errors: as in `decode`."""
+    """Decode an archive; the data of its files are views of the source, not copies.
+
+    Parameters and errors are those of `decode`.
+    """
     findings = Findings() if findings is None else findings
     fields = read(layout.ARCHIVE, source, limits=limits, engine=engine)
     entries = _entries(fields, source, findings)
@@ -169,7 +173,7 @@ def _long(fields: Fields, name: str) -> Longs:
 
 
 def _names(fields: Fields, source: Source, findings: Findings) -> Strings:
-    """Return the names without their last byte, which should be a NUL."""
+    """Return the names of the entries without their last byte, which should be a NUL."""
     raw = fields.strings("entries.name")
     last = raw.offsets[1:] - 1
     findings.add_each(
@@ -220,7 +224,9 @@ def _without_header(frame: Entries) -> Entries:
 
 
 def _padding(fields: Fields, source: Source, findings: Findings) -> int:
-    """Return the number of bytes after the archive; 0, with a finding, if not all are zero."""
+    """Return the number of zero bytes after the archive; 0, and add a finding, if a byte is not
+    zero.
+    """
     after = source.view[fields.end :]
     if not np.any(np.frombuffer(after, np.uint8)):
         return len(after)

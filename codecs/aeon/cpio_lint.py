@@ -40,7 +40,11 @@ def report(block: Block, source: Source, begin: int, findings: Findings) -> None
 
 
 def short_records(block: Block) -> str:
-    """Name the records with fewer elements, by the names of elements, for a message."""
+    """Return the end of a message, which names records with fewer elements than others; "" if
+    unknown.
+
+    The names of the elements show to which record each belongs.
+    """
     numbers = record_numbers(block.elements.name)
     if numbers is None or numbers.max() >= len(block):
         return ""

@@ -44,11 +44,11 @@ def encode(
 ) -> bytes:
     """Encode a block as aeon would write it, with the times of its entries.
 
-    Each entry of an archive becomes a record of one element. If the names of the entries give
-    record and element numbers, such as `0000012.1.jpg`, the original block is restored. engine: the
-    driver. Raises FormatError for an entry that is not a regular file; with `lossy` the entry is
-    dropped, and `findings` collects the loss. Also raises FormatError if the block has more records
-    than a file of its size can have.
+    Of an archive, each entry becomes a record of one element. But if the names of all entries
+    contain record and element numbers, such as `0000012.1.jpg`, the original block is restored.
+    engine: the driver. Raises FormatError for an entry that is not a regular file; with `lossy`
+    the entry is dropped, and `findings` collects the loss. Also raises FormatError if the block
+    has more records than a file of its size can have.
     """
     made = as_block(block, lossy, Findings() if findings is None else findings)
     data = b"".join(_encoded(made, engine))
@@ -64,10 +64,10 @@ def encode_archive(
 ) -> bytes:
     """Encode an archive as GNU cpio would write it, padded to a multiple of 512 bytes.
 
-    The elements of a block are named after their places, with a suffix by their contents:
-    `0000012.1.jpg` is the second element of record 12. Raises FormatError for a block whose records
-    have different numbers of elements, and for data that an archive cannot store; with `lossy`
-    these data are dropped, and `findings` collects the losses.
+    The names for elements of a block contain record and element numbers, and a suffix for the type
+    of contents: `0000012.1.jpg` is the second element of record 12. Raises FormatError for a block
+    whose records have different numbers of elements, and for data that an archive cannot store;
+    with `lossy` these data are dropped, and `findings` collects the losses.
     """
     archive = as_archive(block, lossy, Findings() if findings is None else findings)
     chunks = list(_encoded(archive, engine))
@@ -77,7 +77,7 @@ def encode_archive(
 
 
 def _encoded(block: Block, engine: Engine) -> Iterator[Data]:
-    """Yield the bytes of a file, without copying its elements."""
+    """Yield the bytes of a block or an archive, without copying its elements."""
     names = block.elements.name
     if END_NAME in names.take(np.flatnonzero(names.lengths == len(END_NAME))).tolist():
         message = f"an element is named {END_NAME.decode()}, which ends an archive"
@@ -103,7 +103,9 @@ def _encode_entries(entries: Entries, engine: Engine = "auto") -> Iterator[Data]
 
 
 def _interleaved(encoded: bytes, ends: Longs, data: Iterable[Data]) -> Iterator[Data]:
-    """Yield each heading, then the data of its entry. ends: int64, the end of each heading."""
+    """Yield each heading, then the data of its entry. ends: int64, where each heading ends in
+    `encoded`.
+    """
     start = 0
     for end, each in zip(ends.tolist(), data, strict=True):
         yield encoded[start:end]
@@ -116,7 +118,9 @@ def _interleaved(encoded: bytes, ends: Longs, data: Iterable[Data]) -> Iterator[
 def _headings(
     name: Strings, lengths: Longs, times: Longs, status: Mapping[str, Words], engine: Engine
 ) -> tuple[bytes, Longs]:
-    """Encode the headings and names of entries; also return the offset of the end of each."""
+    """Encode the headings of entries, each with its name; also return the offset of each one's
+    end.
+    """
     count = len(name)
     terminated = np.insert(name.data, name.offsets[1:], 0)
     offsets = name.offsets + np.arange(count + 1)
@@ -159,7 +163,7 @@ class BlockWriter:
         self._add(HEADER_NAME, bytes(HEADER_SIZE))
 
     def write(self, record: Sequence[Data]) -> None:
-        """Add a record, whose elements must not change until the block is closed."""
+        """Add a record. The caller must not change its elements before `close`."""
         for data in record:
             self._add(element_name(self.records, self._element), data)
             self._element += 1

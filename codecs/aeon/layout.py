@@ -64,13 +64,15 @@ def header_offset(field: str) -> int:
 
 @lru_cache(maxsize=8)
 def first_entries(count: int) -> Layout:
-    """Return the layout of the first `count` entries of an archive."""
+    """Return a layout that reads the first `count` entries of an archive."""
     return Layout(cs.Struct("entries" / cs.Array(count, Entry)))
 
 
 @lru_cache(maxsize=8)
 def headings(count: int) -> Layout:
-    """Return the layout of the headings and the names of `count` entries, without data."""
+    """Return a layout that writes the headings and the names of `count` entries, without their
+    data.
+    """
     return Layout(
         cs.Struct("entries" / cs.Array(count, cs.Struct(*EntryHeading.subcons, "name" / Name)))
     )

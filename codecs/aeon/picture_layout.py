@@ -1,6 +1,7 @@
-"""The layouts of the headers of picture files, up to width and height; names as in the standards.
+"""The layouts of the headers of picture files, up to width and height; names are from the
+standards.
 
-Like `lens.layout`, this module imports only Construct and the engine.
+So that programs can be cached, this module imports only Construct and the engine.
 """
 
 import construct as cs
@@ -102,7 +103,9 @@ Webp = cs.Struct(
 
 
 def _directory(order: str) -> cs.Struct:
-    """The first directory of a TIFF: a number of two bytes is in the first half of its value."""
+    """Return the layout of a TIFF's first directory; numbers of two bytes fill half of the value's
+    bytes.
+    """
     two, four = (cs.Int16ul, cs.Int32ul) if order == "little" else (cs.Int16ub, cs.Int32ub)
     entry = cs.Struct("tag" / two, "type" / two, "count" / four, "value" / cs.Bytes(4))
     return cs.Struct("count" / two, "entries" / cs.Array(this.count, entry))

@@ -1,4 +1,6 @@
-"""Read the headers of pictures: their size, and whether they have colours."""
+"""Read the headers of pictures: their size, whether they have colours, and whether they have Exif
+data.
+"""
 
 import re
 from dataclasses import dataclass
@@ -58,7 +60,9 @@ class Header:
 
     @property
     def sizes(self) -> tuple[tuple[int, int], ...]:
-        """The widths and heights that the decoded picture may have."""
+        """The pairs (width, height) that the decoded picture may have: two if it may be
+        rotated.
+        """
         size = self.width, self.height
         return (size, size[::-1]) if self.has_exif else (size,)
 
@@ -66,9 +70,9 @@ class Header:
 def read_header(data: bytes, *, limits: Limits = DEFAULT, engine: Engine = "auto") -> Header | None:
     """Return the header of a PNG, JPEG, BMP, WebP, TIFF or PNM; None for other files.
 
-    data: the file, or its beginning. Raises FormatError for a header that is truncated or damaged.
-    For a JPEG or PNM with such a header it returns None, as decoders accept many invalid ones; and
-    for a TIFF whose first directory is not in `data`.
+    data: the file, or its beginning. Also returns None for a TIFF whose first directory is not in
+    `data`. Raises FormatError for a truncated or damaged header; but for a JPEG or PNM returns
+    None, because decoders accept many such headers.
     """
     source = Source("picture", data)
     if data.startswith(b"\x89PNG"):
@@ -124,7 +128,7 @@ def _of_tiff(
     limits: Limits,
     engine: Engine,
 ) -> Header | None:
-    """Return the header in the first directory of a TIFF; None without both sides."""
+    """Return the header in the first directory of a TIFF; None if width or height is missing."""
     offset = number_of(read(head, Source("picture", data), limits=limits, engine=engine), "offset")
     if offset >= len(data):
         return None

@@ -1,4 +1,4 @@
-"""The chunks of PNG files: check that they are whole, and replace a palette by grey levels."""
+"""The chunks of PNG files: list them, and replace the colours of a palette by grey levels."""
 
 from typing import Final
 from zlib import crc32
@@ -24,7 +24,7 @@ _COLOUR_TYPE: Final = 17
 def chunks(
     data: bytes, *, limits: Limits = DEFAULT, engine: Engine = "auto"
 ) -> list[tuple[bytes, bytes]]:
-    """Return the type of each chunk, and all its bytes, up to IEND.
+    """Return the type and all bytes of each chunk, up to and including the chunk IEND.
 
     Raises FormatError for a file that ends inside of a chunk.
     """
@@ -39,9 +39,11 @@ def chunks(
 
 
 def with_grey_palette(data: bytes) -> bytes | None:
-    """Return a PNG whose colour i is grey of the level i; None for a file without a palette.
+    """Return a PNG in whose palette colour i is grey of the level i; None for a PNG without a
+    palette.
 
-    Transparency is left out, because a decoder may blend colours with it. Raises FormatError.
+    Decoding it gives palette indices. Transparency is left out, because a decoder may blend
+    colours with it. Raises FormatError for a truncated file.
     """
     if not data.startswith(SIGNATURE):
         return None

@@ -31,7 +31,7 @@ _OTHER: Final = "the file is truncated, damaged, or not a RIFF file"
 
 @dataclass(frozen=True)
 class Chunks:
-    """The chunks of a file in file order; the chunks in a list come after the list.
+    """All chunks of a file, in file order; a list is a chunk, and the chunks in it come after it.
 
     ids: the name of each chunk, four bytes. forms: the form of each list, four bytes; b"" for a
     chunk that is not a list. begins, ends: int64, the offsets in the source at which the data of
@@ -47,11 +47,14 @@ class Chunks:
     ends: Longs
 
     def named(self, name: bytes, first: int = 0, stop: int | None = None) -> list[int]:
-        """Return the indices of the chunks with a name, from `first` up to `stop` (excluded)."""
+        """Return the indices of the chunks with this name, from index `first` to `stop` - 1."""
         return (first + np.flatnonzero(self.ids[first:stop] == name)).tolist()
 
     def lists(self, form: bytes, first: int = 0, stop: int | None = None) -> list[int]:
-        """Return the lists with a form, from `first` up to `stop`, without lists inside these."""
+        """Return the indices of the lists with this form, from index `first` to `stop` - 1.
+
+        Lists inside such lists are left out.
+        """
         found, end = [], -1
         for each in (first + np.flatnonzero(self.forms[first:stop] == form)).tolist():
             if self.begins[each] > end:
@@ -60,21 +63,26 @@ class Chunks:
         return found
 
     def inside(self, outer: int) -> tuple[int, int]:
-        """Return the first chunk in the list `outer`, and the chunk after its last one."""
+        """Return the index of the first chunk in the list `outer`, and the index after its last
+        chunk.
+        """
         return outer + 1, int(np.searchsorted(self.begins, self.ends[outer], side="right"))
 
     def outermost(self) -> list[int]:
-        """Return the chunks that are in no list."""
+        """Return the indices of the chunks that are in no list."""
         last = np.maximum.accumulate(np.where(self.forms != b"", self.ends, 0))
         is_first = np.arange(self.ids.size) == 0
         return np.flatnonzero(is_first | (self.begins > np.roll(last, 1))).tolist()
 
     def data(self, chunk: int, before: int = 0) -> memoryview:
-        """Return the data of a chunk, and `before` bytes before them."""
+        """Return the data of a chunk, preceded by the `before` bytes before the data."""
         return self.source.view[int(self.begins[chunk]) - before : int(self.ends[chunk])]
 
     def read(self, layout: Layout, chunk: int, before: int = 0) -> Fields:
-        """Read a chunk's data, and the `before` bytes before, with a layout. Raises FormatError."""
+        """Read a chunk's data, and the `before` bytes before them, with a layout.
+
+        Raises FormatError if the data do not fit the layout.
+        """
         source = Source(self.source.name, self.data(chunk, before))
         try:
             return read(layout, source, limits=self.limits, engine=self.engine)
@@ -83,11 +91,11 @@ class Chunks:
 
     @property
     def whole(self) -> Place:
-        """The place, for messages, of the whole file."""
+        """The place of the whole file, for messages."""
         return Place(self.source.name)
 
     def place(self, chunk: int) -> Place:
-        """Return the place, for messages, of a chunk."""
+        """Return the place of a chunk, for messages."""
         offset = int(self.begins[chunk]) - HEADING
         return Place.in_bytes(self.source, offset, f"chunks[{chunk}]")
 
@@ -99,10 +107,10 @@ class Chunks:
 def read_chunks(
     source: Source, form: bytes, *, limits: Limits, findings: Findings, engine: Engine
 ) -> Chunks:
-    """Read the chunks of a RIFF file with a form, b"WAVE" or b"AVI ".
+    """Read the chunks of a RIFF file. form: b"WAVE" or b"AVI ".
 
-    Bytes after the last chunk are ignored. Data of odd size without a padding byte are a finding.
-    Raises FormatError for a file of another kind, and for a truncated or damaged file.
+    Bytes after the last chunk are ignored. Data of odd size without a padding byte give a finding.
+    Raises FormatError for a file of another form, and for a truncated or damaged file.
     """
     whole = _source_of(source, form, limits, engine)
     first: FormatError | None = None
@@ -121,7 +129,10 @@ def read_chunks(
 
 
 def _source_of(source: Source, form: bytes, limits: Limits, engine: Engine) -> list[Source]:
-    """Return the whole file, and the file cut at the size in its header. Raises FormatError."""
+    """Return the whole file, and the file cut at the size in its header.
+
+    Raises FormatError for a file of another form, and for a truncated file.
+    """
     try:
         head = read(_HEAD, source, limits=limits, engine=engine)
     except FormatError as error:
@@ -156,7 +167,7 @@ def _chunks(layout: Layout, source: Source, limits: Limits, engine: Engine) -> C
 def _check_ends(chunks: Chunks, starts: Longs) -> None:
     """Raise FormatError for a chunk beyond the end, and for a list that ends inside of a chunk.
 
-    starts: the offset of each chunk, and then the offset of the end.
+    starts: the offset of each chunk, and then the offset of the file's end.
     """
     size = len(chunks.source.view)
     is_list = chunks.forms != b""
@@ -172,7 +183,9 @@ def _check_ends(chunks: Chunks, starts: Longs) -> None:
 
 
 def _damaged(error: FormatError, source: Source) -> FormatError:
-    """Convert an error of the engine: move a place after the end of the file to its end."""
+    """Return an error of the engine with its place moved to the end of the file, if it is after
+    it.
+    """
     place, size = error.place or Place(source.name), len(source.view)
     if place.span is not None and place.span.end > size:
         place = replace(place, span=Span(min(place.span.start, size), size))

@@ -1,6 +1,6 @@
 """The layouts of RIFF files, which are WAVE sounds or AVI videos; the names are Microsoft's.
 
-Like `lens.layout`, this module imports only Construct and the engine.
+So that programs can be cached, this module imports only Construct and the engine.
 """
 
 from collections.abc import Callable
@@ -18,11 +18,11 @@ Head = cs.Struct("magic" / cs.Const(b"RIFF"), "size" / cs.Int32ul, "form" / cs.B
 
 
 def _file(padded: Callable[[cs.Construct], cs.Construct]) -> cs.Construct:
-    """Return the layout of a file; `padded`: adds the padding after the data of a chunk.
+    """Return the layout of a file. padded: a function that adds the padding after a chunk's data.
 
-    Some lists of an AVI file contain chunks, which the layout reads as chunks after the heading of
-    the list. It reads the contents of any other list as plain bytes. The reader adds an empty chunk
-    of zeros after the file, at which the layout ends.
+    For the lists of an AVI file that contain chunks, the layout reads the heading of the list,
+    then its chunks. It reads the contents of any other list as plain bytes. The layout ends at an
+    empty chunk of zeros, which the reader adds after the file.
     """
     rest = padded(cs.Bytes(this._._.size - 4))
     chunk = cs.Struct(

@@ -1,4 +1,6 @@
-"""Read WAVE files as aeon's audio needs them: uncompressed, one channel, 16 bits a sample."""
+"""Read the WAVE files that aeon's audio type accepts: uncompressed, one channel, 16 bits a
+sample.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +34,7 @@ _CODECS: Final[Mapping[int, str]] = {
 
 @dataclass(frozen=True)
 class Sound:
-    """A sound of one channel. rate: samples per second; samples: int16 [n], a view."""
+    """A sound of one channel. rate: samples per second; samples: int16 [n], not copied."""
 
     rate: int
     samples: NDArray[np.int16]
@@ -45,7 +47,7 @@ def decode(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Sound:
-    """Read a sound. `findings` collects what other programs do not accept.
+    """Read a sound. `findings` collects properties of the file that other programs do not accept.
 
     Raises FormatError for a file that is damaged or is not a WAVE file, and for compressed sounds,
     several channels, or samples that do not have 16 bits. Source: etl_audio.cpp, which reads with

@@ -1,1 +1,1 @@
-"""Layouts of your own, run by the binary engine."""
+"""Read and write files by a Construct declaration of your own, which the binary engine runs."""

@@ -19,25 +19,28 @@ PARENT = "parent"
 
 
 class Found(Protocol):
-    """The flat columns of a file, from any driver."""
+    """The flat columns of a file, which either driver makes."""
 
     def __getitem__(self, path: str) -> Values:
         """Return the values of a field."""
 
     def counts(self, path: str) -> np.ndarray[tuple[int], np.dtype[np.integer]]:
-        """Return the number of elements of each instance of an array."""
+        """Return the number of elements of an array, each time it occurs in the file."""
 
     def owners(self, path: str) -> Longs | None:
-        """Return the index of the record of each value; None if no value may be absent."""
+        """Return for each value the index of the record that has it; None if no record may lack
+        it.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class Columns(Mapping[str, Table]):
     """The tables of a file: `columns["root"]`, and a table for each array of records by its path.
 
-    A field is a column of single values; a value is absent where the layout has no field. An array
-    is a column of lists. The column `parent` has the index of the row in the table above that
-    contains the row. `end` is the offset after the last byte that was read.
+    A field becomes a column of single values; a row is absent if its record does not have the
+    field. An array becomes a column of lists. The column `parent` has, for each row, the index of
+    the row in the table above to which it belongs. `end` is the offset after the last byte that
+    was read.
     """
 
     shape: Shape
@@ -46,7 +49,7 @@ class Columns(Mapping[str, Table]):
     texts: Mapping[str, Strings]
 
     def __getitem__(self, name: str) -> Table:
-        """Return a table by its name. Raises KeyError."""
+        """Return a table by its name. Raises KeyError for an unknown name."""
         if name not in self._tables:
             self._tables[name] = self._table(name)
         return self._tables[name]
@@ -99,7 +102,10 @@ class Columns(Mapping[str, Table]):
 
 
 def flattened(shape: Shape, tables: Mapping[str, Table]) -> "Flat":
-    """Return the flat columns of tables: the inverse of `Columns`. Raises ValueError."""
+    """Return the flat columns of tables: the inverse of `Columns`.
+
+    Raises ValueError for tables that do not fit the layout.
+    """
     flat = Flat({}, {}, {})
     for name, columns in shape.tables.items():
         if name not in tables:
@@ -125,10 +131,10 @@ def flattened(shape: Shape, tables: Mapping[str, Table]) -> "Flat":
 
 @dataclass(frozen=True)
 class Flat:
-    """Flat columns: the values that are present, by path.
+    """Flat columns, by path. values: the present values of each field.
 
-    present: for each row of its table, whether a field is present. lengths: for each row, the
-    length of a list, or the number of the records below.
+    present: whether a field is present, for each row of its table. lengths: for each row, the
+    length of a list, or the number of records in an array.
     """
 
     values: dict[str, Numbers | Strings]
@@ -143,7 +149,10 @@ def _dense(column: TableColumn, path: str) -> Numbers | Strings:
 
 
 def _counts(name: str, table: Table, above: int) -> Longs:
-    """Return how many records each record of the table above has. Raises ValueError."""
+    """Return how many rows of this table belong to each of the `above` rows of the table above.
+
+    Raises ValueError if the column `parent` is missing or wrong.
+    """
     parents = table.columns.get(PARENT)
     if not isinstance(parents, Numbers) or parents.values.dtype.kind not in "iu":
         raise ValueError(f"write: the table {name!r} needs the column {PARENT!r}, of integers")

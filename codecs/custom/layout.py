@@ -1,4 +1,4 @@
-"""Compile a Construct declaration of your own to a program that reads files to columns."""
+"""Compile a Construct declaration of your own to a program that reads files as columns."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ class Layout:
 
     @cached_property
     def labels(self) -> Mapping[str, Mapping[int, str]]:
-        """The names of the numbers of each Enum and FlagsEnum, by the path of the field."""
+        """For each Enum and FlagsEnum, by the path of the field: the names of its numbers."""
         return MappingProxyType(self.shape.tree.labels)
 
     def read(
@@ -45,24 +45,28 @@ class Layout:
         limits: Limits = DEFAULT,
         engine: Engine = "auto",
     ) -> Columns:
-        """Return the columns of the bytes of a file; bytes after `Columns.end` are ignored.
+        """Return the columns of a file, given its bytes; bytes after `Columns.end` are ignored.
 
-        `name`: the file name in messages. `engine`: with "reference", Construct itself reads the
-        data. Raises FormatError.
+        `name`: the file name for messages. `engine`: with "reference", Construct itself reads the
+        data. Raises FormatError for data that do not fit the layout.
         """
         return read(self.shape, Source(name, data), limits, engine)
 
     def load(
         self, path: str | os.PathLike[str], *, limits: Limits = DEFAULT, engine: Engine = "auto"
     ) -> Columns:
-        """Return the columns of a file, which may be compressed. Raises FormatError, OSError."""
+        """Return the columns of a file, which may be compressed.
+
+        Raises FormatError for data that do not fit the layout, OSError if the file cannot be read.
+        """
         return read(self.shape, files.read(path, limits=limits), limits, engine)
 
     def write(self, columns: Mapping[str, Table], *, engine: Engine = "auto") -> bytes:
         """Return the bytes of a file with the given tables: the inverse of `read`.
 
-        exset computes the counts that Construct computes. Raises FormatError for a value that
-        the layout forbids, and ValueError for tables that do not fit the layout.
+        The counts need not be given: exset computes those that Construct computes. Raises
+        FormatError for a value that the layout forbids, and ValueError for tables that do not fit
+        the layout.
         """
         from exset.codecs.custom.writing import write
 
@@ -71,10 +75,11 @@ class Layout:
     def stream(
         self, path: str | os.PathLike[str], *, limits: Limits = DEFAULT, engine: Engine = "auto"
     ) -> Iterator[Columns]:
-        """Yield the columns of a large file in chunks, each with some of its records.
+        """Yield the columns of a large file in chunks, each with the next records of the file.
 
         The layout must end in an array of records; each chunk also has the fields before this
-        array. exset reads other layouts as a whole. Raises FormatError, OSError.
+        array. exset reads files of other layouts as a whole. Raises FormatError for data that do
+        not fit the layout, OSError if the file cannot be read.
         """
         from exset.codecs.custom.streaming import stream
 
@@ -99,7 +104,7 @@ class Layout:
 def compile_layout(declaration: "Construct") -> Layout:
     """Compile a Construct declaration to a program that reads and writes columns.
 
-    Raises TypeError for an object that the engine cannot run; the message names the field, and says
-    what to write instead. docs/engine.md lists such objects, and what to write instead.
+    Raises TypeError for an object that the engine cannot run; the message names the field, and
+    says what to write instead. docs/engine.md lists such objects.
     """
     return Layout(declaration)

@@ -1,4 +1,4 @@
-"""Read a file to the columns of a layout."""
+"""Read a file as the columns of a layout."""
 
 from exset.codecs.custom.columns import Columns
 from exset.codecs.custom.shape import Shape
@@ -30,9 +30,11 @@ def read(shape: Shape, source: Source, limits: Limits, engine: Engine) -> Column
 def columns_of(
     shape: Shape, fields: LazyFields, source: Source, limits: Limits, *, compiled: bool
 ) -> Columns:
-    """Return the columns of fields that were read. Raises FormatError for an undecodable text.
+    """Return the columns for fields that were read. Raises FormatError for a text that cannot be
+    decoded.
 
-    In a record of an array without a count, such a text ends the array before this record.
+    In an array without a count, which ends before the first invalid record, such a text ends the
+    array.
     """
     texts: dict[str, Strings] = {}
     rest = shape.program.rest

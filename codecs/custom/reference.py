@@ -66,16 +66,20 @@ class Parsed:
         return {path: Text.unchecked(**vars(Strings.of(self._values[path]))) for path in named}
 
     def counts(self, path: str) -> Longs:
-        """Return the number of elements of each instance of an array."""
+        """Return the number of elements of an array, each time it occurs in the file."""
         return np.array(self._counts[path], np.int64)
 
     def owners(self, path: str) -> Longs | None:
-        """Return the index of the record of each value; None if no value may be absent."""
+        """Return for each value the index of the record that has it; None if no record may lack
+        it.
+        """
         is_optional = path in self._shape.program.owners
         return np.array(self._owners[path], np.int64) if is_optional else None
 
     def _walk(self, node: ir.Node, value: Any, row: int) -> None:
-        """Add the values of a node. row: the record that contains it, in its table."""
+        """Add the values of a node to the columns. row: the index of the record that contains the
+        node.
+        """
         match node:
             case ir.Record(construct=cs.Struct()):
                 for name, member in node.members:
@@ -115,7 +119,7 @@ class Parsed:
 
 
 def evaluated(expression: ir.Expression, values: Mapping[str, Any]) -> Any:
-    """Evaluate an expression; `values` has the latest value of each field."""
+    """Evaluate an expression; `values` has the last value that was read of each field."""
     if isinstance(expression, ir.Number):
         return values[expression.path]
     if isinstance(expression, ir.Match):
@@ -129,7 +133,9 @@ def evaluated(expression: ir.Expression, values: Mapping[str, Any]) -> Any:
 
 
 def _with_numbers(con: cs.Construct) -> cs.Construct:
-    """Copy a declaration, with the number in place of each FlagsEnum, which drops unknown flags."""
+    """Copy a declaration, and replace each FlagsEnum by its number, because it drops unknown
+    flags.
+    """
     if isinstance(con, cs.FlagsEnum):
         return con.subcon
     if isinstance(con, cs.Compiled):

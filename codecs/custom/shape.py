@@ -1,4 +1,6 @@
-"""The tables of a layout: one for the layout itself, and one for each array of records."""
+"""The tables that a layout describes: one for the layout itself, and one for each array of
+records.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ ROOT = "root"
 
 @dataclass(frozen=True)
 class Shape:
-    """Which table and which column each field becomes.
+    """The table and the column that each field becomes.
 
     tables: for each table, the paths of its columns, by their names. above: for each table but the
     first, the table whose rows contain its rows. engine: the layout that the engine runs.
@@ -43,7 +45,7 @@ class Shape:
 
     @cached_property
     def records(self) -> tuple[str, ...]:
-        """The paths of the arrays of records, outer ones first."""
+        """The paths of the arrays of records; an outer array comes before the arrays in it."""
         rows = self.program.rows
         return tuple(sorted((path for path in rows if rows[path].is_records), key=_depth))
 
@@ -63,7 +65,8 @@ class Shape:
         return {name: self.table_of(name) for name in self.records}
 
     def is_hidden(self, path: str) -> bool:
-        """Return whether a field has no column: a count that the lengths of lists show.
+        """Return whether a field has no column, because the lengths of lists already show this
+        count.
 
         The count of an array of records that may be absent has a column: without this column, an
         absent array would look like an empty one.
@@ -75,7 +78,9 @@ class Shape:
         return not (is_records and path in self.program.owners)
 
     def table_of(self, path: str) -> str:
-        """Return the table of a field, or the table above an array of records."""
+        """Return the name of the table that has a field, or of the table above an array of
+        records.
+        """
         inside = [name for name in self.records if path.startswith(f"{name}.")]
         return max(inside, key=len, default=ROOT)
 
@@ -84,7 +89,7 @@ class Shape:
         return path in self.program.rows
 
     def below(self, table: str) -> Iterator[str]:
-        """Yield the tables of the arrays in the records of a table."""
+        """Yield the names of the tables directly below a table: of the arrays in its records."""
         return (name for name, above in self.above.items() if above == table)
 
 

@@ -30,7 +30,8 @@ _WINDOW: Final = 1 << 22
 
 @dataclass(frozen=True)
 class _Parts:
-    """A layout in two: the fields before the last array, and the array, with the same paths.
+    """A layout split in two, with the same paths: `head`, the fields before the last array;
+    `records`.
 
     name: the name of the array. count: the path of its count; None if it has none.
     """
@@ -43,7 +44,9 @@ class _Parts:
 
 @dataclass(frozen=True)
 class _Joined:
-    """The flat columns of a chunk: the columns of the head, and the columns of its records."""
+    """The flat columns of a chunk: the columns of `head`, and of `records`, which has those in
+    `paths`.
+    """
 
     head: Columns
     records: Columns
@@ -75,7 +78,7 @@ def stream(
 
 
 def _split(shape: Shape) -> _Parts | None:
-    """Split a layout before its last field; None if that is no array of records by itself."""
+    """Split a layout before its last field; return None unless this is an array of records."""
     declaration = shape.declaration
     while isinstance(declaration, cs.Renamed | cs.Compiled):
         is_named = isinstance(declaration, cs.Renamed)
@@ -115,7 +118,7 @@ class _Stream:
         self._start = 0
 
     def chunks(self) -> Iterator[Columns]:
-        """Yield the columns of each chunk, at least one."""
+        """Yield the columns of each chunk; there is at least one chunk."""
         head, name = self._head(), self._parts.name
         left = None
         if self._parts.count is not None:
@@ -157,7 +160,9 @@ class _Stream:
                 return head
 
     def _records(self, left: int | None, first: int) -> tuple[Columns, FormatError | None]:
-        """Read the held records, at most `left`; return the error at which they end, if any."""
+        """Read the records in the held bytes, at most `left`; also return the error at which they
+        end.
+        """
         records, source = self._parts.records, self._source
         limits, compiled, wrong = self._limits, self._compiled, None
         try:
@@ -181,7 +186,7 @@ class _Stream:
         return Columns(self._shape, self._start + records.end, found, texts)
 
     def _raise_short(self, wrong: FormatError | None, left: int, count: int, first: int) -> None:
-        """Raise the error of a file that has fewer records than its count."""
+        """Raise the error for a file that has fewer records than its count says."""
         if wrong is None:
             wrong = TruncatedError(f"the data end after {first + count} of {first + left} records")
         raise self._moved(wrong, first)

@@ -1,4 +1,4 @@
-"""Turn the functions of a declaration, such as `lambda this: this.n - 4`, into expressions."""
+"""Convert the functions in a declaration, such as `lambda this: this.n - 4`, to expressions."""
 
 import enum
 import operator
@@ -12,9 +12,10 @@ _COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 class _Symbol:
-    """Stands for the context while a function runs, and notes what the function does with it.
+    """Replaces the context while a function runs, and records the operations of the function as an
+    expression.
 
-    Whatever needs a value, such as `if` or `len`, raises TypeError.
+    Operations that need a value, such as `if` or `len`, raise TypeError.
     """
 
     __slots__ = ("expression",)
@@ -74,5 +75,5 @@ def symbolic(value: object) -> object:
 
 
 def number_of(value: object) -> object:
-    """Return the number of a member of an IntEnum."""
+    """Return the number of a member of an IntEnum; return other values unchanged."""
     return int(value) if isinstance(value, enum.IntEnum) else value

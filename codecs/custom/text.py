@@ -1,4 +1,4 @@
-"""The texts of a layout: bytes in any encoding of Python, to UTF-8 and back."""
+"""Convert the texts of a layout from any encoding that Python knows to UTF-8, and back."""
 
 import codecs
 from typing import NamedTuple
@@ -15,15 +15,17 @@ _NOT_ASCII = 0x80
 class Encoding(NamedTuple):
     """How the bytes of a field represent its value.
 
-    name: the encoding of a text; "" for bytes. strip: units of this many zero bytes
-    are removed from the end; 0 removes nothing.
+    name: the encoding of a text; "" for bytes. strip: zeros at the end are removed in groups of
+    this many bytes; 0 removes nothing.
     """
 
     name: str
     strip: int
 
     def decode(self, raw: Strings) -> "tuple[Strings, int | None]":
-        """Return the values of a column, and the first row that cannot be decoded, if any."""
+        """Return the decoded values of a column, and the first row that cannot be decoded, or
+        None.
+        """
         if self.strip:
             raw = _stripped(raw, self.strip)
         if not self.name:
@@ -48,7 +50,10 @@ class Encoding(NamedTuple):
         return Text.unchecked(**vars(Strings.of(values))), None
 
     def encode(self, values: Strings) -> Strings:
-        """Return the bytes of a column of texts. Raises ValueError."""
+        """Return the encoded bytes of a column of texts.
+
+        Raises ValueError for a text that the encoding cannot represent.
+        """
         if not self.name or codecs.lookup(self.name).name == "utf-8":
             return values
         return Strings.of(
@@ -58,7 +63,9 @@ class Encoding(NamedTuple):
 
 
 def _stripped(raw: Strings, unit: int) -> Strings:
-    """Remove the units of zeros at the end of each row, as Construct's NullStripped does."""
+    """Remove zeros, `unit` bytes at a time, from the end of each row, as Construct's NullStripped
+    does.
+    """
     begins, ends = raw.offsets[:-1], raw.offsets[1:].copy()
     tails = (ends - begins) % unit
     for tail in range(1, unit):  # remove an incomplete unit of zeros first

@@ -1,7 +1,8 @@
-"""Convert declarations of users to the nodes of the engine: more of Construct than formats need.
+"""Convert declarations of users to the nodes of the engine; they may use more of Construct than
+exset.
 
-Members that Construct computes when it builds, such as the count of a PrefixedArray, are fields of
-the engine, but no columns.
+Members that Construct computes when it builds, such as the count of a PrefixedArray, become fields
+of the engine, but not columns.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,10 +25,11 @@ _COUNT: Final = "_count"
 class WideTree(Tree):
     """A checked declaration of a user.
 
-    encodings: the encoding of each text, by path. labels: the names of the numbers of each Enum and
-    FlagsEnum, by path. hidden: the paths that are no columns. computed: for each field that is
-    computed when it is written, the path of what it counts, or an expression. Raises TypeError for
-    an object that the engine cannot run; the message says what to write instead.
+    encodings: the encoding of each text, by path. labels: the names of the numbers of each Enum
+    and FlagsEnum, by path. hidden: the paths of fields that are not columns. computed: for each
+    field that is computed when it is written, the array or bytes that it counts, or an expression.
+    Raises TypeError for an object that the engine cannot run; the message says what to write
+    instead.
     """
 
     def __init__(self, declaration: cs.Construct) -> None:
@@ -99,7 +101,7 @@ class WideTree(Tree):
         return node
 
     def _constant(self, con: Any, path: str, scope: Scope) -> ir.Node:
-        """Convert a constant, as its only bytes."""
+        """Convert a constant to a node with the only bytes that it allows."""
         inner = _stripped(con.subcon)
         if isinstance(con.value, float) or not isinstance(
             inner, cs.Bytes | cs.FormatField | cs.BytesInteger | cs.StringEncoded
@@ -159,7 +161,7 @@ class WideTree(Tree):
         return self._group(con, path, scope, length, blob)
 
     def _number(self, con: cs.Construct, path: str, suffix: str, scope: Scope) -> ir.Number:
-        """Convert the hidden number before a field."""
+        """Convert the number that precedes a field, such as its count; it is not a column."""
         node = self._node(con, path + suffix, scope)
         if not isinstance(node, ir.Number) or node.is_real:
             refuse(path, f"{type(con).__name__} cannot be a count")
@@ -167,7 +169,7 @@ class WideTree(Tree):
         return node
 
     def _group(self, con: cs.Construct, path: str, scope: Scope, *nodes: ir.Node) -> ir.Record:
-        """Join the nodes of one member of a Struct."""
+        """Join several nodes that come from one member of a Struct."""
         record = ir.Record(con, path, tuple((None, node) for node in nodes))
         self._scopes[record] = {"_": scope}
         return record
@@ -223,7 +225,9 @@ class WideTree(Tree):
         return ir.Test(con, path, condition)
 
     def _switch(self, con: Any, path: str, scope: Scope) -> ir.Node:
-        """Convert to branches; the fields of a case are below its key, such as `body.3.size`."""
+        """Convert a Switch to branches; the paths of a case contain its key, such as
+        `body.3.size`.
+        """
         key = self._expression(con.keyfunc, scope, path)
         labels = self.labels.get(key.path, {}) if isinstance(key, ir.Number) else {}
         values = {label: value for value, label in labels.items()}
@@ -262,7 +266,7 @@ class Length:
 
 
 def _stripped(con: cs.Construct) -> cs.Construct:
-    """Return a construct without wrappers that change nothing."""
+    """Return a Construct object without the wrappers that change nothing."""
     while isinstance(con, cs.Compiled | cs.Enum | cs.Hex | cs.Default) or (
         isinstance(con, cs.Renamed) and con.name is None
     ):

@@ -1,4 +1,4 @@
-"""Write a file from the tables of a layout: flat columns, with the counts that are computed."""
+"""Write a file from the tables of a layout: make its flat columns, and compute the counts."""
 
 import operator
 import re
@@ -89,7 +89,7 @@ def _strings(shape: Shape, flat: Flat, path: str) -> Strings:
 
 
 def _exact(values: NDArray[Any], leaf: Leaf, path: str) -> NDArray[Any]:
-    """Return numbers as the dtype of a field. Raises ValueError for one that does not fit."""
+    """Return numbers in the dtype of a field. Raises ValueError for a number that does not fit."""
     if values.dtype == leaf.native:
         return values
     with np.errstate(all="ignore"):
@@ -105,7 +105,7 @@ def _exact(values: NDArray[Any], leaf: Leaf, path: str) -> NDArray[Any]:
 def _computed(
     shape: Shape, flat: Flat, values: Mapping[str, Values], path: str
 ) -> NDArray[Any] | None:
-    """Return the numbers of a field that is computed, None for another field."""
+    """Compute the numbers of a field that is computed; return None for another field."""
     how = shape.tree.computed.get(path)
     if how is None or (isinstance(how, Length) and not shape.is_hidden(path)):
         return None
@@ -122,7 +122,7 @@ def _computed(
 
 
 def _lengths(shape: Shape, flat: Flat, values: Mapping[str, Values], path: str) -> Longs:
-    """Return the number of elements, or of bytes, of each instance of a field."""
+    """Return the number of elements, or of bytes, of a field, each time it occurs."""
     if path in flat.lengths:
         lengths = flat.lengths[path]
         is_optional = path in flat.present and path in shape.program.owners
@@ -154,7 +154,10 @@ def _evaluated(
 
 
 def _name_in(pattern: re.Pattern[str], expression: object) -> str:
-    """Return the name of the field of the same Struct in an expression. Raises LookupError."""
+    """Return the name of the one field in an expression; it must be in the same Struct.
+
+    Raises LookupError for another expression.
+    """
     found = pattern.fullmatch(repr(expression))
     if found is None:
         raise LookupError
@@ -162,7 +165,10 @@ def _name_in(pattern: re.Pattern[str], expression: object) -> str:
 
 
 def _padded(shape: Shape, flat: Flat, values: Mapping[str, Values], blob: ir.Blob) -> Strings:
-    """Return texts with zeros up to the size of their field. Raises ValueError."""
+    """Return texts, filled with zeros up to the size of their field.
+
+    Raises ValueError for a text that is too long.
+    """
     strings = values[blob.path]
     assert isinstance(strings, Strings)
     sizes = _sizes(shape, flat, values, blob.count, blob.path)

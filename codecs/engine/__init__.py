@@ -4,8 +4,9 @@
     fields = read(layout, source)            # {"n": array([3]), "x": array([1., 2., 3.])}
     write(layout, fields) == source.data
 
-Two drivers give the same columns, bytes and errors: Construct itself, the reference, and an
-interpreter of the program that the layout is lowered to. The engine knows no file format.
+Two drivers give the same columns, bytes and errors: Construct itself (the reference), and an
+interpreter. The interpreter runs a program, to which the layout is lowered. The engine knows no
+file format.
 """
 
 from exset.codecs.engine.chunked import Chunk, ChunkedLayout, ChunkReader

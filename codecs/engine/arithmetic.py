@@ -55,7 +55,9 @@ def real_number(data: Bytes, at: int, size: int, form: int) -> float:
 
 @kernel
 def calculate(row: CodeRow, ints: Longs, reals: Reals) -> bool:
-    """Compute register a from b, or b and c; return False if 64 bits are not enough."""
+    """Compute register a from register b, or from b and c; return False if 64 bits are not
+    enough.
+    """
     opcode = row[0]
     a = row[1]
     b = row[2]

@@ -1,4 +1,4 @@
-"""Build a program: instructions, registers, streams, blocks of numbers, superinstructions.
+"""Build a program: add instructions, registers, streams, blocks of numbers, superinstructions.
 
 A superinstruction runs an instruction together with one or more that follow it.
 """
@@ -15,7 +15,7 @@ _Row: TypeAlias = list[int]
 
 
 class Assembler:
-    """Appends instructions to a program. used: the paths of numbers that expressions use."""
+    """Appends instructions to a program. used: the paths of the numbers that expressions use."""
 
     def __init__(self, used: Iterable[str]) -> None:
         self.program = Program()
@@ -46,12 +46,12 @@ class Assembler:
         self.program.code[at][operand] = self.here()
 
     def register(self, value: int = 0) -> int:
-        """Add a register of whole numbers."""
+        """Add a register for whole numbers, and return its index. value: its initial value."""
         self.program.ints.append(value)
         return len(self.program.ints) - 1
 
     def real(self, value: float = 0.0) -> int:
-        """Add a register of reals."""
+        """Add a register for reals, and return its index. value: its initial value."""
         self.program.reals.append(value)
         return len(self.program.reals) - 1
 
@@ -61,12 +61,12 @@ class Assembler:
         return len(self.program.constants) - len(value)
 
     def stream(self) -> int:
-        """Add a stream."""
+        """Add a stream, and return its number."""
         self.program.streams += 1
         return self.program.streams - 1
 
     def pair(self) -> int:
-        """Add two streams that grow together, and return the first."""
+        """Add two streams that grow together, and return the number of the first."""
         self.program.pairs.append(self.program.streams)
         self.program.streams += 2
         return self.program.streams - 2
@@ -106,7 +106,9 @@ class Assembler:
 
 
 def _origin_of(node: ir.Node) -> Origin:
-    """Describe the node of an instruction, for error messages; for a block, its last number."""
+    """Return a description of an instruction's node, for messages; for a block, of its last
+    number.
+    """
     match node:
         case ir.Number():
             return Origin("block", node.path)
@@ -131,11 +133,12 @@ def _first_field(expression: ir.Expression | None) -> str | None:
 
 
 def fuse(code: list[_Row]) -> None:
-    """Make superinstructions: replace the operation of an instruction if certain others follow.
+    """Make superinstructions: replace an instruction's operation by one that also runs the next
+    ones.
 
-    The other instructions stay in the program, with their operands. So the interpreter can stop
-    before any of them, if it fails or its stream is full: it then runs this instruction alone,
-    which reports the error. A jump into the middle works for the same reason.
+    The next instructions stay in the program, with their operands. So if one of them fails, or its
+    stream is full, the interpreter can stop before it, and then runs it alone to report the error.
+    A jump into the middle works for the same reason.
     """
     for at, row in enumerate(code):
         if row[0] == op.GO and code[row[1]][0] == op.NEXT:
@@ -146,7 +149,7 @@ def fuse(code: list[_Row]) -> None:
 
 
 def _fused(row: _Row, second: _Row, third: _Row, fourth: _Row) -> int:
-    """Return the operation for an instruction, with regard to the next three instructions."""
+    """Return the operation for an instruction, which may also run some of the next three."""
     if row[0] == op.TAKE:
         if second[0] == op.EACH and second[2] == row[3]:
             return op.TAKE_EACH

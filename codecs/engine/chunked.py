@@ -1,7 +1,8 @@
-"""Read a file of many records in chunks: first the head, then some records at a time.
+"""Read a file of many records in chunks: first the head (the fields before them), then the
+records.
 
-Each chunk is read like a small file with two fields: the count, set to the number of records in the
-chunk, and the array.
+Each chunk is read like a small file with two fields: the number of records in the chunk, in place
+of the file's count, and the array of these records.
 """
 
 from collections.abc import Iterator, Mapping
@@ -46,7 +47,7 @@ class ChunkedLayout:
 
     @cached_property
     def least(self) -> int:
-        """The smallest number of bytes of a record."""
+        """The smallest number of bytes that a record can have."""
         return self.tail.rows[self.path].least
 
     @cached_property
@@ -56,7 +57,7 @@ class ChunkedLayout:
 
     @property
     def size(self) -> int:
-        """The number of bytes of the count."""
+        """The number of bytes that the count takes in the file."""
         return self.stored.itemsize
 
     def write_count(self, count: int) -> bytes:
@@ -64,14 +65,14 @@ class ChunkedLayout:
         return np.array(count, self.stored).tobytes()
 
     def write_head(self, fields: Mapping[str, Values]) -> bytes:
-        """Return the bytes of the fields before the count, from the columns of a file."""
+        """Return the bytes of the fields before the count. fields: the columns of a file."""
         return write(self.head, {path: fields[path] for path in self.head.leaves})
 
     def write_records(self, fields: Mapping[str, Values], written: int = 0) -> bytes:
-        """Return the bytes of the records alone, from the columns of a file.
+        """Return the bytes of the records alone. fields: the columns of a file.
 
-        written: the number of bytes of the earlier records; a large file makes compiling
-        worthwhile.
+        written: how many bytes of records were written before: for many bytes, compiled code is
+        used.
         """
         columns = {path: fields[path] for path in self.tail.leaves}
         engine: Engine = "table" if KERNELS.use_compiled(written) else "auto"
@@ -80,18 +81,22 @@ class ChunkedLayout:
 
 @dataclass(frozen=True)
 class Shift:
-    """The position of a chunk in its file: the offset of its first byte, and its first record."""
+    """The position of a chunk in its file.
+
+    path: the path of the array of records. start: the chunk's offset. first: the index of its
+    first record.
+    """
 
     path: str
     start: int
     first: int
 
     def error(self, error: FormatError) -> FormatError:
-        """Convert the place of an error from the chunk to the file."""
+        """Return an error with its place in the file, not in the chunk."""
         return error.changed(self.finding)
 
     def finding(self, finding: Finding) -> Finding:
-        """Convert the place of a finding from the chunk to the file."""
+        """Return a finding with its place in the file, not in the chunk."""
         if (place := finding.place) is None:
             return finding
         return replace(finding, place=place.moved(self.start, self.path, self.first))
@@ -99,7 +104,7 @@ class Shift:
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some records of a file: `source` has them as a small file, `fields` has their fields."""
+    """A chunk of the records of a file: `source` has them as a small file, `fields` as columns."""
 
     fields: Fields
     source: Source
@@ -110,7 +115,8 @@ class Chunk:
 class ChunkReader:
     """Reads a file in chunks: first `head`, then `records`.
 
-    held: the bytes that were read but not used; before the head is read, the first bytes.
+    held: the bytes that were read but not yet decoded; the caller may give the first bytes of the
+    file.
     """
 
     def __init__(
@@ -125,7 +131,10 @@ class ChunkReader:
         self._start = 0  # the offset of the held bytes in the file
 
     def head(self) -> tuple[Fields, Source]:
-        """Read the fields before the count; return them and their bytes. Raises FormatError."""
+        """Read the fields before the count; return them and their bytes.
+
+        Raises FormatError for a truncated or invalid head.
+        """
         while True:
             source = Source(self._blocks.name, self.held)
             try:
@@ -138,7 +147,7 @@ class ChunkReader:
                 return fields, source
 
     def records(self) -> Iterator[Chunk]:
-        """Yield one or more chunks. Raises FormatError."""
+        """Yield one or more chunks. Raises FormatError for a truncated or invalid record."""
         size = self._layout.size
         while len(self.held) < size and self._read_more():
             pass
@@ -178,7 +187,7 @@ class ChunkReader:
         return self._start, len(self.held) + sum(map(len, self._blocks))
 
     def halves(self, chunk: Chunk) -> tuple[Chunk, Chunk]:
-        """Split a chunk of two records or more."""
+        """Split a chunk of two records or more into two chunks."""
         size, count = self._layout.size, chunk.count // 2
         end = int(chunk.fields.starts[self._layout.path][count])
         at, first, data = chunk.shift.start + size, chunk.shift.first, chunk.source.data
@@ -188,7 +197,10 @@ class ChunkReader:
         )
 
     def _chunk(self, count: int, first: int) -> Chunk:
-        """Read `count` of the held records. Raises FormatError with a place in the chunk."""
+        """Read the first `count` records in the held bytes.
+
+        Raises FormatError with a place in the chunk, not in the file.
+        """
         if count == 0:
             raise TruncatedError("no record is complete")
         return self._make(self.held, self._start, first, count)
@@ -204,7 +216,9 @@ class ChunkReader:
         return read(layout, source, limits=self._limits, engine=engine)
 
     def _without_records(self, start: int, stored: bytes) -> Chunk:
-        """Make the chunk for a count that is missing, negative or 0. Raises FormatError."""
+        """Make the chunk for a count of 0. Raises FormatError for a count that is missing or
+        negative.
+        """
         source, shift = Source(self._blocks.name, stored), Shift(self._layout.path, start, 0)
         try:
             return Chunk(self._read(self._layout.tail, source), source, shift, 0)
@@ -212,7 +226,7 @@ class ChunkReader:
             raise shift.error(error) from None
 
     def _raise_truncated(self, start: int, stored: bytes, total: int, first: int) -> NoReturn:
-        """Raise an error because the data end in a record, or because the count is too large."""
+        """Raise the error for data that end in a record, or for a count that is too large."""
         end = self._blocks.size
         if end is None:
             end = self._start + len(self.held)
@@ -228,9 +242,9 @@ class ChunkReader:
     def _read_more(self, needed: int = 0, patience: float = 0) -> bool:
         """Read until `needed` bytes, or a window of a file, are held; return whether any were read.
 
-        patience: for a pipe, the number of seconds to wait until twice the held bytes have come.
-        Callers give the time that the last attempt to decode took. So the attempts together last no
-        longer than the waits between them.
+        patience: for a pipe, the number of seconds to wait until twice the held bytes have
+        arrived. Callers give the time that the last attempt to decode took. So all attempts
+        together take no longer than the waits between them.
         """
         if self._blocks.size is not None and self._start + needed > self._blocks.size:
             return False

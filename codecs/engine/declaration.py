@@ -22,8 +22,8 @@ _FIRST_CHUNK, _MAX_CHUNK = 64, 1 << 16
 class NulString(cs.Construct):  # type: ignore[misc]
     """A string that ends with a NUL; the value is the `bytes` before the NUL.
 
-    It is read in linear time; Construct's NullTerminated compares byte by byte and is quadratic.
-    Raises StreamError if the data end without a NUL, StringError for a value with a NUL.
+    Reading takes linear time; Construct's NullTerminated compares byte by byte and takes quadratic
+    time. Raises StreamError if the data end without a NUL, StringError for a value with a NUL.
     """
 
     def _parse(self, stream: IO[bytes], context: cs.Container, path: str) -> bytes:
@@ -49,8 +49,8 @@ class Tree:
     """A checked declaration. root: the root of its nodes.
 
     Supported are Struct, Array, RepeatUntil, Const, Check, IfThenElse, Pass, Rebuild, the
-    fixed-size numbers, Flag, NulString, Bytes, Padding and Aligned, with `this` expressions. Raises
-    TypeError, which names the object, for any other.
+    fixed-size numbers, Flag, NulString, Bytes, Padding and Aligned, with `this` expressions.
+    Raises TypeError, which names the object, for any other object.
     """
 
     def __init__(self, declaration: cs.Construct) -> None:
@@ -85,7 +85,7 @@ class Tree:
     def _member(self, con: cs.Construct, name: str | None, path: str, scope: Scope) -> ir.Node:
         """Convert a member of a Struct.
 
-        path: the path of the member, or of the Struct for a member without a name.
+        path: the path of the member; for a member without a name, the path of the Struct.
         """
         node = self._node(con, path, scope)
         if name is None and not _needs_no_name(node):
@@ -202,6 +202,6 @@ def _checked_name(member: cs.Renamed, path: str) -> str:
 
 
 def check_hook(con: cs.Construct, path: str) -> None:
-    """Raise TypeError for an object that calls a function after it is parsed."""
+    """Raise TypeError for an object with a hook: a function that Construct calls after parsing."""
     if con.parsed is not None:
         refuse(path, "a declaration cannot have hooks")

@@ -20,12 +20,16 @@ _ROOM: Final = 1 << 10
 
 
 class TooLarge(Exception):
-    """Raised for an expression of more than 64 bits; only the reference driver can compute it."""
+    """Raised for an expression whose value needs more than 64 bits; only the reference driver
+    computes it.
+    """
 
 
 @dataclass(frozen=True)
 class Feeds:
-    """The columns to write, in the form for `interpreter.run`. total: about the size in bytes."""
+    """The columns to write, as the arrays that `interpreter.run` takes. total: about the size in
+    bytes.
+    """
 
     ints: Ints | Longs = field(default_factory=lambda: np.empty(0, np.int32))
     reals: NDArray[np.float64] = field(default_factory=lambda: np.empty(0, np.float64))
@@ -37,11 +41,12 @@ class Feeds:
 class Execution:
     """A run of a program on data (to read) or on feeds (to write), and its streams.
 
-    most: the largest allowed length of a string, in bytes. rest: the number of records of the array
-    that has no count; -1 for all complete records. Memory grows with the values that were read,
-    never with a count in the file. After the run, ints: the registers of whole numbers. counts:
-    int64, the count of numbers in each stream; both streams of a pair have the same count. end: the
-    last offset.
+    most: the largest allowed length of a string, in bytes. rest: the number of records of the
+    array that has no count; -1 for all complete records. Memory grows with the values that were
+    read, never with a count in the file.
+
+    After the run: `ints` are the registers of whole numbers; `counts`, int64, is how many numbers
+    each stream has, the same for both streams of a pair; `end` is the last offset.
     """
 
     def __init__(
@@ -69,7 +74,10 @@ class Execution:
         return self._out[begin : begin + int(self.counts[stream])]
 
     def run(self) -> int | None:
-        """Run the program; return the instruction that failed, or None. Raises TooLarge."""
+        """Run the program; return the index of the instruction that failed, or None.
+
+        Raises TooLarge for a value that needs more than 64 bits.
+        """
         self._begin(self._total > _INT32 // 2 or self._feeds.ints.dtype == np.int64)
         while True:
             why, at, self.end = self._run_compiled() if self._compiled else self._run_plain()
@@ -87,20 +95,24 @@ class Execution:
 
     @property
     def whole(self) -> int:
-        """The number of whole records in the array without a count, if the run stopped in it."""
+        """If the run stopped in the array without a count, the number of complete records in
+        it.
+        """
         rest = self.program.rest
         assert rest is not None
         return int(self[rest.stream][-1]) - int(self.ints[rest.left])
 
     @property
     def fill(self) -> Longs:
-        """The number of used values in the column of each stream."""
+        """For each stream, the number of values of its column that were used."""
         fill: Longs = self.counts.copy()
         fill[self._firsts + 1] = self._totals[self._firsts]
         return fill
 
     def _begin(self, is_large: bool) -> None:
-        """Start at the beginning, with offsets of 32 bits, or of 64 bits if `is_large`."""
+        """Prepare a run from the beginning, with offsets of 32 bits, or of 64 bits if
+        `is_large`.
+        """
         self._is_large = is_large
         streams = self.program.streams
         self.ints = np.array(self.program.ints, np.int64)
@@ -116,7 +128,9 @@ class Execution:
         self._allocate(room)
 
     def _allocate(self, room: Longs) -> None:
-        """Allocate room for `room` numbers of each stream, one stream after the other."""
+        """Allocate one array for all streams, one after the other; room: how many numbers each can
+        have.
+        """
         stops = np.cumsum(room)
         total = int(room.sum())
         self._is_large |= total > _UINT32
@@ -134,7 +148,7 @@ class Execution:
     def _grow(self) -> None:
         """Allocate more memory for the streams, and copy them.
 
-        The part of the data that is done gives an estimate of the size needed for all. A full
+        How much of the data is done gives an estimate of the size that each stream needs. A full
         stream gets at least twice its size.
         """
         done = self.end / self._total
@@ -171,7 +185,7 @@ class Execution:
         return stopped
 
     def _arrays(self) -> tuple[NDArray[np.generic], ...]:
-        """Return the other arguments of `interpreter.run`."""
+        """Return the arguments of `interpreter.run` that are arrays of this run."""
         feeds = self._feeds
         ints = feeds.ints.astype(self._out.dtype, copy=False)
         columns = ints, feeds.reals, feeds.begins, feeds.limits

@@ -26,7 +26,7 @@ They are fields, computed values, constants, Structs, and `_` for the outer Stru
 
 
 def read_expression(value: object, scope: Scope, path: str) -> Expression:
-    """Convert an expression of a declaration. Raises TypeError for an unsupported one."""
+    """Convert an expression of a declaration. Raises TypeError for an unsupported expression."""
     if isinstance(value, bool | int | float):
         return value
     if isinstance(value, Path):
@@ -62,7 +62,7 @@ def check_rebuilt(value: object, path: str) -> None:
 
 
 def _look_up(value: object, scope: Scope) -> object:
-    """Find the object that a path names; return None for a field that may be absent."""
+    """Return the node that a path such as `this.n` names; None for a field that may be absent."""
     try:
         return value(scope) if isinstance(value, Path) else None
     except (KeyError, TypeError):

@@ -1,9 +1,10 @@
 """The errors of binary files: a fixed set of reasons, the same for both drivers.
 
-The offset of an error is the first byte of the primitive that failed. The error of a test is at the
-first field of its condition. The error of a count is at its first field, before the array is read:
-the count is negative, or the remaining bytes are too few for so many of the smallest elements. The
-sizes of blobs and of padding are checked in the same way. A constant count is not checked.
+The offset of an error is the first byte of the primitive that failed. The error of a test is at
+the first field of its condition. The error of a count is at its first field, before the array is
+read. A count is an error if it is negative, or if the remaining bytes are too few for this number
+of elements of the smallest size. The sizes of blobs and of padding are checked in the same way. A
+constant count is not checked.
 """
 
 from enum import StrEnum
@@ -37,9 +38,9 @@ _TRUNCATED: Final = "the file is truncated, or damaged here or earlier"
 
 
 class TruncatedError(FormatError):
-    """Raised if the data end too early: with more data the error may disappear.
+    """Raised if the data end too early; more data may make them valid.
 
-    needed: the least number of bytes that the data must have, as far as known.
+    needed: the smallest number of bytes that the data must have, as far as is known.
     """
 
     needed = 0
@@ -82,7 +83,7 @@ def fail_in_string(
 
 
 class Diagnosis:
-    """Raises the error that the reference driver would raise.
+    """Raises, after the interpreter failed, the error that the reference driver would raise.
 
     fields: the fields that were read; their `end` is the offset at which the interpreter stopped.
     """
@@ -118,7 +119,9 @@ class Diagnosis:
                 self._fail_at_count(origin, int(self.execution.ints[row[2]]))
 
     def _fail_at_count(self, origin: Origin, count: int) -> NoReturn:
-        """Raise the error for a wrong count or, if the count is constant, for missing data."""
+        """Raise the error for a wrong count; if the count is constant, for data that end too
+        early.
+        """
         if origin.field is None:
             complete = self.left // origin.size * origin.size if origin.kind == "rows" else 0
             self._fail(Reason.ENDS, origin.path, complete)
@@ -126,7 +129,7 @@ class Diagnosis:
         self._fail_at_field(origin, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY, needed)
 
     def _fail_in_block(self, stream: int) -> NoReturn:
-        """Raise the error for the number of a block in which the data end."""
+        """Raise the error for the number, in a block of numbers, at which the data end."""
         for path, leaf in self.program.block(stream).items():
             if leaf.shift + leaf.dtype.itemsize > self.left:
                 self._fail(Reason.ENDS, path, leaf.shift)

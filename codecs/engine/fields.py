@@ -20,10 +20,11 @@ Values: TypeAlias = NDArray[np.generic] | Strings
 class Fields(Mapping[str, Values]):
     """The columns of a file by path: numbers as arrays of native dtype, strings as Strings.
 
-    columns: the values of each field, in file order. starts: int64, the offset of each element of a
-    field or of an array of records; for an array of numbers, of each instance of the array. bounds:
-    int64, for each array, the index in the column at which each instance begins, and the end. end:
-    the offset after the last byte that was read.
+    columns: the values of each field, in file order. starts: int64, the offset of each value of a
+    field, or of each element of an array of records; for an array of numbers, the offset of the
+    array each time it occurs. bounds: int64, for each array, the index in the column at which it
+    begins each time it occurs, and then the end. end: the offset after the last byte that was
+    read.
     """
 
     layout: Layout
@@ -61,23 +62,23 @@ class Fields(Mapping[str, Values]):
         return cast(Strings, self.columns[path])
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
-        """Return the offsets and the lengths of the strings of a column, without a copy."""
+        """Return the offsets in the file and the lengths of the strings of a column."""
         return self.starts[path], self.strings(path).lengths
 
     def counts(self, path: str) -> Longs | Ints:
-        """Return the number of elements of each instance of an array."""
+        """Return the number of elements of an array, each time it occurs in the file."""
         return np.diff(self.bounds[path])
 
     def order(self, first: str, second: str) -> Longs:
-        """Return the file order of the elements of two columns or arrays: int64.
+        """Return the elements of two columns or arrays in file order, as their numbers: int64.
 
-        The elements of `second` are numbered after the elements of `first`.
+        The elements of `first` are numbered from 0, then those of `second`.
         """
         starts = [self.starts[first], self.starts[second]]
         return np.argsort(np.concatenate(starts), kind="stable")
 
     def merged(self, first: str, second: str) -> Values:
-        """Merge two columns of one dtype in file order."""
+        """Merge two columns of the same dtype in file order."""
         order, a, b = self.order(first, second), self.columns[first], self.columns[second]
         if isinstance(a, Strings) and isinstance(b, Strings):
             return Strings.concat([a, b]).take(order)
@@ -94,7 +95,9 @@ class Fields(Mapping[str, Values]):
         return rows.take(self.order(first, second))
 
     def offset(self, path: str, index: int) -> int:
-        """Return the offset of an element of a column. Raises IndexError."""
+        """Return the offset of an element of a column. Raises IndexError for an index out of
+        bounds.
+        """
         starts, leaf = self.starts[path], self.layout.leaves[path]
         if path not in self.layout.rows or not leaf.is_number:
             return int(starts[index])
@@ -111,8 +114,8 @@ class Fields(Mapping[str, Values]):
     def place_at(self, source: Source, path: str, offset: int) -> Place:
         """Return the place of a field at an offset; the path has indices: `a[3].b`.
 
-        Elements are never empty. So the elements of a parent begin between the first byte of the
-        parent and that of the next parent, and two binary searches for each array find an index.
+        Elements are never empty. So the elements of a parent begin before the first byte of the
+        next parent, and two binary searches for each array find an index.
         """
         text, prefix, begin = "", "", 0
         for name in path.split("."):

@@ -1,6 +1,7 @@
-"""Gather columns from the bytes of a file, or scatter them to a file, at the interpreter's offsets.
+"""Gather columns from the bytes of a file, or scatter them to a file, at the interpreter's
+offsets.
 
-Kernels move the data, or NumPy if the kernels are not compiled. Every NaN becomes the quiet NaN.
+Compiled kernels move the data, or else NumPy does. Every NaN becomes the quiet NaN.
 """
 
 from dataclasses import dataclass
@@ -121,7 +122,9 @@ class Mover:
     def interleaved(
         self, a: Offsets, b: Offsets, a_values: Offsets, b_values: Offsets
     ) -> tuple[Offsets, Offsets]:
-        """Merge two sorted arrays of starts, and the value of each start."""
+        """Merge two sorted arrays of starts, and in the same order the values that belong to
+        them.
+        """
         if not (a.size and b.size):
             return (a, a_values) if a.size else (b, b_values)
         if not self.compiled:
@@ -146,12 +149,12 @@ def _swaps(leaf: Leaf) -> bool:
 
 
 def _raw(column: Numbers) -> Bytes:
-    """Return numbers as bytes, to scatter them."""
+    """Return the bytes of numbers, to scatter them."""
     return frozen(np.ascontiguousarray(quiet_nans(column)).view(np.uint8))
 
 
 def _numbers(raw: Bytes, leaf: Leaf) -> Numbers:
-    """Return the numbers that were gathered as bytes."""
+    """Return bytes that were gathered as the numbers of a field."""
     if leaf.dtype.kind == "b":
         return cast(Numbers, raw != 0)
     return quiet_nans(raw.view(leaf.native))

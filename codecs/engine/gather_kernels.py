@@ -1,7 +1,7 @@
 """The kernels of `gather`, for numbers of any size, and for raw bytes.
 
-They work on slices. So the compiler can see that indices are in bounds, and only then does it
-vectorise the loops. With `real`, every NaN becomes the quiet NaN.
+They work on slices, because the compiler vectorises loops only if it can see that indices are in
+bounds. With `real`, every NaN becomes the quiet NaN. `big`: whether the file is big-endian.
 """
 
 from typing import Final
@@ -109,7 +109,7 @@ def scatter_rows(
 
 @kernel
 def _move(source: Bytes, target: Bytes, size: int, swap: bool) -> None:
-    """Copy a number of one, two or eight bytes, and swap its bytes if asked."""
+    """Copy a number of one, two or eight bytes; if `swap`, reverse its bytes."""
     if size == 1:
         target[0] = source[0]
     elif size == 2:
@@ -236,7 +236,7 @@ def scatter_bytes(values: Bytes, starts: Offsets, lengths: Longs, out: Bytes) ->
 def interleave(
     a: Offsets, b: Offsets, a_values: Offsets, b_values: Offsets, starts: Offsets, values: Offsets
 ) -> None:
-    """Merge two sorted arrays of starts, and the value of each start."""
+    """Merge two sorted arrays of starts, and in the same order the values that belong to them."""
     i, j = 0, 0
     for k in range(len(starts)):
         if j == len(b) or (i < len(a) and a[i] < b[j]):

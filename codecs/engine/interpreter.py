@@ -27,7 +27,9 @@ _INT32: Final = (1 << 31) - 1
 
 @kernel
 def _last(where: int, feeds: Longs, ends: Index, bases: Longs) -> int:
-    """Return the index in a feed of the last written value; where: feed << 16 | stream."""
+    """Return the index in a feed of the value that was written last. where: feed << 16 |
+    stream.
+    """
     last: int = feeds[where >> 16] + ends[where & 65535] - bases[where & 65535] - 1
     return last
 
@@ -85,9 +87,9 @@ def run(
     out: Ints | Longs,
     state: Longs,
 ) -> tuple[int, int, int]:
-    """Run a program; return why it stopped, the instruction, and the offset.
+    """Run a program; return why it stopped, at which instruction, and at which offset.
 
-    data: the `size` bytes to read. most: the most bytes of a string; when writing, the largest
+    data: the `size` bytes to read. most: the largest length of a string; when writing, the largest
     offset. ints, reals: the registers. Stream k is out[bases[k] : stops[k]], filled up to ends[k];
     the second stream of a pair is gaps[k] after the first. The run stops when a stream is full; a
     second call with more room continues from `state`. When writing, values come from the feeds:

@@ -1,7 +1,7 @@
 """The intermediate representation of a checked declaration: a tree of nodes and expressions.
 
-Each node keeps its Construct object. A path is the names from the root to a field, separated by
-dots; arrays add no name, so that each path is one column.
+Each node has its Construct object. A path consists of the names from the root to a field,
+separated by dots; arrays add no name to it, so each path is one column.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ class String(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Blob(_Node):
-    """Raw bytes: `count` bytes; with None, all bytes that are left."""
+    """Raw bytes. count: how many; None means all bytes up to the end."""
 
     count: "Expression | None"
 
@@ -82,7 +82,7 @@ class Record(_Node):
 class Rows(_Node):
     """An array of `count` elements: numbers, strings, blobs or records.
 
-    With None, the array has as many elements as are whole; it is the last field of the layout.
+    If `count` is None, the array has all complete elements up to the end, and is the last field.
     """
 
     count: "Expression | None"
@@ -91,7 +91,7 @@ class Rows(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Repeat(_Node):
-    """Records, up to and including the first for which the condition holds."""
+    """Records, up to and including the first record for which the condition holds."""
 
     condition: "Expression"
     element: "Record"
@@ -99,7 +99,7 @@ class Repeat(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Branch(_Node):
-    """One of two nodes, by a condition."""
+    """One of two nodes: `then` if the condition holds, else `otherwise`."""
 
     condition: "Expression"
     then: "Node"
@@ -121,7 +121,7 @@ class Operation:
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """A test whether a string or a blob equals constant bytes."""
+    """An expression: whether a string or a blob equals constant bytes."""
 
     field: String | Blob
     value: bytes
@@ -175,7 +175,7 @@ def expressions_in(node: Node) -> Iterator[Expression]:
 
 
 def is_number_array(node: Node) -> bool:
-    """Return whether a node is an array of numbers, which is read and written at once."""
+    """Return whether a node is an array of numbers, which one instruction reads or writes."""
     return isinstance(node, Rows) and isinstance(node.element, Number)
 
 

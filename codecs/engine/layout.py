@@ -36,9 +36,9 @@ class Layout:
 
     declaration: a Construct object, or its name, "module:name". With a name, the program is cached
     on disk, and only lowering and the reference driver import Construct. The module must import no
-    part of exset except the engine, because the cache knows no other dependencies. Raises TypeError
-    for an unsupported declaration; with a name, on first use. tree: the checked declaration, in
-    place of a declaration.
+    part of exset except the engine, because the cache does not notice when other parts change.
+    Raises TypeError for an unsupported declaration; with a name, on first use. tree: a checked
+    declaration, which may be given instead.
     """
 
     def __init__(self, declaration: "Construct | str | None", tree: "Tree | None" = None) -> None:
@@ -87,7 +87,9 @@ class Layout:
 
     @cached_property
     def cache_name(self) -> str | None:
-        """The program's name in the cache, a digest of all its dependencies; None: not cached."""
+        """The program's name in the cache, a digest of all its dependencies; None if it is not
+        cached.
+        """
         if self.name is None:
             return None
         module, _, name = self.name.partition(":")

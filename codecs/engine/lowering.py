@@ -1,7 +1,7 @@
 """Lower the nodes of a layout to the program that the interpreter runs.
 
-Adjacent numbers are one block, with one bounds check and one offset. The program loads only numbers
-that expressions use; the columns are gathered later, from the offsets.
+Adjacent numbers form a block, with one bounds check and one offset. The program loads only numbers
+that expressions use; columns are gathered after the run, from the offsets.
 """
 
 from collections import defaultdict
@@ -97,7 +97,9 @@ class _Lowering(Assembler):
                 pass
 
     def check(self, node: ir.Test, condition: ir.Expression) -> None:
-        """Lower a test, or one operand of its `&`: if one operand fails, the test fails."""
+        """Lower a test. An operand of `&` is a test of its own: if one operand fails, the test
+        fails.
+        """
         match condition:
             case ir.Operation("&", (ir.Operation() as left, ir.Operation() as right)) if (
                 left.operator in _TRUTHS and right.operator in _TRUTHS and _is_plain(right)
@@ -300,7 +302,9 @@ def _unswapped(symbol: str, operands: Sequence[V]) -> tuple[str, Sequence[V]]:
 
 
 def _unclamped(count: ir.Expression) -> ir.Number | None:
-    """Return the field of a count `field * (field > 0)`, in which a negative number means 0."""
+    """Return the field in a count `field * (field > 0)`, which is 0 for a negative number; else
+    None.
+    """
     match count:
         case ir.Operation("*", (ir.Number() as x, ir.Operation(">", (y, 0)))) if (
             x is y and not x.is_real
@@ -311,17 +315,17 @@ def _unclamped(count: ir.Expression) -> ir.Number | None:
 
 
 def _pattern(node: ir.Gap | ir.Alignment) -> int:
-    """Return the byte that fills a padding."""
+    """Return the byte with which writers fill a padding."""
     return int(node.construct.pattern[0])
 
 
 def _is_plain(condition: ir.Operation) -> bool:
-    """Return whether no operand is an operation, which could fail."""
+    """Return whether no operand is itself an operation: those could fail."""
     return not any(isinstance(each, ir.Operation) for each in condition.operands)
 
 
 def _first(node: ir.Node) -> ir.Node:
-    """Return the first node in a node that is not a record."""
+    """Return a node or, for a record, the first node in it that is not a record."""
     while isinstance(node, ir.Record) and node.members:
         node = node.members[0][1]
     return node

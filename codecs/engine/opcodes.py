@@ -1,4 +1,4 @@
-"""The numbers of operations, of reasons to stop, and of number formats: see `interpreter.run`."""
+"""Constants for operations, reasons to stop, and number formats: see `interpreter.run`."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""A lowered layout as plain data: instructions, the contents of streams, and sources of errors.
+"""A lowered layout as plain data: instructions, what each stream contains, and texts for errors.
 
-`interpreter.run` runs the instructions, and describes each of them.
+`interpreter.run` runs the instructions; comments there describe each of them.
 """
 
 import json
@@ -16,8 +16,8 @@ Kind: TypeAlias = Literal["block", "test", "constant", "string", "rows", "bytes"
 class Leaf(NamedTuple):
     """A field that is a column.
 
-    stored: NumPy's name of a number's dtype in the file; or "string", or "blob". stream: the stream
-    of the field's offsets. shift: the offset of a number in its block of numbers.
+    stored: for a number, NumPy's name of its dtype in the file; else "string" or "blob". stream:
+    the stream of the field's offsets. shift: the offset of a number in its block of numbers.
     """
 
     stored: str
@@ -64,7 +64,8 @@ class Origin(NamedTuple):
     """The node for which an instruction was made, for error messages.
 
     field: the first field in the condition or the count, if there is one. size: the size of a
-    constant, or the smallest size of an element. text: the demand of a condition, or the constant.
+    constant, or the smallest size of an element. text: what a condition demands, or the constant,
+    in words.
     """
 
     kind: Kind
@@ -75,10 +76,11 @@ class Origin(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """An array of all records that are left: its path, its count's stream and registers.
+    """An array without a count, which has all records up to the end of the file.
 
-    begin, end: its first instruction, and the one after its last. given: the register of the number
-    of records, -1 for all that are whole. left: the register of the number of records that follow.
+    stream: the stream of its count. begin, end: its first instruction, and the instruction after
+    its last. given: the register with the number of records to read, -1 for all complete records.
+    left: the register with the number of records still to read.
     """
 
     path: str
@@ -96,8 +98,8 @@ class Program:
     streams: the number of streams. pairs: the first stream of each pair. leaves, rows: the fields
     and the arrays by path, in file order. origins: the origins of instructions that may fail, by
     index. feeds: the paths of columns whose numbers, or lengths of strings, are needed to write.
-    owners: for fields and arrays that may be absent, the stream with the index of the record of
-    each. rest: the array of all records that are left, if there is one.
+    owners: for fields and arrays that may be absent, the stream with the index of each record that
+    has them. rest: the array without a count, if there is one.
     """
 
     def __init__(self) -> None:
@@ -115,7 +117,7 @@ class Program:
         self.rest: Rest | None = None
 
     def constant(self, begin: int, size: int) -> bytes:
-        """Return `size` of the constant bytes, from `begin` on."""
+        """Return `size` constant bytes, from offset `begin` on."""
         return bytes(self.constants[begin : begin + size])
 
     def block(self, stream: int) -> dict[str, Leaf]:
@@ -127,12 +129,12 @@ class Program:
         return self.leaves[path].stream + (path in self.rows and self.rows[path].is_numbers)
 
     def to_bytes(self) -> bytes:
-        """Serialise to compressed JSON."""
+        """Return the program as compressed JSON."""
         return zlib.compress(json.dumps(vars(self)).encode(), 1)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Program":
-        """Read the data of `to_bytes`. Raises ValueError for other data."""
+        """Make a program from the data of `to_bytes`. Raises ValueError for other data."""
         try:
             found = json.loads(zlib.decompress(data))
         except zlib.error as error:

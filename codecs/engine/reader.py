@@ -68,12 +68,16 @@ class Gatherer:
         return self.streams[leaf.stream] + np.int64(leaf.shift)
 
     def bounds(self, path: str) -> Longs:
-        """Return the offsets of the instances of an array in its column, and the end."""
+        """Return the index in its column at which an array begins, each time it occurs; and the
+        end.
+        """
         counts = self.streams[self.layout.rows[path].stream]
         return offsets_of(cast(Longs, compact(counts)))
 
     def interleaved(self, first: str, second: str) -> tuple[Offsets, Offsets]:
-        """Merge the starts and lengths of two columns or arrays; for numbers, only the starts."""
+        """Merge the starts and the lengths of two columns or arrays in file order; numbers have no
+        lengths.
+        """
         streams = []
         for add in (0, 1):
             for path in (first, second):
@@ -88,7 +92,7 @@ class Gatherer:
 class LazyFields(Fields):
     """Fields whose columns are gathered from the file on access.
 
-    stopped: for an array without a count that ends before the data: the error of the record that
+    stopped: if an array without a count ends before the data do, the error of the record that
     could not be read there.
     """
 
@@ -96,25 +100,27 @@ class LazyFields(Fields):
     stopped: FormatError | None = None
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
-        """Return the offsets and the lengths of the strings of a column, without a copy."""
+        """Return the offsets in the file and the lengths of the strings of a column."""
         stream, streams = self.layout.leaves[path].stream, self.run.streams
         return streams[stream].astype(np.int64), streams[stream + 1].astype(np.int64)
 
     def owners(self, path: str) -> Longs | None:
-        """Return the record of each field or array; None if no record may lack it."""
+        """Return the index of each record that has a field or array; None if no record may lack
+        it.
+        """
         stream = self.layout.program.owners.get(path)
         return None if stream is None else self.run.streams[stream].astype(np.int64)
 
     def counts(self, path: str) -> Ints | Longs:
-        """Return the number of elements of each instance of an array."""
+        """Return the number of elements of an array, each time it occurs in the file."""
         return self.run.streams[self.layout.rows[path].stream]
 
     def order(self, first: str, second: str) -> Longs:
-        """Return the file order of the elements of two columns or arrays: int64."""
+        """Return the elements of two columns or arrays in file order, as their numbers: int64."""
         return self.run.mover.order(self.starts[first], self.starts[second])
 
     def merged(self, first: str, second: str) -> Values:
-        """Merge two columns of one dtype in file order."""
+        """Merge two columns of the same dtype in file order."""
         run, leaf = self.run, self.layout.leaves[first]
         if leaf.shift != self.layout.leaves[second].shift:
             return super().merged(first, second)
@@ -154,9 +160,9 @@ def read(
 def interpret(
     layout: Layout, source: Source, limits: Limits, *, compiled: bool, rest: int = -1
 ) -> LazyFields:
-    """Read as `reference_reader.read` does, with the interpreter; gather columns on access.
+    """Read the columns of a file with the interpreter; gather columns on access.
 
-    rest: the number of records to read of an array without a count; -1 for all that are whole.
+    rest: for an array without a count, the number of records to read; -1 for all complete records.
     Raises TooLarge if an expression needs more than 64 bits.
     """
     program = layout.program

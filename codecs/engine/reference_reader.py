@@ -42,7 +42,7 @@ def read(layout: Layout, source: Source, limits: Limits) -> Fields:
 
 
 class _Reading:
-    """The columns of a file, up to the offset that was read."""
+    """The columns of a file, as far as it has been read."""
 
     def __init__(self, layout: Layout, source: Source, limits: Limits) -> None:
         self.layout = layout
@@ -77,7 +77,7 @@ class _Reading:
     def parse(
         self, node: ir.Node, subcon: cs.Construct, stream: IO[bytes], context: cs.Container
     ) -> object:
-        """Read the Construct object of a probe, and record the value."""
+        """Read the Construct object that a probe wraps, and record its value."""
         start = stream.tell()
         if isinstance(node, ir.Test):
             self._test(node, subcon, stream, context)
@@ -135,7 +135,7 @@ class _Reading:
         self._fail_at_field(reason, field, start + count * size)
 
     def _end_of(self, node: ir.Node, start: int) -> int:
-        """Return the offset of the number, or of the padding, in which the data end."""
+        """Return the offset of the number, or of the padding, at which the data end too early."""
         if isinstance(node, ir.Alignment):
             return max(start, self.end)
         if isinstance(node, ir.Rows) and isinstance(node.element, ir.Number):

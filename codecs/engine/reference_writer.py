@@ -32,7 +32,7 @@ def write(layout: Layout, fields: Mapping[str, Values]) -> bytes:
 
 
 class _Writing:
-    """The columns to write, and the number of values of each that are already written."""
+    """The columns to write, and for each column the number of values that are already written."""
 
     def __init__(self, layout: Layout, fields: Mapping[str, Values]) -> None:
         check_columns(layout, fields)
@@ -45,7 +45,7 @@ class _Writing:
     def build(
         self, node: ir.Node, subcon: cs.Construct, stream: IO[bytes], context: cs.Container
     ) -> object:
-        """Write the Construct object of a probe from the next values of its column."""
+        """Write the Construct object that a probe wraps, with the next values of its column."""
         value: object = None
         if isinstance(node, ir.Repeat):
             # To write a RepeatUntil, Construct needs a list of known length.
@@ -82,7 +82,7 @@ class _Writing:
         return count
 
     def _next(self, path: str, count: int) -> list[object]:
-        """Return the next values of a column, and count them as written."""
+        """Return the next `count` values of a column, and count them as written."""
         column, begin = self.fields[path], self.used[path]
         self.used[path] = end = begin + count
         check_room(path, column, end)

@@ -1,4 +1,6 @@
-"""Trace a declaration: copy it with a probe around each primitive, for the reference driver."""
+"""Copy a declaration with a probe around each primitive, which traces values for the reference
+driver.
+"""
 
 from collections.abc import Callable
 from typing import IO, TypeAlias
@@ -12,7 +14,7 @@ Run: TypeAlias = Callable[[ir.Node, cs.Construct, IO[bytes], cs.Container], obje
 
 
 class _Probe(cs.Subconstruct):  # type: ignore[misc]
-    """Wraps a Construct object; `run` reads and writes it."""
+    """Wraps a Construct object; `run` reads and writes this object."""
 
     def __init__(self, node: ir.Node, subcon: cs.Construct, run: Run) -> None:
         super().__init__(subcon)

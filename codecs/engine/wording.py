@@ -1,4 +1,4 @@
-"""The words of error messages for expressions, conditions and constants of a declaration."""
+"""Text for error messages: the expressions, conditions and constants of a declaration in words."""
 
 from types import MappingProxyType
 from typing import Final
@@ -29,7 +29,9 @@ def demand_of(condition: Expression) -> str:
 
 
 def _demand(condition: Expression, field: Number) -> str | None:
-    """Return what a condition demands of a field; None if it is about others, or not simple."""
+    """Return what a condition demands of a field; None if it is about other fields, or not
+    simple.
+    """
     if not isinstance(condition, Operation) or len(condition.operands) != 2:
         return None
     one, other = condition.operands
@@ -44,13 +46,15 @@ def _demand(condition: Expression, field: Number) -> str | None:
 
 
 def _is_mixed(condition: Operation) -> bool:
-    """Return whether an operand connects conditions by the other word, and needs brackets."""
+    """Return whether an operand needs brackets: an `or` inside an `and`, or an `and` inside an
+    `or`.
+    """
     operators = {each.operator for each in condition.operands if isinstance(each, Operation)}
     return bool(operators & (_CONNECTIVES.keys() - {condition.operator}))
 
 
 def expression_text(expression: Expression) -> str:
-    """Return an expression as text, with the last name of each field's path."""
+    """Return an expression as text; of the path of each field it has only the last name."""
     if isinstance(expression, Number):
         return expression.path.rpartition(".")[2]
     if isinstance(expression, Match):
@@ -68,7 +72,7 @@ def expression_text(expression: Expression) -> str:
 
 
 def _needs_brackets(outer: Operation, operand: Expression) -> bool:
-    """Return whether an operand is in brackets: a comparison next to `and` or `or` is not."""
+    """Return whether an operand needs brackets; a comparison next to `and` or `or` needs none."""
     if not isinstance(operand, Operation):
         return False
     is_connected = outer.operator in _CONNECTIVES

@@ -44,10 +44,10 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
 def interpret(
     layout: Layout, fields: Mapping[str, Values], *, compiled: bool, rest: int = 0
 ) -> bytes:
-    """Write as `reference_writer.write` does, with the interpreter.
+    """Return the file with the given columns, written by the interpreter.
 
-    rest: the number of records of an array without a count. Raises TooLarge if an expression needs
-    more than 64 bits.
+    rest: for an array without a count, the number of records. Raises TooLarge if an expression
+    needs more than 64 bits.
     """
     check_columns(layout, fields)
     program = layout.program
@@ -71,7 +71,7 @@ def _size_of(fields: Mapping[str, Values]) -> int:
 
 
 def _feeds(program: Program, fields: Mapping[str, Values]) -> Feeds:
-    """Make the feeds, and the number of values in the column of each stream."""
+    """Return the columns to write as the feeds of the interpreter."""
     limits = np.full(program.streams, UNLIMITED, np.int64)
     for path, leaf in program.leaves.items():
         column = fields[path]

@@ -2,8 +2,9 @@
 
 `layout` has the layout of the Lens manual, "Example Files", section "Binary Format". exset follows
 Lens 2.63 (example.c: readBinaryExampleSet, writeBinaryExampleFile). All numbers are big-endian;
-reals have four bytes for any sizeof_real; a string is raw bytes and a NUL. A binary file cannot
-store an empty name, a NUL in a string, or a negative frequency: each is an error without `lossy`.
+reals have four bytes, whatever sizeof_real says; a string is raw bytes and a NUL. A binary file
+cannot store an empty name, a NUL in a string, or a negative frequency: writing them is an error
+unless `lossy`.
 """
 
 from collections.abc import Iterator
@@ -45,7 +46,7 @@ def decode(
 
     engine: the driver, see `exset.codecs.engine.reader`. `findings` collects likely mistakes that
     Lens accepts. Raises FormatError for a file that Lens rejects, or on which it hangs or accesses
-    memory out of bounds; and LimitError.
+    memory out of bounds; and LimitError for a file beyond the limits.
     """
     findings = Findings() if findings is None else findings
     if (whole := _read(source, limits, engine)) is None:
@@ -102,7 +103,7 @@ def stream(
 
 
 class _ChunkDecoder:
-    """Decodes the chunks of a file. groups: the names of groups found so far."""
+    """Decodes the chunks of a file. groups: the names of the groups in the chunks before."""
 
     def __init__(
         self, reader: ChunkReader, header: SetHeader, limits: Limits, findings: Findings
@@ -153,7 +154,9 @@ def encode(
 
 
 class IncrementalEncoder:
-    """Encodes a set incrementally, with the bytes of `encode`: the beginning, then examples."""
+    """Encodes a set incrementally, to the same bytes as `encode`: first the header, then
+    examples.
+    """
 
     is_counted = True
 
@@ -172,7 +175,11 @@ class IncrementalEncoder:
         return self._head + CHUNKED.write_count(number)
 
     def units(self, examples: ExampleSet) -> bytes:
-        """Return the bytes of examples. Raises FormatError; ValueError if headers do not fit."""
+        """Return the bytes of the next examples.
+
+        Raises FormatError for values that a binary file cannot store, ValueError if headers do not
+        fit.
+        """
         examples = normal_form(examples.with_header(self._header))
         bare = examples.with_unchecked(header=replace(self._header, proc=None))
         data = CHUNKED.write_records(columns_of(bare, self._losses), self._size)
@@ -180,7 +187,7 @@ class IncrementalEncoder:
         return data
 
     def end(self, size: int) -> bytes:
-        """Return the bytes at the end of the file: none."""
+        """Return the bytes at the end of the file: there are none."""
         return b""
 
 

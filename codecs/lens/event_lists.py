@@ -1,7 +1,7 @@
 """The event lists of Lens binary files, which name the events of each range list.
 
-A negative number in a list ends a span of events. Range lists are numbered from 0, in the order of
-their sets. Lens, example.c: readBinaryExample, parseBinaryEventList, writeBinaryEventList.
+A negative number in a list ends a span of events. Range lists are numbered from 0, in the order in
+the file. Lens, example.c: readBinaryExample, parseBinaryEventList, writeBinaryEventList.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _BLOCK = 1 << 20
 
 
 def owners(offsets: Longs) -> Longs:
-    """Return the row of each element: int64 [elements]. offsets: int64 [rows + 1]."""
+    """Return the index of each element's row: int64 [elements]. offsets: int64 [rows + 1]."""
     n = offsets.size - 1
     number = np.arange(n)
     if offsets[-1] == n and np.array_equal(offsets[:-1], number):
@@ -37,9 +37,10 @@ def owners(offsets: Longs) -> Longs:
 def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
     """Return the first event of each entry, and the event after its last: int64 [entries] each.
 
-    offsets: int64 [lists + 1]. Lens reads a list with a counter that begins at 0. Entry n sets the
-    counter to n. Entry -n names the events after the counter, up to n, and sets it to n + 1. So a
-    list that begins with -n names 1 to n, and the second of two negative entries skips an event.
+    offsets: int64 [lists + 1]. Lens reads a list with a counter that begins at 0. An entry n names
+    event n and sets the counter to n. An entry -n names the events after the counter, up to n, and
+    sets it to n + 1. So a list that begins with -n names 1 to n, and the second of two negative
+    entries skips an event.
     """
     number = entries.astype(np.int64)
     ends = np.flatnonzero(number < 0)
@@ -55,7 +56,7 @@ def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
 
 
 def is_invalid(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
-    """Return whether each entry ends a span that does not begin below it: bool [entries].
+    """Return which entries end a span that does not begin before its end: bool [entries].
 
     units: for units, a span may end with its first unit, and a lone negative number means `*`.
     """
@@ -71,14 +72,14 @@ def is_invalid(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
 
 
 def _before(number: Longs, offsets: Longs, ends: Longs, begin: int) -> Longs:
-    """Return the entry before each of `ends`, or `begin` for the first entry of a list."""
+    """Return the entry before each entry at `ends`; for the first entry of a list, `begin`."""
     is_first = np.zeros(number.size + 1, np.bool_)
     is_first[offsets[:-1]] = True
     return np.where(is_first[ends], begin, number[ends - 1])
 
 
 def write_spans(events: Longs, lists: Longs, num_lists: int) -> tuple[Ints, Ints]:
-    """Return the entries of event lists, and their count in each list: int32, int32 [num_lists].
+    """Return the entries of all event lists, and how many each list has: int32, int32 [num_lists].
 
     events, lists: int64 [k], pairs of an event and its list, sorted by list and then by event. A
     run of two or more events is written as the first event and minus the last event.
@@ -95,7 +96,9 @@ def write_spans(events: Longs, lists: Longs, num_lists: int) -> tuple[Ints, Ints
 
 
 def blocks(first: Longs, stop: Longs) -> Iterator[tuple[Longs, Longs]]:
-    """Yield the events of spans, and the span of each event, in blocks of bounded size."""
+    """Yield, in blocks of bounded size, the events in spans, and the index of each event's
+    span.
+    """
     lengths = stop - first
     ends = np.cumsum(lengths)
     begin = 0
@@ -109,11 +112,12 @@ def blocks(first: Longs, stop: Longs) -> Iterator[tuple[Longs, Longs]]:
 
 @dataclass(frozen=True, eq=False)
 class EventLists:
-    """The event lists of one kind, in file order.
+    """The event lists at one path of the layout, in file order.
 
-    path: the path of this kind. lists, example: int64 [k], the range list and the example of each
-    event list. offsets: int64 [k + 1], the offsets of the entries of each. first, stop: int64
-    [entries], the events of each entry, numbered through the whole set.
+    path: this path. lists, example: int64 [k], the range list and the example of each event list.
+    offsets: int64 [k + 1], where the entries of each event list begin. first, stop: int64
+    [entries], the first event of each entry and the event after its last, numbered through the
+    whole set.
     """
 
     path: str
@@ -125,7 +129,7 @@ class EventLists:
 
     @cached_property
     def row(self) -> Longs:
-        """The event list of each entry: int64 [entries]."""
+        """The index of each entry's event list: int64 [entries]."""
         return owners(self.offsets)
 
     @property
@@ -143,9 +147,10 @@ class EventLists:
 def read_event_lists(
     fields: Fields, source: Source, path: str, lists: Longs, example: Longs, event_offsets: Longs
 ) -> EventLists:
-    """Read the event lists of one kind, and check their events.
+    """Read the event lists at a path of the layout, and check their events.
 
-    Raises FormatError for an event out of range, for which Lens would write out of bounds.
+    Raises FormatError for an event out of range, for which Lens would write to memory out of
+    bounds.
     """
     column = f"{path}.event_num"
     entries, offsets = fields.ints(column), fields.bounds[column]
