@@ -38,6 +38,8 @@ class Rope:
 
         present: bool [n], the rows to change. All other rows must be empty, and stay empty.
         """
+        if is_constant(self.lengths) and present.size and present.all():
+            return _repeated(before + varints(self.lengths[:1]).data.tobytes(), present) + self
         return _repeated(before, present) + Rope.of(varints(self.lengths, present)) + self
 
     def joined(self) -> Strings:

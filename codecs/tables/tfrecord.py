@@ -14,7 +14,7 @@ from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine, Kernels, entry_kernel
 from exset.core.limits import Limits
 from exset.core.source import Source
-from exset.grammars.columns.arrays import Bytes, Flags, LongRows, Longs
+from exset.grammars.columns.arrays import Bytes, Flags, LongRows, Longs, compact, is_constant
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.shard_findings import finding_at
 
@@ -172,14 +172,16 @@ def masked(crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 def records(data: Strings, *, engine: Engine = "auto") -> memoryview:
     """Encode a record for each string: its length, its data, and their checksums."""
-    lengths = data.lengths
-    words = np.ascontiguousarray(lengths.astype("<i8")).view(np.uint8)
-    begins = 8 * np.arange(lengths.size, dtype=np.int64)
+    lengths = compact(data.lengths)
+    some = lengths[:1] if is_constant(lengths) else lengths
+    words = np.ascontiguousarray(some.astype("<i8")).view(np.uint8)
+    begins = _LENGTH * np.arange(some.size, dtype=np.int64)
+    crcs = masked(crc32c_each(words, begins, np.full(some.size, _LENGTH)))
     fields: dict[str, Values] = {
         "count": np.array([len(data)], np.uint64),
         "records.length": lengths.astype(np.uint32),
         "records.length_high": (lengths >> _WORD).astype(np.uint32),
-        "records.length_crc": masked(crc32c_each(words, begins, np.full(begins.size, 8))),
+        "records.length_crc": np.broadcast_to(crcs, lengths.shape),
         "records.data": data,
         "records.data_crc": masked(crc32c_each(data.data, data.offsets[:-1], lengths)),
     }

@@ -37,7 +37,7 @@ class Parts(NamedTuple):
     def of(self, number: int, wire: int) -> "Parts":
         """Return the fields with a field number and a wire type."""
         chosen = (self.numbers == number) & (self.wires == wire)
-        return Parts(*(each[chosen] for each in self))
+        return self if chosen.all() else Parts(*(each[chosen] for each in self))
 
 
 class WireError(ValueError):
@@ -52,13 +52,15 @@ def fields_of(data: Bytes, starts: Longs, ends: Longs) -> Parts:
     """Return the fields of messages. Raises WireError."""
     run = KERNELS.choose(scan, KERNELS.use_compiled(int((ends - starts).sum())))
     starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
-    none = np.empty(0, np.int64)
-    count, wrong = run(data, starts, ends, none, none, none, none, none)
-    if wrong >= 0:
-        raise WireError(wrong)
-    parts = Parts(*(np.empty(count, np.int64) for _ in range(5)))
-    run(data, starts, ends, *parts)
-    return parts
+    room = 2 * starts.size  # enough for most messages; the bytes bound the number of fields
+    while True:
+        parts = Parts(*(np.empty(room, np.int64) for _ in range(5)))
+        count, wrong = run(data, starts, ends, *parts)
+        if wrong >= 0:
+            raise WireError(wrong)
+        if count <= room:
+            return Parts(*(each[:count] for each in parts))
+        room = count
 
 
 def varints(data: Bytes, starts: Longs, ends: Longs) -> tuple[Longs, Longs]:

@@ -16,11 +16,13 @@ from exset.grammars.tables.columns import (
     TableColumn,
     type_of,
 )
+from exset.grammars.tables.survey import Survey
 from exset.grammars.tables.table import Table
 from exset.runtime.tables.losses import without_unheld
 from exset.runtime.tables.seen import Seen
 
-_CHUNK: Final = 1 << 14  # rows
+_CHUNK: Final = 1 << 14  # the most rows that are encoded at once
+_SIZE: Final = 1 << 22  # about the bytes of the rows
 
 
 def write(table: Table, /, *, lossy: bool = False, findings: Findings | None = None) -> bytes:
@@ -34,8 +36,9 @@ def write(table: Table, /, *, lossy: bool = False, findings: Findings | None = N
 
 def chunks(table: Table) -> Iterator[memoryview]:
     """Yield the records of a table, in chunks. Raises the FormatError of `write`."""
-    for begin in range(0, table.rows, _CHUNK):
-        part = table[begin : begin + _CHUNK]
+    rows = min(Survey.of([table]).rows_of(_SIZE), _CHUNK)
+    for begin in range(0, table.rows, rows):
+        part = table[begin : begin + rows]
         yield records(messages(part.columns, part.rows))
 
 
@@ -43,8 +46,9 @@ def sidecar_of(table: Table, data: bytes, /, *, lossy: bool = False) -> bytes | 
     """Return the sidecar for a table and its file `data`; None if the file alone is enough."""
     table = without_unheld(table, entry, lossy, None)
     plain = all(is_plain(name, column, Seen.of(column)) for name, column in table.columns.items())
-    file = sidecar.Fingerprint().add(data).value()
-    return None if plain and not table.metadata else sidecar.text_of(table, file)
+    if plain and not table.metadata:
+        return None
+    return sidecar.text_of(table, sidecar.Fingerprint().add(data).value())
 
 
 def is_plain(name: str, column: TableColumn, seen: Seen) -> bool:

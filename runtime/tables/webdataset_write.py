@@ -44,8 +44,9 @@ def sidecar_of(table: Table, data: bytes, /, *, lossy: bool = False) -> bytes | 
     """Return the sidecar for a table and its archive `data`; None if the archive is enough."""
     table = without_unheld(table, encoded, lossy, None)
     plain = (is_plain(name, column, Seen.of(column)) for name, column in table.columns.items())
-    file = sidecar.Fingerprint().add(data).value()
-    return None if not table.metadata and all(plain) else sidecar.text_of(table, file)
+    if not table.metadata and all(plain):
+        return None
+    return sidecar.text_of(table, sidecar.Fingerprint().add(data).value())
 
 
 def is_plain(name: str, column: TableColumn, seen: Seen) -> bool:
