@@ -38,7 +38,7 @@ class Header:
 
     @classmethod
     def read(cls, path: str) -> "Header":
-        """Read the first line of a journal. Raises OSError, and FormatError if it has none."""
+        """Read the first line of a journal. Raises OSError; FormatError if it is no journal."""
         with open_named(path, "rb") as file:
             return cls.parse(path, file.readline(_BLOCK))
 

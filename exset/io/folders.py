@@ -63,7 +63,7 @@ class Folder:
 
         `below`: a subfolder; yield only the files below it. Names have slashes on every system.
         Hidden files and folders are left out; folders that are links are not entered. Raises
-        OSError.
+        OSError if a folder cannot be read.
         """
         for inside, folders, found in os.walk(self.path_of(below), onerror=raise_error):
             folders[:] = sorted((each for each in folders if each[0] != "."), key=os.fsencode)
