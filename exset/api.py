@@ -63,14 +63,14 @@ def load(
 ) -> Model:
     """Read a file; its contents and its name decide the format, unless `format` names it.
 
-    `model`: the expected class, such as `ExampleSet`, which type checkers then know; raises
-    FormatError if the file holds another kind of data. Warnings and notes are added to `findings`;
-    without this argument, one FormatWarning reports them. With `strict` the first warning is a
-    FormatError. `engine`: "reference" runs Lark or Construct, "table" runs tables made from the
-    grammar or layout; both give the same model. `options`: the options of readers: `ids` for a
-    sample list ("text" or "integer"), `dialect` for a manifest ("head", "seed" or "csv") or a
-    loader configuration. Raises FormatError for an invalid file, LimitError for a file above
-    `limits`, OSError, and TypeError for an unknown option.
+    `model`: the expected class, such as `ExampleSet`, for type checkers; a file with another kind
+    of data raises FormatError. Warnings and notes are added to `findings`; without this argument,
+    one FormatWarning reports them. With `strict` the first warning is a FormatError. `engine`:
+    "reference" runs Lark or Construct, "table" runs tables made from the grammar or layout; both
+    give the same model. `options`: the options of readers: `ids` for a sample list ("text" or
+    "integer"), `dialect` for a manifest ("head", "seed" or "csv") or a loader configuration.
+    Raises FormatError for an invalid file, LimitError for a file above `limits`, OSError, and
+    TypeError for an unknown option.
     """
     found, engine = collect_findings(strict, findings), formats.engine(engine)
     source = read_input(path, format, limits=limits)

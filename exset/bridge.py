@@ -81,8 +81,8 @@ def can_convert(family: Family, target: Format) -> bool:
 def made_of_tables(target: Format) -> Family | None:
     """Return the family into which exset converts a table to write a format; None if it cannot.
 
-    It is the format's own family, or another family that the format's writer accepts: the writer
-    of cache blocks accepts manifests.
+    It is the format's own family, or another family that the format's writer accepts. For example,
+    the writer of cache blocks accepts manifests.
     """
     families = (target.family, *target.takes)
     return next((each for each in families if each.from_table is not None), None)

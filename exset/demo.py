@@ -23,7 +23,8 @@ class Step:
 def describe(folder: str) -> Iterator[str]:
     """Run the demo in a folder, and yield its output, line by line.
 
-    Raises FileExistsError if the folder contains files that the demo did not write, and OSError.
+    Raises FileExistsError if the folder contains files that the demo did not write, and OSError if
+    a file cannot be written.
     """
     done = list(steps(folder))
     yield f"In {folder}:"
@@ -63,7 +64,7 @@ def steps(folder: str) -> Iterator[Step]:
 
 
 def _converted(name: str) -> str:
-    """Return a file name for a sample in another format of its family, or for a copy."""
+    """Return the name of a sample's converted file: in another format of its family, or a copy."""
     fmt = formats.detect(b"", name)
     other = next((each for each in formats.of_family(fmt.family) if each != fmt), fmt)
     converted = formats.stem(name) + other.suffix

@@ -67,7 +67,7 @@ def _varied(variable: re.Match[str]) -> str:
 
 
 def texts(among: tuple[Format, ...]) -> dict[str, Rules]:
-    """Return the rules of findings that formats name, then the general rules, by file name."""
+    """Return the rules in the files that formats name, and the general rules, by file name."""
     names = [name for fmt in among for name in fmt.findings]
     return {name: Rules(name) for name in (*names, "exset.core:general.findings")}
 

@@ -46,7 +46,7 @@ class OnceFindings:
 
     @contextmanager
     def of_one(self) -> Iterator[Findings]:
-        """Give a collection for one reading; a reading that an error ends is complete, too."""
+        """Give a collection for one reading. A reading is complete at its end or at an error."""
         found = Findings(strict=self._findings is not None and self._findings.strict)
         try:
             yield found
@@ -94,8 +94,8 @@ class Kept(Iterable[Model]):
 class FileChunks(Iterable[Model]):
     """The models of the chunks of a file; each iteration reads the file again.
 
-    `opened`: opens the file. `findings`: get the findings of one iteration. Raises the errors of
-    `Format.stream`, and FormatError if the file changes between the iterations.
+    `opened`: opens the file. `findings`: collects the findings of one iteration. Raises the errors
+    of `Format.stream`, and FormatError if the file changes between the iterations.
     """
 
     opened: Callable[[], AbstractContextManager[OpenFile | OpenFolder]]
@@ -136,8 +136,8 @@ def _state(file: OpenFile | OpenFolder) -> tuple[int, int]:
 class FileTables(Iterable["Table"]):
     """The tables of the chunks of a file of any family; each iteration reads the file again.
 
-    `findings`: get the findings of one iteration. The first iteration reads the file twice, as it
-    first finds the columns of the tables.
+    `findings`: collects the findings of one iteration. The first iteration reads the file twice,
+    as it first finds the columns of the tables.
     """
 
     chunks: Iterable[Model]

@@ -138,7 +138,7 @@ def parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[st
 
 
 def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict[str, object]:
-    """Return the options; replace a folder that an option writes by one that only counts bytes."""
+    """Return the options; replace each folder to write by a folder that only counts bytes."""
     folders = {each.name for each in declared if each.is_new_folder}
     return {
         name: NewFolder(str(value), None) if name in folders else value

@@ -28,7 +28,7 @@ class Check:
     options: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, item: str | FilePart) -> PartResult:
-        """Check a file, or a part of it. Raises OSError."""
+        """Check a file, or a part of it. Raises OSError if the file cannot be opened."""
         if isinstance(item, FilePart):
             return self._part(item)
         findings = checking.validate(

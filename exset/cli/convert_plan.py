@@ -20,7 +20,7 @@ _BLOCK: Final = 1 << 16
 
 @dataclass(frozen=True)
 class Job:
-    """A conversion of one file to a format; used as a path, it is the path of the source.
+    """A conversion of one file to a format; as an `os.PathLike`, it is the source.
 
     `to`: the name of the format, or None if the suffix of the target decided it.
     """
@@ -127,7 +127,7 @@ def _split(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
 
 
 def _is_input(path: str) -> bool:
-    """Return whether the second of two paths may be an input, not the output: an existing file."""
+    """Return whether a path may be an input: an existing file, or a bundled sample."""
     return is_file(path) or path.startswith(samples.PREFIX)
 
 

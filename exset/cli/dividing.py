@@ -73,7 +73,7 @@ def count_of(
 def read_part(part: FilePart, common: CommonOptions, findings: Findings) -> Iterator[PartModels]:
     """Open a file to read the models of a part; places of findings count from the part's start.
 
-    Raises FormatError if the file changed after it was divided, and OSError.
+    Raises FormatError if the file changed after it was divided, and OSError if it cannot be read.
     """
     with common.opened(part.path) as file:
         if (parts := _parts_of(file.format)) is None:

@@ -107,7 +107,7 @@ def _workers(ctx: click.Context, jobs: int, scheduler: str) -> Execution:
 def gathering(ctx: click.Context, paths: tuple[str, ...]) -> Header:
     """Let a context's command read its results from journals; return the first journal's header.
 
-    Raises FormatError for a file that is not a journal, and OSError.
+    Raises FormatError for a file that is not a journal, and OSError if one cannot be read.
     """
     journals = ctx.with_resource(closing(Journals(paths)))
     ctx.meta[_GATHERED] = journals

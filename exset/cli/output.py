@@ -83,7 +83,7 @@ def data_errors(also: type[Exception] = ValueError) -> Iterator[None]:
 
 
 def require_option(needed: str, *names: str) -> None:
-    """Raise a usage error if the user set one of the options `names`: they need `needed`."""
+    """Raise a usage error if the user set one of the options `names`, which need `needed`."""
     ctx = click.get_current_context()
     for param in ctx.command.params:
         source = ctx.get_parameter_source(param.name or "")

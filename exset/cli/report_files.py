@@ -40,7 +40,10 @@ def forms_of(reports: Sequence[str]) -> dict[str, str]:
 
 
 def write_report(run: "Run", form: str, path: str) -> None:
-    """Write a report to the file `path`, or to standard output if it is empty. Raises OSError."""
+    """Write a report to the file `path`, or to standard output if `path` is "".
+
+    Raises OSError if the report cannot be written.
+    """
     text = written(run, form)
     if path:
         files.write(path, text.encode("utf-8"))

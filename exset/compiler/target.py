@@ -105,7 +105,7 @@ class Dispatcher(CPUDispatcher):
 
 @cache
 def use() -> None:
-    """Change Numba in this process: from now on it makes no machine code and no memory manager."""
+    """Change Numba in this process: from now on it makes no machine code and manages no memory."""
     rtsys.initialize = lambda _: None
     context = _Context(cpu_target.typing_context, "cpu")  # type: ignore[no-untyped-call]
     vars(cpu_target)["_toplevel_target_context"] = context

@@ -105,7 +105,10 @@ def store(name: str, data: bytes) -> bool:
 
 
 def create(name: str) -> None:
-    """Create a folder in the cache, and its parents, for this user alone. Raises OSError."""
+    """Create a folder in the cache, and its parents, for this user alone.
+
+    Raises OSError if the system refuses this.
+    """
     path = os.path.join(folder(), name)
     if os.path.isdir(path):
         return

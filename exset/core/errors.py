@@ -74,8 +74,8 @@ class FormatError(ValueError):
     def add(self, finding: Finding) -> bool:
         """Add a later error of the same file, and return True.
 
-        If there are 20 errors (MOST_ERRORS) already, add nothing, note that there are more, and
-        return False.
+        If there are 20 errors (MOST_ERRORS) already, only record that there are more, and return
+        False.
         """
         self.later = Findings() if self.later is None else self.later
         if self.later.count() < MOST_ERRORS - 1:

@@ -62,7 +62,7 @@ class Place:
         return replace(self, span=span, field=field)
 
     def index(self, path: str) -> int | None:
-        """Return the index of the element of the array `path` that contains the field, or None."""
+        """Return the index in the array `path` of the element that contains the field, or None."""
         match = re.match(rf"{re.escape(path)}\[(\d+)\]", self.field or "")
         return None if match is None else int(match[1])
 

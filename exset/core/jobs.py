@@ -50,7 +50,7 @@ class Execution:
     jobs: the number of processes; 1: only this process; 0: one on each core. executor: runs the
     work in place of exset's processes, and is not closed. `jobs` is then the number of its
     workers, by default the number that the executor itself reports. plan: write the plan to this
-    file, and do no work. isolated: the work may crash or hang, so with one process, run it in
+    file, and do no work. isolated: the work may crash or hang, so if `jobs` is 1, run it in
     another process, with a time limit; see `exset.core.isolation`. record: where to keep the
     outcomes, and which share of the work to do. gathered: journals that have all outcomes; exset
     reads them, and does no work. work: the id of the work, which journals must also have, see
@@ -93,7 +93,7 @@ class Execution:
         return bool(self.plan or self.record or self.gathered)
 
     def known_parts(self, paths: Sequence[str | os.PathLike[str]]) -> list[int] | None:
-        """Return how many parts each file has according to journals; None without journals."""
+        """Return how many parts each file has, as the journals say; None without journals."""
         if self.gathered is None:
             return None
         return [self.gathered.parts.get(os.fsdecode(path), 1) for path in paths]

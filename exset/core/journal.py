@@ -80,7 +80,10 @@ class Journals:
     """
 
     def __init__(self, paths: tuple[str, ...]) -> None:
-        """Index the journals. Raises FormatError for a file that is not a journal, and OSError."""
+        """Index the journals.
+
+        Raises FormatError for a file that is not a journal, and OSError if one cannot be read.
+        """
         self.headers = [Header.read(path) for path in paths]
         self.paths = paths
         self.parts: dict[str, int] = {}

@@ -46,7 +46,7 @@ def to_json(value: object) -> object:
 
 
 def from_json(kind: Any, data: Any) -> Any:
-    """Return a value of the type `kind` from the JSON that `to_json` returned.
+    """Return the value of the type `kind` whose JSON `to_json` returned.
 
     Raises TypeError, ValueError, KeyError or AttributeError for data of another type.
     """

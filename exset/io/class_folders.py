@@ -7,7 +7,10 @@ from exset.io.access import raise_error
 
 
 def class_folders(folder: str) -> list[str]:
-    """Return the sorted names of a folder's subfolders, without hidden ones. Raises OSError."""
+    """Return the sorted names of a folder's subfolders, without hidden subfolders.
+
+    Raises OSError if the folder cannot be read.
+    """
     with os.scandir(folder) as found:
         return sorted(each.name for each in found if each.is_dir() and not _is_hidden(each.name))
 
@@ -17,7 +20,7 @@ def files_below(folder: str, name: str, suffixes: Sequence[str] = ()) -> Iterato
 
     The paths are relative to `folder`, with slashes. `suffixes`: yield only files with these
     suffixes, written in lower case; by default all files. Hidden files and folders are left out.
-    Raises OSError.
+    Raises OSError if a folder cannot be read.
     """
     for inside, folders, files in os.walk(os.path.join(folder, name), onerror=raise_error):
         folders[:] = sorted(each for each in folders if not _is_hidden(each))

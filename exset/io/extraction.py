@@ -66,7 +66,7 @@ class Extractor:
     """Writes new regular files below a folder, and creates the folder if it is missing."""
 
     def __init__(self, folder: str) -> None:
-        """Open the folder, which may itself be a link. Raises OSError."""
+        """Open the folder, which may itself be a link. Raises OSError if that fails."""
         self.folder = folder
         self.count = 0
         """The numbers of files and bytes that were written."""
@@ -163,7 +163,7 @@ class Extractor:
             sync_folder(os.path.dirname(os.path.realpath(self.folder)))
 
     def _folder(self, parts: list[bytes]) -> int:
-        """Open a folder below the root, and create it if it is missing."""
+        """Open a folder in the extraction folder, and create it if it is missing."""
         if self._last is not None and self._last[0] == parts:
             return self._last[1]
         self._close_last()
@@ -220,7 +220,7 @@ class Extractor:
         return type(error)(error.errno, error.strerror, self._path(parts))
 
     def _path(self, parts: list[bytes]) -> str:
-        """Return the path of a file or a folder below the root, for messages."""
+        """Return the path of a file or a folder in the extraction folder, for messages."""
         return safe(os.path.join(self.folder, os.fsdecode(b"/".join(parts))))
 
 

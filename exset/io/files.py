@@ -85,7 +85,7 @@ def local_path(path: FilePath, name: str) -> str:
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name is a path on this machine whose suffix means no compression."""
+    """Return whether a name is a path on this machine, without a suffix of compression."""
     return is_file(name) and not name.endswith((*SUFFIXES, ".Z"))
 
 

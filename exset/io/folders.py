@@ -50,12 +50,18 @@ class Folder:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of files and folders in this folder, sorted by their bytes. Raises OSError."""
+        """The names of files and folders in this folder, sorted by their bytes.
+
+        Raises OSError if the folder cannot be read.
+        """
         return tuple(sorted(os.listdir(self.name), key=os.fsencode))
 
     @cached_property
     def size(self) -> int:
-        """The number of bytes of all files in the folder, without links. Raises OSError."""
+        """The number of bytes of all files in the folder, without links.
+
+        Raises OSError if a folder cannot be read.
+        """
         return sum(os.lstat(self.path_of(name)).st_size for name in self.files())
 
     def files(self, below: str = "") -> Iterator[str]:
@@ -99,7 +105,10 @@ class Folder:
         return files.blocks(self._regular(name), limits=self.limits, roots=self.roots)
 
     def open(self, name: str) -> BinaryIO:
-        """Open a regular file in the folder without decompressing it. Raises OSError."""
+        """Open a regular file in the folder without decompressing it.
+
+        Raises OSError if it cannot be opened, or is not regular.
+        """
         return open_regular(self.path_of(name), self.roots)
 
     def _regular(self, name: str) -> str:

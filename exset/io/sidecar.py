@@ -21,14 +21,20 @@ def name_of(path: str) -> str:
 
 
 def with_metadata(source: Source, limits: Limits) -> Source:
-    """Return a source with the content of its sidecar, if it has one. Raises OSError."""
+    """Return a source with the content of its sidecar, if it has one.
+
+    Raises OSError if the sidecar cannot be read.
+    """
     if not source.path or source.sidecar is not None:
         return source
     return replace(source, sidecar=content_of(source.path, limits))
 
 
 def content_of(path: str, limits: Limits) -> bytes | None:
-    """Return the content of a local file's sidecar; None if it has none. Raises OSError."""
+    """Return the content of a local file's sidecar; None if it has none.
+
+    Raises OSError if the sidecar cannot be read.
+    """
     path = name_of(path)
     if not os.path.isfile(path) or os.path.getsize(path) > limits.max_text:
         return None

@@ -39,7 +39,7 @@ _ESCAPES = [b"\\\\", b"\\}", b'\\"']
 def strings(
     *, text: bool = True, binary: bool = True, min_size: int = 0, group: bool = False
 ) -> st.SearchStrategy[bytes]:
-    """Return a strategy for strings that text, binary files, or both can store."""
+    """Return a strategy for strings that text files, binary files, or both can store."""
     drawn = _nested() | _unusual_names | st.text(max_size=8).map(str.encode) | st.binary(max_size=8)
     if text:
         drawn = drawn.map(lambda raw: raw.lstrip(b"\n"))

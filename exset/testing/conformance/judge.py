@@ -49,7 +49,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Judge:
-    """Judges answers in a role. `target`: the format that a transcoder writes.
+    """Judges the answers of a reader in a role. `target`: the format that a transcoder writes.
 
     `without`: the features that the reader does not support.
     """

@@ -80,7 +80,7 @@ def run(
     parallel: int = 1,
     stop_early: bool = False,
 ) -> Iterator[Result]:
-    """Yield the result of each case, in their order.
+    """Yield the result of each case, in the order of the cases.
 
     `make`: makes a reader; each thread has a reader of its own. `skip`: patterns of cases that
     need not pass; a skipped case that passes is a failure. `parallel`: the number of threads.

@@ -33,7 +33,7 @@ def meaning_of(data: bytes) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a program's meaning. Raises BadMeaning if it is invalid."""
+    """Return the canonical form of a program's answer. Raises BadMeaning if it is invalid."""
     ranks = document.known("ranks").get("ranks")
     return {
         "ranks": [[index.integer() for index in rank.items()] for rank in ranks.items()],

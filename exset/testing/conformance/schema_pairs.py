@@ -45,7 +45,7 @@ def meaning_of(data: bytes) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a program's meaning. Raises BadMeaning if it is invalid."""
+    """Return the canonical form of a program's answer. Raises BadMeaning if it is invalid."""
     document.known("fields")
     return _sorted(
         {
