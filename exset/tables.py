@@ -35,7 +35,7 @@ def to_table(
     `access`; for cache blocks `types`.
 
     Pass the table to pandas, polars, pyarrow or duckdb, or use its `to_pandas` and `to_xarray`.
-    Findings are reported as `load` does. Raises FormatError for what no table can store, the
+    Findings are reported as `load` does. Raises FormatError if no table can store the model, the
     errors of `load`, and TypeError for a wrong option.
     """
     found = collect_findings(strict, findings)

@@ -175,7 +175,7 @@ def _check_chunks(fmt: Format, data: bytes, whole: Outcome, limits: Limits, step
 
 
 def _up_to_error(outcome: Outcome) -> Outcome:
-    """Return an outcome without the findings about places after its error."""
+    """Return an outcome without the findings whose places are after its error."""
     end = _begin(outcome.error)
     kept = [each for each in outcome.findings if end < 0 or _begin(each) <= end]
     counts = {each.code: outcome.counts[each.code] for each in kept}
@@ -183,7 +183,7 @@ def _up_to_error(outcome: Outcome) -> Outcome:
 
 
 def _begin(finding: Finding | None) -> int:
-    """Return the first byte of the place of a finding; -1 without one."""
+    """Return the byte offset at which the place of a finding begins; -1 if it has none."""
     place = None if finding is None else finding.place
     return -1 if place is None or place.span is None else place.span.start
 

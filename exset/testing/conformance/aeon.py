@@ -25,7 +25,7 @@ def meaning(manifest: Manifest) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a program's meaning. Raises BadMeaning if it is invalid."""
+    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
     document.known("types", "records")
     kinds = [_kind(each) for each in document.get("types").items()]
     records: list[Json] = []

@@ -18,7 +18,7 @@ def meaning(block: Block) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a program's meaning. Raises BadMeaning if it is invalid."""
+    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
     document.known("record_count", "elements")
     elements = document.get("elements").items()
     return {

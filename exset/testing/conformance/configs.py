@@ -32,7 +32,7 @@ def meaning(config: LoaderConfig) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a program's meaning. Raises BadMeaning if it is invalid."""
+    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
     document.known("members", "outputs")
     return {
         "members": _object(document.get("members"), "loader"),

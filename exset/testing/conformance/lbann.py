@@ -41,7 +41,7 @@ def meaning(samples: SampleList) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a program's meaning.
+    """Check a meaning that a program wrote; return its canonical form.
 
     A missing number of samples is 0; missing ids are no ids. Raises BadMeaning if the meaning is
     invalid.

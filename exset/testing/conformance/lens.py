@@ -44,7 +44,7 @@ def meaning(examples: ExampleSet) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a program's meaning.
+    """Check a meaning that a program wrote; return its canonical form.
 
     A missing field has its default. A list is an array of ranges, or its number in the `lists` of
     the example or of the document. A field of an event is dropped if the event would inherit the

@@ -133,7 +133,7 @@ def parsed(text: bytes, format: str) -> Document:
 
 
 def checked(document: object, format: str) -> Document:
-    """Return the canonical form of a program's meaning. Raises BadMeaning if it is invalid."""
+    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
     try:
         return family_of(format).normalized(Node(document))
     except RecursionError:

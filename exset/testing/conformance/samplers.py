@@ -33,7 +33,7 @@ def meaning_of(data: bytes) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a program's answer. Raises BadMeaning if it is invalid."""
+    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
     ranks = document.known("ranks").get("ranks")
     return {
         "ranks": [[index.integer() for index in rank.items()] for rank in ranks.items()],

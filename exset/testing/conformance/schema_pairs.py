@@ -45,7 +45,7 @@ def meaning_of(data: bytes) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a program's answer. Raises BadMeaning if it is invalid."""
+    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
     document.known("fields")
     return _sorted(
         {

@@ -20,7 +20,7 @@ def meaning(schema: Schema) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Return the canonical form of a program's meaning. Raises BadMeaning if it is invalid."""
+    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
     document.known("metadata", "children")
     children = document.get("children").members()
     return {
