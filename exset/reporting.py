@@ -186,18 +186,18 @@ def _means(code: str) -> str:
 def _first_units(model: Model) -> Iterator[PageTable]:
     """Yield a table of the first units, in which long texts are cut."""
     family = formats.family_of(model)
+    heads: list[str] = []
     rows = []
     for number in range(min(len(model), _SHOWN)):
         try:
-            unit = cast("Any", model)[number]
+            cells = family.cells_of(model, number)[:_SHOWN]
         except (FormatError, TypeError, ValueError):
             return
-        cells = unit.values() if isinstance(unit, dict) else unit
-        is_row = isinstance(unit, dict | tuple)
-        texts = [_cell(each) for each in cells] if is_row else [_cell(unit)]
-        rows.append((str(number), *texts[:_SHOWN]))
+        heads = heads or [safe(name) for name, _ in cells]
+        rows.append((str(number), *(_cell(value) for _, value in cells)))
     if rows:
-        yield PageTable(f"The first {family.counted(len(rows))}", (), rows)
+        shown = ("", *heads) if any(heads) else ()
+        yield PageTable(f"The first {family.counted(len(rows))}", shown, rows)
 
 
 def _cell(value: object) -> str:

@@ -47,6 +47,7 @@ MANIFEST: Final = Family(
             is_new_folder=True,
         ),
     ),
+    cells="exset.runtime.aeon.manifest_report:cells",
     units="exset.grammars.aeon.units",
 )
 
@@ -79,6 +80,7 @@ CONFIG: Final = Family(
     kind="exset.grammars.aeon.config.model:LoaderConfig",
     unit="etl object",
     summary="exset.runtime.aeon.config_report:report",
+    cells="exset.runtime.aeon.config_report:cells",
     files="exset.runtime.aeon.config_files:check_files",
     dataset="exset.runtime.aeon.provision.dataset:LoaderDataset",
     differences="exset.runtime.aeon.differences:configs",

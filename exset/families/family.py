@@ -74,9 +74,10 @@ class Family:
     one argument, `access`. `table_layout`, `table_chunks`: convert a model that comes in chunks;
     see `TableLayoutOf` and `TablesOf`.
 
-    Further: `units`: a module with the functions of `Units`, for streams and writers.
-    `has_partial_formats`: whether some formats store only a part of a model without reporting a
-    loss.
+    Further: `cells`: returns the parts of a unit for people, for a model and the index of the unit:
+    pairs of a name and a value; by default the unit's elements. `units`: a module with the
+    functions of `Units`, for streams and writers. `has_partial_formats`: whether some formats store
+    only a part of a model without reporting a loss.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Family:
     model_options: tuple[Option, ...] = ()
     table_layout: str | None = None
     table_chunks: str | None = None
+    cells: str | None = None
     units: str | None = None
     has_partial_formats: bool = False
 
@@ -181,6 +183,19 @@ class Family:
         seen: dict[object, int] = {}
         numbers = (seen.setdefault(value, len(seen)) for value in values)
         return np.fromiter(numbers, np.int64, len(model))
+
+    def cells_of(self, model: Model, index: int) -> list[tuple[str, object]]:
+        """Return the parts of a unit for people: pairs of a name, which may be empty, and a value.
+
+        Raises FormatError, TypeError or ValueError for a unit that cannot be shown.
+        """
+        if self.cells is not None:
+            cells = cast("Callable[[Model, int], list[tuple[str, object]]]", load(self.cells))
+            return cells(model, index)
+        unit = cast("Sequence[object]", model)[index]
+        if isinstance(unit, dict):
+            return [*unit.items()]
+        return [("", each) for each in (unit if isinstance(unit, tuple) else (unit,))]
 
     def renamed(self, model: Model, change: Change, what: str | None = None) -> Model:
         """Return a model with changed names; `what`: a kind of names, by default the first.

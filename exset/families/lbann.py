@@ -14,6 +14,7 @@ SAMPLE_LISTS: Final = Family(
     kind="exset.grammars.lbann.sample_list:SampleList",
     unit="sample",
     summary="exset.runtime.lbann.report:sample_list",
+    cells="exset.runtime.lbann.report:sample_cells",
     files="exset.runtime.lbann.list_files:check",
     fields=(
         ("file", "exset.runtime.lbann.list_fields:files"),
@@ -51,6 +52,7 @@ SCHEMA: Final = Family(
     kind="exset.grammars.lbann.schema:Schema",
     unit="field",
     summary="exset.runtime.lbann.report:schema",
+    cells="exset.runtime.lbann.report:field_cells",
     check="exset.runtime.lbann.directives:DirectiveCheck",
     differences="exset.runtime.lbann.differences:schemas",
 )

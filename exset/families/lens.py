@@ -58,6 +58,7 @@ LENS: Final = Family(
     model_options=_LAYOUTS,
     table_layout="exset.runtime.lens.table_layout:layout_of",
     table_chunks="exset.runtime.lens.table:tables_of",
+    cells="exset.runtime.lens.report:cells",
     units="exset.grammars.lens.units",
     fields=(
         ("events", "exset.runtime.lens.edits:event_counts"),

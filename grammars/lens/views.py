@@ -140,7 +140,8 @@ class EventView(_View):
     def sides(self) -> tuple[str, str]:
         """Return the inputs and the targets as text."""
         inputs, targets = (
-            "" if each is None else repr(each)[1:-1] for each in (self.inputs, self.targets)
+            ", ".join([repr(each)[1:-1] for each in ranges[:3]] + ["..."] * (len(ranges) > 3))
+            for ranges in (self.inputs or (), self.targets or ())
         )
         return inputs, targets
 

@@ -7,6 +7,13 @@ from exset.grammars.aeon.config.schema_types import TITLES
 from exset.runtime.reports.report import Report
 
 
+def cells(config: LoaderConfig, index: int) -> list[tuple[str, object]]:
+    """Return the type of an etl object, and its members in the file."""
+    etl = config.etl[index]
+    members = ", ".join(f"{name}: {value!r}" for name, value in etl.to_dict().items())
+    return [("type", etl.type), ("members", members)]
+
+
 def report(model: LoaderConfig, detailed: bool = False) -> Report:
     """Report the contents of a configuration; `detailed` adds nothing."""
     etl = tuple(element.type for element in model.etl)

@@ -19,6 +19,11 @@ SHOWN = 8
 """The most classes that are shown to people."""
 
 
+def cells(manifest: Manifest, index: int) -> list[tuple[str, object]]:
+    """Return the fields of a record with the types of their columns."""
+    return [*zip(manifest.types, manifest[index], strict=True)]
+
+
 def report(chunks: Iterable[Manifest], detailed: bool = False) -> Report:
     """Report counts and sizes of a manifest, from its chunks, without reading its files.
 

@@ -8,11 +8,23 @@ from exset.core.text import counted, size
 from exset.grammars.columns.spans import Spans
 from exset.grammars.lbann.list_ids import overlaps
 from exset.grammars.lbann.sample_list import SampleList, duplicate_files
-from exset.grammars.lbann.schema import METADATA, Schema
+from exset.grammars.lbann.schema import METADATA, Schema, path_text
 from exset.runtime.reports.report import Report, limits_of, memory_of, some
 
 SHOWN = 12
 """The most packed groups that are shown to people."""
+
+
+def sample_cells(samples: SampleList, index: int) -> list[tuple[str, object]]:
+    """Return the file and the id of a sample."""
+    return [*zip(("file", "id"), samples[index], strict=True)]
+
+
+def field_cells(schema: Schema, index: int) -> list[tuple[str, object]]:
+    """Return the path of a field and its own directives."""
+    path, node = schema[index]
+    directives = ", ".join(f"{name}: {each.value!r}" for name, each in node.metadata.items())
+    return [("field", path_text(path)), ("directives", directives)]
 
 
 def sample_list(model: SampleList, detailed: bool = False) -> Report:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from exset.core.text import counted, size
 from exset.grammars.lens.columns import WORDS
-from exset.grammars.lens.examples import REAL_FIELDS, SetHeader
+from exset.grammars.lens.examples import REAL_FIELDS, ExampleSet, SetHeader
 from exset.runtime.lens.tally import Tally
 from exset.runtime.reports.report import Report, some
 from exset.runtime.reports.statistics import Spread
@@ -33,6 +33,19 @@ class SetTally(Tally):
         if self.detailed:
             _add_details(made, self, spreads)
         return made
+
+
+def cells(examples: ExampleSet, index: int) -> list[tuple[str, object]]:
+    """Return the parts of an example: its name, numbers, and the ranges of its first event."""
+    example = examples[index]
+    inputs, targets = example.events[0].sides()
+    return [
+        ("name", example.name or ""),
+        ("frequency", f"{example.frequency:g}"),
+        ("events", len(example.events)),
+        ("inputs of the first event", inputs),
+        ("targets of the first event", targets),
+    ]
 
 
 def _examples(made: Report, tally: Tally, details: Mapping[str, Spread]) -> None:

@@ -95,6 +95,27 @@ def test_a_page(tmp_path: Path) -> None:
         assert rule in found.style
 
 
+@pytest.mark.parametrize(
+    ("sample", "heads", "cells"),
+    [
+        ("pulse.ex", ["name", "events", "inputs of the first event"], ["left", "3"]),
+        ("captions.tsv", ["STRING", "ASCII_INT"], []),
+        ("flowers.sample_list", ["file", "id"], ["data/petals/one.h5", "s/000"]),
+        ("pictures.json", ["type", "members"], ["image", "height: "]),
+    ],
+)
+def test_the_first_units(tmp_path: Path, sample: str, heads: list[str], cells: list[str]) -> None:
+    _, _, shown = page(tmp_path, f"exset::{sample}").text.partition("The first ")
+    assert all(word in shown for word in (*heads, *cells)), shown
+
+
+def test_the_fields_of_a_schema(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text("in:\n  speed: {metadata: {scale: 0.5}}\n")
+    _, _, shown = page(tmp_path, str(path)).text.partition("The first 1 field")
+    assert all(word in shown for word in ("in/speed", "directives", "scale: 0.5")), shown
+
+
 def test_markup_is_text(tmp_path: Path) -> None:
     """Markup in every field of a file, and in its name."""
     word = EVIL.replace("\x1b", "").replace("\udcff", "")
