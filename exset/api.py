@@ -327,7 +327,7 @@ def _written(
     options: dict[str, OptionValue],
     target: str | NewFolder = "-",
 ) -> tuple[bytes, bytes | None, dict[str, bytes]]:
-    """Return the bytes of a file, those of its sidecar, and those of its other files by path.
+    """Return the contents of three things: a file, its sidecar, and its other files, by path.
 
     `target`: the path of the file. If it is a folder, write the files there, and return no bytes.
     If `findings` is None, report the findings in a FormatWarning.

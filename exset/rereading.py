@@ -134,7 +134,7 @@ def _state(file: OpenFile | OpenFolder) -> tuple[int, int]:
 
 @dataclass
 class FileTables(Iterable["Table"]):
-    """The tables of the chunks of a file of any family; each iteration reads the file again.
+    """Tables made from the chunks of a file, of any family; each iteration reads the file again.
 
     `findings`: collects the findings of one iteration. The first iteration reads the file twice,
     as it first finds the columns of the tables.

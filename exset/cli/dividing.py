@@ -84,7 +84,7 @@ def read_part(part: FilePart, common: CommonOptions, findings: Findings) -> Iter
 
 
 def joined_findings(results: Sequence[PartResult], common: CommonOptions) -> Findings | None:
-    """Return the findings of a file from the results of its parts.
+    """Join the findings in the results of a file's parts.
 
     Returns None if the file must be read as a whole, as it may have an error.
     """

@@ -47,7 +47,7 @@ def sample_lists(
     ids: Literal["text", "integer"] | None = None,
     max_files: int = 5,
 ) -> SampleList:
-    """Draw a sample list of the given kind and type of ids, by default of any."""
+    """Draw a sample list; by default, of any kind, and with ids of any type."""
     kinds = [each for each in Kind if not (ids == "integer" and each.is_exclusion)]
     kind = draw(st.sampled_from(kinds)) if kind is None else kind
     names = draw(st.lists(words(), max_size=max_files, unique=not kind.is_single))
