@@ -1,1 +1,3 @@
-"""Text to abstract syntax and back: a module for each format, and the engine of the grammars."""
+"""Parse texts to models and write them back: a module for each format, and the engine for
+grammars.
+"""

@@ -19,7 +19,7 @@ _Columns = dict[str, Values]
 
 
 def columns_of(examples: ExampleSet, losses: Losses) -> _Columns:
-    """Make the columns of a file with the given examples, which must be in normal form.
+    """Return the columns of a binary file with these examples, which must be in normal form.
 
     Raises FormatError for values that a binary file cannot store.
     """
@@ -46,7 +46,9 @@ def _prefixed(path: str, columns: _Columns) -> _Columns:
 
 
 def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
-    """Make the columns of the events with fields of their own; Lens writes all fields of these."""
+    """Return the columns of special events, which do not inherit all values; Lens writes all their
+    fields.
+    """
     events = examples.events
     own = np.zeros(len(events.proc), np.bool_)
     for name in REALS:
@@ -74,7 +76,7 @@ def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
 
 
 class _Sets:
-    """The input sets and the target sets. A list that any event uses as inputs is an input set."""
+    """The input sets and the target sets: a list that an event uses as inputs is an input set."""
 
     def __init__(self, examples: ExampleSet, losses: Losses) -> None:
         self.examples = examples
@@ -90,7 +92,7 @@ class _Sets:
         self.inputs, self.targets = np.flatnonzero(self.is_input), np.flatnonzero(~self.is_input)
 
     def columns(self) -> _Columns:
-        """Make the columns that follow the special events."""
+        """Return the columns of the file that follow the special events."""
         inputs, targets = self.examples.events.inputs, self.examples.events.targets
         shared = self.event_lists(targets, self.is_input)
         shared_counts = shared[1][self.inputs]
@@ -106,12 +108,12 @@ class _Sets:
         }
 
     def counts(self, chosen: Longs) -> Ints:
-        """Return the number of chosen lists of each example."""
+        """Return how many of the chosen lists each example has."""
         sets = np.bincount(self.owner[chosen], minlength=len(self.examples))
         return ints(sets, "sets of one example")
 
     def set_columns(self, kind: str, real: str, numbers: Longs, chosen: Longs) -> _Columns:
-        """Make the columns of the event lists and the ranges of the chosen lists."""
+        """Return the columns of the chosen lists: their event lists and their ranges."""
         is_chosen = self.is_input if chosen is self.inputs else ~self.is_input
         entries, entry_counts = self.event_lists(numbers, is_chosen)
         starts = self.examples.lists[:-1][chosen]
@@ -134,9 +136,9 @@ class _Sets:
         return _prefixed(kind, columns)
 
     def event_lists(self, numbers: Longs, chosen: Flags) -> tuple[Ints, Ints]:
-        """Return the event lists of the chosen lists, and the entry counts of all lists.
+        """Return the event lists of the chosen lists, and how many entries each of all lists has.
 
-        numbers: the list of each event, or -1.
+        numbers: the number of each event's list, or -1.
         """
         event = np.flatnonzero(numbers >= 0)
         event = event[chosen[numbers[event]]]
@@ -160,7 +162,7 @@ class _Sets:
 
 
 def _filtered(column: NDArray[T], where: Flags) -> NDArray[T]:
-    """Return the values for which `where` is true; do not copy all values."""
+    """Return the values for which `where` is true; if they are all, do not copy them."""
     if where.all():
         return column
     return column[where] if where.any() else column[:0]

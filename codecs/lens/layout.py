@@ -1,7 +1,7 @@
 """The layout of a Lens binary file, with the names and the order of the Lens manual.
 
 The lowered program is cached, so only lowering and the reference driver import this module. It
-imports only Construct and the engine, because the cache knows no other dependencies.
+imports only Construct and the engine, because the cache does not notice changes of other modules.
 """
 
 from typing import Final
@@ -31,7 +31,9 @@ EventList = cs.Struct(
 
 
 def _range(real: str) -> cs.Construct:
-    """Return the layout of a range; `real`: the manual's name for values of inputs or targets."""
+    """Return the layout of a range. real: the manual's name for the values of inputs, or of
+    targets.
+    """
     return cs.Struct(
         "range_groupName" / String,
         "range_numUnits" / Integer,

@@ -21,7 +21,7 @@ Check = tuple[str, str, Flags]
 
 
 def report_header(fields: Fields, source: Source, findings: Findings) -> None:
-    """Add the findings about the fields before the examples."""
+    """Add the findings about the header, which precedes the examples."""
     if fields.ints("sizeof_real")[0] != 4:
         what = "sizeof(real) is 8, as in a build of Lens with double precision"
         advice = "exset convert writes 4; each real has four bytes in both cases"
@@ -44,7 +44,7 @@ def report(
 ) -> None:
     """Add the findings about the examples, in the order of their places.
 
-    check_ranges: whether to check the ranges, too.
+    kinds: all event lists. check_ranges: whether to check the ranges, too.
     """
     sortable: list[tuple[int, str, str, int, dict[str, object], int]] = []
     for code, path, elements in _checks(fields, kinds, check_ranges):
@@ -68,7 +68,7 @@ def report(
 
 
 def report_rest(name: str, offset: int, size: int, findings: Findings) -> None:
-    """Add a finding if bytes follow the examples."""
+    """Add a finding if `size` bytes, more than 0, follow the examples."""
     if size:
         place = Place(name, Span(offset, offset))
         findings.add(finding_at("lens-trailing-bytes", place, count=size))

@@ -1,6 +1,6 @@
-"""Assign range lists to the events of a Lens binary file, and record lists that are replaced.
+"""Assign range lists to the events of a Lens binary file, and record which lists are replaced.
 
-Lens, example.c: readBinaryExample. Range lists are numbered from 0, in the order of their sets.
+Lens, example.c: readBinaryExample. Range lists are numbered from 0, in the order in the file.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +15,8 @@ from exset.grammars.columns.arrays import Flags, Longs
 class ListPlacement:
     """The range lists of each event.
 
-    inputs, targets: int64 [m], a list or -1. replaced: each event list, by path and number, that
-    replaced an event's list, with the first such event.
+    inputs, targets: int64 [m], the number of a list, or -1. replaced: for each event list that
+    replaced another list, by its path and number, the first event for which it did.
     """
 
     def __init__(self, num_events: int) -> None:
@@ -25,7 +25,9 @@ class ListPlacement:
         self.replaced: list[tuple[str, int, int]] = []
 
     def assign_all(self, column: Longs, kinds: Sequence[EventLists], used: Sequence[Flags]) -> None:
-        """Assign the lists of some kinds, one kind after the other. used: masks of entries."""
+        """Assign the lists in `kinds` to the events, one kind after the other. used: which entries
+        to use.
+        """
         first = np.concatenate([k.first[t] for k, t in zip(kinds, used, strict=True)])
         stop = np.concatenate([k.stop[t] for k, t in zip(kinds, used, strict=True)])
         row = [k.row[t] for k, t in zip(kinds, used, strict=True)]
@@ -43,7 +45,7 @@ class ListPlacement:
             self.replaced.append((kinds[kind[entry]].path, int(at[entry]), event))
 
     def assign(self, column: Longs, kind: EventLists, row: int, number: int) -> None:
-        """Assign the range list `number`, or -1, to the events of one event list."""
+        """Assign the range list `number`, or none for -1, to the events of one event list."""
         for k in range(kind.offsets[row], kind.offsets[row + 1]):
             events = column[kind.first[k] : kind.stop[k]]
             replaced = (events >= 0) & (events != number)
@@ -53,10 +55,10 @@ class ListPlacement:
 
 
 def place_plain(fields: Fields) -> ListPlacement | None:
-    """Do quickly what `place_lists` does, for a plain file; return None for any other file.
+    """Return the result of `place_lists` quickly for a plain file; return None for any other file.
 
-    In a plain file each example has one event, one input set and then one target set for it. No set
-    is shared, and all sets have ranges, so that event i has the lists 2 i and 2 i + 1.
+    In a plain file each example has one event, and for it one input set and then one target set.
+    No set is shared, and all sets have ranges. So event i has the lists 2 i and 2 i + 1.
     """
     n = fields.ints("examples.example_numEvents").size
     if (fields.ints("examples.example_numEvents") != 1).any():
@@ -125,7 +127,9 @@ def _unusual_examples(kind: EventLists, is_empty: Flags) -> Longs:
 def _replaced(
     first: Longs, stop: Longs, value: Longs, num_events: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the first entry of each list that replaces another list, and the event."""
+    """Yield, for each event list that replaces another list, its first such entry and the
+    event.
+    """
     holder = np.full(num_events, -1, np.int64)
     seen = -1
     for events, number in blocks(first, stop):

@@ -14,14 +14,18 @@ _INT_MAX: Final = 2**31 - 1
 
 
 class Losses:
-    """Checks values before they are written: a loss is a FormatError, or with `lossy` a finding."""
+    """Checks values before they are written: a loss raises FormatError, or with `lossy` is a
+    finding.
+    """
 
     def __init__(self, lossy: bool, findings: Findings) -> None:
         self._lossy = lossy
         self._findings = findings
 
     def strings(self, strings: Strings, path: Callable[[int], str]) -> Strings:
-        """Cut each string at its first NUL; one that begins with a NUL becomes absent."""
+        """Return the strings, each cut at its first NUL; a string that begins with a NUL becomes
+        absent.
+        """
         nul = np.flatnonzero(strings.data == 0)
         if nul.size == 0:
             return strings
@@ -35,14 +39,14 @@ class Losses:
         return Strings.from_spans(strings.data, strings.offsets[:-1], ends, present)
 
     def names(self, names: Strings) -> Strings:
-        """Check the names of the examples; an empty name becomes absent."""
+        """Return the names of the examples; report empty names, which become absent."""
         for row in np.flatnonzero(names.present & (names.lengths == 0)).tolist():
             why = "a binary file cannot store an empty name"
             self._report_loss(f"examples[{row}].name", why, "becomes absent")
         return self.strings(names, "examples[{}].name".format)
 
     def frequencies(self, frequency: Floats) -> Floats:
-        """Check the frequencies of the examples; Lens cannot read a negative frequency."""
+        """Report negative frequencies of examples, which Lens cannot read."""
         for row in np.flatnonzero(frequency < 0).tolist():
             why = "the frequency is negative, which Lens rejects in a binary file"
             self._report_loss(f"examples[{row}].frequency", why, "is written anyway")
@@ -58,7 +62,9 @@ class Losses:
 
 
 def ints(counts: Longs, what: str) -> Ints:
-    """Convert counts to the 32 bits of the file. Raises FormatError if a count is too large."""
+    """Convert counts to 32 bits, as in the file. Raises FormatError for a larger count. what: its
+    noun.
+    """
     if counts.max(initial=0) > _INT_MAX:
         message = f"a binary file can store at most {_INT_MAX} {what}"
         raise FormatError(message, place=Place(_MODEL), code="lens-binary")

@@ -62,11 +62,10 @@ def header_of(fields: Fields) -> SetHeader:
 
 
 class Decoder:
-    """Converts the fields of some examples to `examples`, a set that is not in normal form.
+    """Converts the fields of a chunk of examples to `examples`, a set that is not in normal form.
 
     listed: the number of events in event lists, including the lists of earlier chunks. Raises
-    FormatError
-    and LimitError.
+    FormatError for values that Lens rejects, and LimitError for too many events.
     """
 
     def __init__(
@@ -137,7 +136,10 @@ def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Offse
 
 
 def _lists(fields: Fields, order: Longs | None = None) -> Longs:
-    """Return the offsets of the ranges of each set. order: of the sets, by default alternating."""
+    """Return the offsets of the ranges of each set.
+
+    order: the numbers of the sets in file order; by default input and target sets alternate.
+    """
     inputs, targets = (fields.counts(f"{path}.ranges") for path in _SETS)
     lengths = np.empty(inputs.size + targets.size, np.int64)
     if order is None:
@@ -171,10 +173,10 @@ def _event_lists(
 
 
 def _events(fields: Fields, event_offsets: Longs, placed: ListPlacement) -> Events:
-    """Make the events.
+    """Return the events of the examples.
 
-    If several special events set the same event, the last one counts. For the proc, the last one
-    that has a proc counts.
+    If several special events have values for the same event, the last one counts. For the proc,
+    the last special event that has a proc counts.
     """
     m = int(event_offsets[-1])
     if not fields.counts(_SPECIAL).any():
@@ -203,7 +205,7 @@ def _effective(column: Reals, inherited: float) -> Floats:
 
 
 def _ranges(fields: Fields) -> tuple[Ranges, Strings]:
-    """Make the ranges in file order, and the names of their groups."""
+    """Return the ranges in file order, and the names of their groups."""
     units = [f"{path}.ranges.units" for path in _SETS]
     sparse = cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
     dense = ~sparse
@@ -227,7 +229,7 @@ def _ranges(fields: Fields) -> tuple[Ranges, Strings]:
 
 
 def _both(fields: Fields, first: str, second: str) -> Values:
-    """Merge a column of the input ranges and one of the target ranges in file order."""
+    """Merge a column of the input ranges and a column of the target ranges in file order."""
     return fields.merged(f"{_SETS[0]}.ranges.{first}", f"{_SETS[1]}.ranges.{second}")
 
 
@@ -239,9 +241,9 @@ def _with_inherited(
     events: Events,
     header: SetHeader,
 ) -> Ranges:
-    """Set the value of each empty dense range, as Lens does (newRange).
+    """Return the ranges with a value for each empty dense range, as in Lens (newRange).
 
-    The value is the active value of the first event that the range's list is for.
+    The value is the active value of the first event that has the range's list.
     """
     values = list[Floats]()
     for path, lists, active in (
@@ -258,7 +260,9 @@ def _with_inherited(
 
 
 def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
-    """Return a value for each of `where`: the next of `column` where it is true, else 0."""
+    """Return an array like `where`: the values of `column`, in order, where it is true, and 0
+    elsewhere.
+    """
     if column.size == where.size:
         return column
     if column.size == 0:
@@ -269,7 +273,9 @@ def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
 
 
 def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
-    """Return a row for each of `where`: the next of `rows` where it is true, else an empty row."""
+    """Return as many rows as `where` has: those of `rows`, in order, where it is true; others are
+    empty.
+    """
     if len(rows) == where.size:
         return rows
     if len(rows) == 0:
@@ -278,5 +284,7 @@ def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
 
 
 def _absent_if_empty(strings: Strings) -> Strings:
-    """Mark empty strings as absent: a binary file does not distinguish the two."""
+    """Return strings with empty strings made absent: a binary file does not distinguish the
+    two.
+    """
     return replace(strings, present=strings.lengths > 0)

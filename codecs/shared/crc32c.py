@@ -32,14 +32,14 @@ def crc32c_each(data: Bytes, starts: Longs, lengths: Longs) -> NDArray[np.uint32
 
 @entry_kernel
 def update_each(data: Bytes, starts: Longs, lengths: Longs, tables: LongRows, out: Longs) -> None:
-    """Compute the checksum of each span, without the last step, which inverts all bits."""
+    """Fill `out` with the checksum of each span, without the last step, which inverts all bits."""
     for i in range(len(starts)):
         out[i] = update(data[starts[i] : starts[i] + lengths[i]], tables, _ONES)
 
 
 @entry_kernel
 def update(data: NDArray[np.uint8], tables: LongRows, crc: int) -> int:
-    """Update a checksum, whose bits are not inverted, with bytes: eight at a time."""
+    """Return a checksum updated with bytes, eight at a time; its bits are not yet inverted."""
     at, whole = 0, len(data) - len(data) % 8
     while at < whole:
         crc ^= (
@@ -67,7 +67,9 @@ def update(data: NDArray[np.uint8], tables: LongRows, crc: int) -> int:
 
 @cache
 def crc_tables() -> LongRows:
-    """Return what a byte adds to a checksum: int64 [8, 256], by bytes after it and by value."""
+    """Return tables of what a byte adds to a checksum: int64 [bytes that follow it, value of the
+    byte].
+    """
     made: LongRows = np.empty((8, 256), np.int64)
     rest = np.arange(256)
     for _ in range(8):

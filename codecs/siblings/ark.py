@@ -1,4 +1,4 @@
-"""Read and write archives of Kaldi in binary, with compressed matrices."""
+"""Read and write archives of Kaldi in binary form; matrices that are read may be compressed."""
 
 from types import MappingProxyType
 from typing import Any, Final
@@ -33,7 +33,7 @@ _COUNT: Final = 8  # bytes of the number of entries, which the file does not beg
 
 
 def decode(source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Archive:
-    """Return the objects of an archive. Raises FormatError."""
+    """Return the objects of an archive. Raises FormatError for a damaged archive."""
     data = source.data
     marked = Source(source.name, data + _END * 2)
     try:
@@ -58,7 +58,9 @@ def decode(source: Source, *, limits: Limits, findings: Findings, engine: Engine
 
 
 def _names(keys: Strings, fields: Fields, source: Source, findings: Findings) -> Strings:
-    """Return the keys without the blank after them. Raises FormatError for a wrong key."""
+    """Return the keys of the objects, without the blank after each. Raises FormatError for a wrong
+    key.
+    """
     names, has_tab = list[bytes](), False
     for row, key in enumerate(keys):
         assert key is not None
@@ -109,7 +111,7 @@ def _archive(keys: Strings, letters: Any, fields: Fields) -> Archive:
 
 
 def _values(kind: str, fields: Fields) -> Any:
-    """Return all numbers of the objects of one kind."""
+    """Return the numbers of all objects of one kind, object after object."""
     if kind == "IV":
         return fields.columns[f"{_PATHS[kind]}.value"]
     stored: Any = fields.columns[_PATHS[kind]]
@@ -142,7 +144,11 @@ def _values(kind: str, fields: Fields) -> Any:
 
 
 def _between(levels: Floats, codes: Any) -> Floats:
-    """Return the numbers of codes [columns, rows] between the percentiles [columns, 4]."""
+    """Decode a compressed matrix: return the numbers for its codes.
+
+    levels: [columns, 4], four percentiles of each column, between which codes interpolate. codes:
+    [columns, rows].
+    """
     table = np.empty((len(levels), 256), np.float32)
     code = np.arange(256, dtype=np.float32)
     p0, p25, p75, p100 = (levels[:, i : i + 1] for i in range(4))

@@ -1,7 +1,7 @@
-"""The layout of archives of Kaldi in binary (.ark), with the words of Kaldi's sources.
+"""The layout of archives of Kaldi in binary form (.ark); the names are from Kaldi's sources.
 
-Source: Kaldi, src/matrix/*.cc, src/base/io-funcs-inl.h, src/util/kaldi-holder-inl.h. Like
-`lens.layout`, this module imports only Construct and the engine.
+Source: Kaldi, src/matrix/*.cc, src/base/io-funcs-inl.h, src/util/kaldi-holder-inl.h. So that
+programs can be cached, this module imports only Construct and the engine.
 """
 
 import construct as cs
@@ -14,7 +14,7 @@ _FOUR = 4  # the size of an integer, before each integer
 
 
 def _size(name: str) -> tuple[cs.Construct, ...]:
-    """Return the layout of a number of rows, of columns or of elements."""
+    """Return the layout of a size: the number of rows, columns or elements."""
     return (cs.Const(b"\4"), name / cs.Int32sl, cs.Check(this[name] >= 0))
 
 

@@ -1,1 +1,1 @@
-"""Tables in tar archives (WebDataset), in TFRecord files and in MDS shards."""
+"""Read and write tar archives (WebDataset), TFRecord files and MDS shards, which store tables."""

@@ -33,7 +33,7 @@ _TAGS: Final = {
 
 
 def messages(columns: Mapping[str, TableColumn], rows: int) -> Strings:
-    """Return a message for each row. Raises FormatError for a column that no feature can hold."""
+    """Return a message for each row. Raises FormatError for a column that no feature can store."""
     made = {
         name.encode("utf-8", "surrogatepass"): entry(name, each) for name, each in columns.items()
     }
@@ -49,9 +49,10 @@ def messages(columns: Mapping[str, TableColumn], rows: int) -> Strings:
 
 
 def entry(name: str, column: TableColumn) -> tuple[Rope, bool]:
-    """Return the entry of a column in the map of each row, and whether it is a FeatureList.
+    """Return, for each row, the entry of a column in the message's map; and whether it is a
+    FeatureList.
 
-    Raises FormatError for a column that no feature can hold.
+    Raises FormatError for a column that no feature can store.
     """
     try:
         key = name.encode()
@@ -96,7 +97,10 @@ def _feature(name: str, column: TableColumn) -> Rope:
 
 
 def _packed(name: str, column: Numbers, bounds: Longs | None) -> tuple[int, Rope]:
-    """Return the kind of list for numbers, and the packed numbers of each row."""
+    """Return the kind of list that stores the numbers, and the packed numbers of each row.
+
+    bounds: where the numbers of each row begin; None for one number a row.
+    """
     values = column.values
     size = int(np.prod(column.shape))
     if bounds is None:
@@ -120,7 +124,9 @@ def _packed(name: str, column: Numbers, bounds: Longs | None) -> tuple[int, Rope
 
 
 def _regrouped(strings: Strings, bounds: Longs) -> Strings:
-    """Return rows that consist of several neighbouring strings each."""
+    """Return rows, each of which joins consecutive strings. bounds: where the strings of each row
+    begin.
+    """
     return _strings(strings.data, strings.offsets[bounds])
 
 
@@ -134,5 +140,7 @@ def _nothing(rows: int) -> Rope:
 
 
 def _tag(number: int) -> bytes:
-    """Return the tag of a field whose value begins with its length in bytes."""
+    """Return the tag of a field, by its number, for a value that begins with its length in
+    bytes.
+    """
     return bytes([number << 3 | BYTES])

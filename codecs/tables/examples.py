@@ -1,8 +1,8 @@
-"""Read the messages tf.train.Example and tf.train.SequenceExample of many records at once.
+"""Read tf.train.Example and tf.train.SequenceExample messages of many records at once.
 
-This module declares the numbers of their fields (feature.proto, example.proto). It follows the
-rules of Protocol Buffers. If a map has a key twice, the last entry counts. If a Feature has lists
-of two kinds, the last kind counts. Messages that occur twice are joined. Packed and unpacked
+This module declares the field numbers of these messages (feature.proto, example.proto). It follows
+the rules of Protocol Buffers. If a map has a key twice, the last entry counts. If a Feature has
+lists of two kinds, the last kind counts. Messages that occur twice are joined. Packed and unpacked
 numbers may be mixed. Unknown fields are skipped.
 """
 
@@ -29,7 +29,7 @@ NONE, BYTES_LIST, FLOAT_LIST, INT64_LIST = range(4)
 
 
 class ExampleError(ValueError):
-    """Raised for a record that is not an Example. record: the number of the record."""
+    """Raised for a record that is not a valid Example. record: the number of the record."""
 
     def __init__(self, record: int, problem: str) -> None:
         super().__init__(problem)
@@ -38,10 +38,10 @@ class ExampleError(ValueError):
 
 @dataclass(frozen=True)
 class Entries:
-    """The entries of maps.
+    """The entries of maps, each a name and a value.
 
     records: the record of each entry. names: the distinct names. codes: the index in `names` of
-    each entry's name. values: the messages of the values, with the entry of each.
+    each entry's name. values: the messages that are the values; their owners are the entries.
     """
 
     records: Longs
@@ -50,7 +50,9 @@ class Entries:
     values: Parts
 
     def chosen(self, code: int, records: int) -> Longs:
-        """Return for each record the last entry with the name `names[code]`; -1 if it has none."""
+        """Return for each record its last entry with the name `names[code]`, or -1 if it has
+        none.
+        """
         found = np.full(records, -1, np.int64)
         which = np.flatnonzero(self.codes == code)
         found[self.records[which]] = which
@@ -61,9 +63,9 @@ class Entries:
 class Features:
     """The kind and the values of each feature.
 
-    strings: the starts and lengths of the values of all BytesLists. numbers: for each other kind,
-    the values of all its lists. offsets: for each kind, int64 [n + 1], the index at which the
-    values of each feature begin.
+    kinds: the kind of list of each feature. strings: the starts and lengths of the values of all
+    BytesLists. numbers: for each other kind, the values of all lists of the kind. offsets: for
+    each kind, int64 [n + 1], the index at which the values of each feature begin.
     """
 
     kinds: Longs
@@ -89,16 +91,17 @@ def entries_of(data: Bytes, maps: Parts, records: Longs) -> Entries:
 
 
 def steps_of(data: Bytes, entries: Entries) -> tuple[Parts, Longs]:
-    """Return the features in FeatureLists, with owners from 0 on, and the entry of each feature."""
+    """Return the messages Feature in FeatureLists, numbered from 0, and the entry of each."""
     lists = entries.values
     steps = _fields(data, lists, entries.records[lists.owners]).of(ITEM, BYTES)
     return steps._replace(owners=np.arange(steps.owners.size)), lists.owners[steps.owners]
 
 
 def features_of(data: Bytes, messages: Parts, count: int, records: Longs) -> Features:
-    """Return `count` features from their messages; the owner of a message is its feature's number.
+    """Return the features in messages, of which several may belong to one feature.
 
-    records: the record of each feature.
+    messages: their owners are the numbers of the features, from 0 to `count` - 1. records: the
+    record of each feature.
     """
     lists = _fields(data, messages, records[messages.owners])
     owners = messages.owners[lists.owners]
@@ -120,13 +123,15 @@ def features_of(data: Bytes, messages: Parts, count: int, records: Longs) -> Fea
 
 
 def _of_kind(kind: int, lists: Parts, owners: Longs) -> Parts:
-    """Return the lists of one kind; the owner of each is its feature."""
+    """Return the lists of one kind, with their features as owners."""
     chosen = np.flatnonzero(lists.numbers == kind)
     return Parts(*(each[chosen] for each in (owners, *lists[1:])))
 
 
 def _after_last_change(owners: Longs, kinds: Longs, count: int) -> Longs:
-    """Return the lists that count: those after the last change of kind in their feature."""
+    """Return the indices of the lists that count: those after the last change of kind in their
+    feature.
+    """
     changed = np.flatnonzero((owners[1:] == owners[:-1]) & (kinds[1:] != kinds[:-1]))
     last = np.full(count, -1, np.int64)
     last[owners[changed]] = changed
@@ -134,13 +139,17 @@ def _after_last_change(owners: Longs, kinds: Longs, count: int) -> Longs:
 
 
 def _strings(data: Bytes, lists: Parts, records: Longs) -> tuple[tuple[Longs, Longs], Longs]:
-    """Return the starts and lengths of the values in BytesLists, and the feature of each value."""
+    """Return the starts and lengths of the values in BytesLists, and the feature to which each
+    belongs.
+    """
     values = _fields(data, lists, records[lists.owners]).of(ITEM, BYTES)
     return (values.starts, values.ends - values.starts), lists.owners[values.owners]
 
 
 def _numbers(data: Bytes, kind: int, lists: Parts, records: Longs) -> tuple[Numbers, Longs, Longs]:
-    """Return the numbers in lists; also the feature and the length of each run of numbers."""
+    """Return the numbers in lists. Also return, for each run of numbers, its feature and its
+    length.
+    """
     parts = _fields(data, lists, records[lists.owners])
     wire = FIXED32 if kind == FLOAT_LIST else VARINT
     is_item = (parts.numbers == ITEM) & ((parts.wires == wire) | (parts.wires == BYTES))
@@ -170,7 +179,7 @@ def _fields(data: Bytes, messages: Parts, records: Longs) -> Parts:
 
 
 def messages_of(data: Bytes, starts: Longs, lengths: Longs) -> tuple[Parts, Parts]:
-    """Return the messages Features, and the messages FeatureLists, of records.
+    """Return the messages `Features` in records, and the messages `FeatureLists`.
 
     Raises ExampleError for a damaged record.
     """

@@ -23,9 +23,11 @@ MOST: Final = 2**32 - 1
 def read_shard(
     source: Source, sizes: Sequence[int | None], *, limits: Limits, engine: Engine
 ) -> list[Strings]:
-    """Return the data of each column. sizes: the bytes per value of each column; None if they vary.
+    """Return the data of each column.
 
-    Raises FormatError for a truncated shard, and for samples that are not at the shard's offsets.
+    sizes: for each column, the number of bytes of a value, None if values have different sizes.
+    Raises FormatError for a truncated shard, and for samples that are not at the offsets in the
+    shard.
     """
     fields = read(shard(tuple(sizes)), source, limits=limits, engine=engine)
     rows = fields.starts["rows"]
@@ -41,9 +43,9 @@ def read_shard(
 
 
 def head_of(lengths: Longs, config: bytes) -> bytes:
-    """Return the beginning of a shard, up to its samples. lengths: the bytes of each sample.
+    """Return the beginning of a shard, up to its samples.
 
-    config: a JSON value, which readers skip.
+    lengths: the number of bytes of each sample. config: a JSON value, which readers skip.
     """
     begin = 4 * (2 + lengths.size) + len(config)
     fields: dict[str, Values] = {

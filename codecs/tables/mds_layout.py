@@ -1,4 +1,4 @@
-"""The layout of MDS shards, which depends on the columns; names as in mosaicml-streaming.
+"""The layout of MDS shards, which depends on the columns; the names are from mosaicml-streaming.
 
 Source: mosaicml-streaming, `base/format/mds/writer.py` and `reader.py`.
 """
@@ -25,9 +25,10 @@ HEAD = Layout(cs.Struct(*_HEAD))
 
 @lru_cache(maxsize=16)
 def shard(sizes: tuple[int | None, ...]) -> Layout:
-    """Return the layout of a shard. sizes: the bytes per value of each column; None if they vary.
+    """Return the layout of a shard.
 
-    A sample first has a size for each column with values of varying sizes, then all the data.
+    sizes: for each column, the number of bytes of a value, None if values have different sizes. A
+    sample begins with the sizes of its values in the columns with None; then all its data follow.
     """
     rows = "rows" / cs.Array(this.samples, cs.Struct(*_fields(sizes)))
     return Layout(cs.Struct(*_HEAD, rows))
@@ -35,7 +36,7 @@ def shard(sizes: tuple[int | None, ...]) -> Layout:
 
 @lru_cache(maxsize=16)
 def samples(sizes: tuple[int | None, ...]) -> Layout:
-    """Return the layout of samples with their number before them."""
+    """Return the layout of samples, preceded by the number of samples. sizes: as in `shard`."""
     rows = "rows" / cs.Array(this.count, cs.Struct(*_fields(sizes)))
     return Layout(cs.Struct("count" / cs.Int64ub, rows))
 

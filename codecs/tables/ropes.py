@@ -1,4 +1,6 @@
-"""Build a message of Protocol Buffers for each row, from pieces of bytes that are joined last."""
+"""Build a message of Protocol Buffers for each row, from pieces of bytes that are joined at the
+end.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -18,8 +20,8 @@ _MOST: Final = 10  # bytes of a varint
 class Rope:
     """The bytes of each row, in pieces.
 
-    pieces: the first piece of each row, the second of each row, and so on. lengths: int64 [n], the
-    total length of each row.
+    pieces: a column of the first pieces of all rows, a column of the second pieces, and so on.
+    lengths: int64 [n], the total length of each row.
     """
 
     pieces: tuple[Strings, ...]
@@ -34,16 +36,16 @@ class Rope:
         return Rope((*self.pieces, *other.pieces), compact(self.lengths + other.lengths))
 
     def within(self, before: bytes, present: Flags) -> "Rope":
-        """Begin each row with `before`, such as the tag of a field, and with the row's length.
+        """Return the rows preceded by `before`, such as the tag of a field, and by their length.
 
-        present: bool [n], the rows to change. All other rows must be empty, and stay empty.
+        present: bool [n], which rows to change. All other rows must be empty, and stay empty.
         """
         if is_constant(self.lengths) and present.size and present.all():
             return _repeated(before + varints(self.lengths[:1]).data.tobytes(), present) + self
         return _repeated(before, present) + Rope.of(varints(self.lengths, present)) + self
 
     def joined(self) -> Strings:
-        """Return the rows as one column."""
+        """Return the rows as one column of byte strings."""
         pieces = [each for each in self.pieces if each.data.size]
         if not pieces:
             return _repeated(b"", np.ones(self.lengths.size, np.bool_)).pieces[0]
@@ -65,7 +67,7 @@ class Rope:
 
 
 def _repeated(value: bytes, present: Flags) -> Rope:
-    """Return the same bytes for each present row."""
+    """Return a column with the same bytes in each present row; other rows are empty."""
     rows = int(np.count_nonzero(present))
     data = np.frombuffer(value * rows, np.uint8)
     offsets = offsets_of(compact(present * np.int64(len(value))))
@@ -74,7 +76,9 @@ def _repeated(value: bytes, present: Flags) -> Rope:
 
 
 def varints(numbers: Longs, present: Flags | None = None) -> Strings:
-    """Return integers as varints, negative numbers with 64 bits; absent rows have no bytes."""
+    """Return integers as varints, negative integers as unsigned 64 bits; absent rows have no
+    bytes.
+    """
     every = constant(True, numbers.size, np.bool_)
     unsigned = np.ascontiguousarray(numbers).view(np.uint64)
     longest = max(1, -(-int(unsigned.max(initial=0)).bit_length() // _BITS))

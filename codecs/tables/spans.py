@@ -8,7 +8,10 @@ from exset.grammars.columns.strings import Strings
 
 
 def gathered(data: Bytes, starts: Longs, lengths: Longs, present: Flags | None = None) -> Strings:
-    """Return copies of the strings at `starts` with `lengths`; all must be within the data."""
+    """Return the strings at `starts` with `lengths`, copied; all must be within the data.
+
+    present: which rows are present; by default all.
+    """
     compiled = KERNELS.use_compiled(int(lengths.sum()))
     strings = Mover(compiled).strings(np.ascontiguousarray(data), starts, lengths)
     return strings if present is None else strings.with_unchecked(present=compact(present))

@@ -1,6 +1,6 @@
 """The layout of tar archives, with the names and the order of POSIX (pax, the format ustar).
 
-Like `lens.layout`, this module imports only Construct and the engine.
+So that programs can be cached, this module imports only Construct and the engine.
 """
 
 from typing import Final

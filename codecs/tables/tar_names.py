@@ -1,6 +1,7 @@
-"""The names of the entries of tar archives, with prefixes and the long names of GNU tar and pax.
+"""The names of the entries of tar archives, including prefixes and the long names of GNU tar and
+pax.
 
-Source: POSIX, pax, and Python's `tarfile`, whose names webdataset sees.
+Source: POSIX, pax, and Python's `tarfile`, with which webdataset reads archives.
 """
 
 from typing import Final
@@ -20,7 +21,7 @@ _GNU: Final = frozenset(b"LKS")
 def entry_names(
     fields: Fields, kinds: Bytes, data: Bytes, starts: Longs, lengths: Longs
 ) -> list[bytes]:
-    """Return the names of the first entries, one for each of `kinds`."""
+    """Return the names of the first entries, one for each type flag in `kinds`."""
     names = until_nul(fields.strings("entries.name"), kinds.size)
     prefixes = fields.strings("entries.prefix")
     if prefixes.data.any():
@@ -38,14 +39,16 @@ def entry_names(
 
 
 def until_nul(strings: Strings, count: int) -> list[bytes]:
-    """Return the first `count` strings, each up to its first NUL; all must have the same length."""
+    """Return the first `count` strings, each cut at its first NUL; all must have the same
+    length.
+    """
     width = int(strings.offsets[1]) if len(strings) else 1
     rows = np.ascontiguousarray(strings.data[: count * width]).view(f"S{width}")
     return [row.split(b"\0", 1)[0] for row in rows.tolist()]
 
 
 def pax_path(content: bytes) -> bytes | None:
-    """Return the name in a pax header: its record is `LENGTH path=NAME` and a line break."""
+    """Return the name in a pax header, from its record `LENGTH path=NAME` and a line break."""
     at, path = 0, None
     while at < len(content):
         digits, space, _ = content[at : at + _MOST_DIGITS].partition(b" ")

@@ -1,7 +1,7 @@
-"""Read the members of tar archives: the regular files, with names and data.
+"""Read the members of tar archives: the names and the data of the regular files.
 
-Python's `tarfile`, which webdataset uses, regards some damage as the end of the archive. exset adds
-a finding for such damage.
+Python's `tarfile`, which webdataset uses, reads some kinds of damage as the end of the archive.
+exset adds a finding for such damage.
 """
 
 from dataclasses import dataclass
@@ -72,10 +72,10 @@ def read_members(
 
 
 def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, int, bool]:
-    """Read all entries; of a truncated archive, the entries before the first incomplete one.
+    """Read all entries; of a truncated archive, the entries before the first incomplete entry.
 
-    Also return a number to subtract from all offsets, and whether the archive ends as it should,
-    with an empty block, which is the last entry.
+    Also return a number to subtract from all offsets, and whether the archive ends with an empty
+    block, as it should; this block is then the last entry.
     """
     try:
         return read(_ARCHIVE, source, limits=limits, engine=engine), 0, True
@@ -113,7 +113,9 @@ def _check_cut(
 def _stop(
     code: str, source: Source, offset: int, count: int, before: int, findings: Findings
 ) -> None:
-    """Add a finding for damage at which `tarfile` stops; FormatError if no entry is before it."""
+    """Add a finding for damage at which `tarfile` stops. Raises FormatError if no entry is before
+    it.
+    """
     count += before
     place = Place.in_bytes(source, source.start + offset, f"entries[{count}]")
     found = finding_at(code, place, count=count, size=len(source.view) - offset)
@@ -123,7 +125,7 @@ def _stop(
 
 
 def first_unsound(data: Bytes, headers: Longs) -> int | None:
-    """Return the first header with a wrong checksum, or None."""
+    """Return the index of the first header with a wrong checksum, or None."""
     blocks = sliding_window_view(data, _BLOCK) if headers.size else data
     for begin in range(0, headers.size, _CHUNK):
         unsound = ~_are_sound(blocks[headers[begin : begin + _CHUNK]])
@@ -133,9 +135,9 @@ def first_unsound(data: Bytes, headers: Longs) -> int | None:
 
 
 def _are_sound(headers: NDArray[np.uint8]) -> Flags:
-    """Return whether headers, uint8 [n, 512], have the right checksum.
+    """Return which headers, uint8 [n, 512], have the right checksum.
 
-    It may be a sum of signed or of unsigned bytes.
+    The checksum may be a sum of signed or of unsigned bytes.
     """
     field = headers[:, _SUM]
     stored = np.zeros(len(headers), np.int64)

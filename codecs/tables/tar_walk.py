@@ -1,4 +1,4 @@
-"""Find the samples of WebDataset in the beginning of a tar archive, without reading all of it."""
+"""Find where samples of WebDataset begin in a tar archive of which only the beginning was read."""
 
 import re
 from typing import Final
@@ -18,10 +18,11 @@ _META: Final = re.compile(rb"__[^/]*__(?:$|/)")
 
 
 def whole_samples(data: Bytes) -> tuple[int, int] | None:
-    """Return the start of the last sample that begins in the data, and the count of entries before.
+    """Return the start of the last sample that begins in the data, and how many entries precede
+    it.
 
-    It is 0 if there are no two samples. Return None if the archive ends in the data, or if a header
-    is one that only the reader of members can judge: then no later sample is known.
+    The start is 0 if there are fewer than two samples. Return None if the archive ends in the
+    data, or at a header that only `read_members` can judge: then no later sample is known.
     """
     content = data.data
     headers: list[int] = []
@@ -55,7 +56,7 @@ def whole_samples(data: Bytes) -> tuple[int, int] | None:
 
 
 def _key(header: bytes) -> bytes | None:
-    """Return the key of a member; None if webdataset skips it."""
+    """Return the key of a member's sample; None if webdataset skips the member."""
     name, prefix = (part.split(b"\0", 1)[0] for part in (header[:100], header[345:500]))
     match = _NAME.fullmatch(prefix + b"/" + name if prefix else name)
     return None if match is None or _META.match(match[0]) else match[1]

@@ -1,4 +1,6 @@
-"""Write tar archives in the format USTAR, without times and owners: equal members, equal bytes."""
+"""Write tar archives in the format USTAR, without times and owners: equal members give equal
+bytes.
+"""
 
 from functools import cache
 from typing import Final
@@ -56,7 +58,9 @@ def member_sizes(names: Strings, lengths: Longs) -> Longs:
 
 
 def members(names: Strings, data: Strings) -> memoryview:
-    """Encode regular files. Raises FormatError for a file of 8 GiB or more."""
+    """Return regular files as members of an archive. Raises FormatError for a file of 8 GiB or
+    more.
+    """
     kinds = constant(_FILE, len(names), np.uint8)
     prefixes = Strings.empty(len(names))
     if (long := np.flatnonzero(_long_names(names))).size:
@@ -99,7 +103,9 @@ def _fill(
 
 @cache
 def _template() -> tuple[Bytes, dict[str, slice]]:
-    """Return a header without name, size and checksum, and the slice of bytes of each field."""
+    """Return a header without name, size and checksum, and the slice of the header for each
+    field.
+    """
     blank = read(_HEADER, Source("header", bytes(BLOCK)))
     fields = {name: slice(int(blank.starts[name][0]), 0) for name in blank}
     columns: dict[str, Values] = {}
@@ -123,7 +129,7 @@ def end(size: int) -> bytes:
 
 
 def padded(strings: Strings, width: int) -> NDArray[np.uint8]:
-    """Return strings as rows, uint8 [n, width], filled with NULs at the end."""
+    """Return strings as rows of bytes, uint8 [n, width], filled up with NULs."""
     field = np.zeros((len(strings), width), np.uint8)
     field[np.arange(width) < strings.lengths[:, np.newaxis]] = strings.data
     return field
@@ -174,7 +180,9 @@ def _split(name: bytes) -> tuple[bytes, bytes] | None:
 
 
 def _pax_data(name: bytes) -> bytes:
-    """Return the data of a pax header that gives a name: their length in digits, and the name."""
+    """Return the data of a pax header that stores a name: the length of these data, and the
+    name.
+    """
     rest = b" path=" + name + b"\n"
     size = len(rest)
     while len(str(size)) + len(rest) != size:

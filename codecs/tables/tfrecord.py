@@ -40,13 +40,13 @@ def read_records(
     engine: Engine,
     first: int = 0,
 ) -> tuple[Longs, Longs]:
-    """Return the offsets in the content, and the lengths, of the records' data, int64.
+    """Return the offsets and the lengths of the records' data in the source: int64.
 
     first: the number of the first record, if the source is a chunk of a file.
 
-    TensorFlow regards a file that ends within the header of a record as complete; exset adds a
-    finding. Raises FormatError for other damage. With `damaged`, other damage is a finding, too,
-    and exset reads the records after a damaged record if the length of this record is right.
+    TensorFlow reads a file that ends within the header of a record as complete; exset adds a
+    finding. Raises FormatError for other damage. With `damaged`, other damage gives a finding,
+    too, and exset continues after a damaged record if its length is right.
     """
     fields, shift, whole = _fields(source, limits, engine)
     starts, lengths = fields.spans("records.data")
@@ -69,9 +69,11 @@ def read_records(
 
 
 def whole_records(data: Bytes) -> tuple[int, int] | None:
-    """Return the end of the last whole record in the beginning of a file, and their number.
+    """Return the end of the last complete record in the beginning of a file, and how many there
+    are.
 
-    Return None if the length of a record is damaged: exset cannot know where the next one begins.
+    Return None if the length of a record is damaged: exset cannot know where the next record
+    begins.
     """
     run = KERNELS.choose(walk, KERNELS.use_compiled(data.size))
     end, count, is_damaged = run(data, crc_tables())
@@ -80,7 +82,9 @@ def whole_records(data: Bytes) -> tuple[int, int] | None:
 
 @entry_kernel
 def walk(data: Bytes, tables: LongRows) -> tuple[int, int, bool]:
-    """Return the end and the number of whole records, and whether a length is damaged."""
+    """Return the end and the number of complete records, and whether the walk stopped at a damaged
+    length.
+    """
     at, count = 0, 0
     while len(data) - at >= _HEADER:
         length, stored = 0, 0
@@ -130,7 +134,9 @@ def _crcs(fields: Fields, name: str, count: int) -> NDArray[np.uint32]:
 def _check_rest(
     source: Source, data: Bytes, record: int, at: int, damaged: bool, findings: Findings
 ) -> None:
-    """Report an incomplete record: the file ends within it, or its length is wrong."""
+    """Report the record after the last complete record: the file ends within it, or its length is
+    wrong.
+    """
     if data.size - at < _HEADER:
         place = Place.in_bytes(source, source.start + at, f"records[{record}]")
         findings.add(finding_at("tfrecord-cut", place, count=record, size=data.size - at))
@@ -164,14 +170,14 @@ def _are_sound(data: Bytes, starts: Longs, length: int, stored: NDArray[np.uint3
 
 
 def masked(crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return checksums in the form that TFRecord stores: rotated by 15 bits, plus a constant."""
+    """Return checksums as TFRecord stores them: rotated by 15 bits, plus a constant."""
     crcs = crcs.astype(np.uint64)
     rotated = (crcs >> np.uint64(15) | crcs << np.uint64(_WORD - 15)) & np.uint64(2**_WORD - 1)
     return (rotated + np.uint64(_DELTA)).astype(np.uint32)
 
 
 def records(data: Strings, *, engine: Engine = "auto") -> memoryview:
-    """Encode a record for each string: its length, its data, and their checksums."""
+    """Return a record for each string: its length, its bytes, and the checksums of both."""
     lengths = compact(data.lengths)
     some = lengths[:1] if is_constant(lengths) else lengths
     words = np.ascontiguousarray(some.astype("<i8")).view(np.uint8)

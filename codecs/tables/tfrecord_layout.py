@@ -1,6 +1,6 @@
-"""The layout of TFRecord files, with the names of TensorFlow (record_writer.h).
+"""The layout of TFRecord files; the names are from TensorFlow (record_writer.h).
 
-Like `lens.layout`, this module imports only Construct and the engine.
+So that programs can be cached, this module imports only Construct and the engine.
 """
 
 import construct as cs

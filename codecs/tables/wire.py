@@ -22,10 +22,10 @@ _HALF: Final = 1 << 62
 
 
 class Parts(NamedTuple):
-    """The fields of messages, in order.
+    """The fields of messages, in order. Each array has an element for each field.
 
-    owners: the message of each field. numbers: its field number. wires: its wire type. starts,
-    ends: the offsets of its value, for a varint the offsets of its bytes.
+    owners: the number of its message. numbers: its field number. wires: its wire type. starts,
+    ends: where the bytes of its value begin and end.
     """
 
     owners: Longs
@@ -35,7 +35,7 @@ class Parts(NamedTuple):
     ends: Longs
 
     def of(self, number: int, wire: int) -> "Parts":
-        """Return the fields with a field number and a wire type."""
+        """Return the fields that have this field number and this wire type."""
         chosen = (self.numbers == number) & (self.wires == wire)
         return self if chosen.all() else Parts(*(each[chosen] for each in self))
 
@@ -49,7 +49,7 @@ class WireError(ValueError):
 
 
 def fields_of(data: Bytes, starts: Longs, ends: Longs) -> Parts:
-    """Return the fields of messages. Raises WireError."""
+    """Return the fields of messages. Raises WireError for a truncated or invalid message."""
     run = KERNELS.choose(scan, KERNELS.use_compiled(int((ends - starts).sum())))
     starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
     room = 2 * starts.size  # enough for most messages; the bytes bound the number of fields
@@ -66,7 +66,7 @@ def fields_of(data: Bytes, starts: Longs, ends: Longs) -> Parts:
 def varints(data: Bytes, starts: Longs, ends: Longs) -> tuple[Longs, Longs]:
     """Return the numbers in spans of varints, and the count of numbers in each span: int64.
 
-    Raises WireError, which names the span.
+    Raises WireError for a damaged span; its `message` is the number of the span.
     """
     run = KERNELS.choose(unpack, KERNELS.use_compiled(int((ends - starts).sum())))
     starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
@@ -109,7 +109,8 @@ def scan(
     starts: Longs,
     ends: Longs,
 ) -> tuple[int, int]:
-    """Find the fields of messages; return their count, and the first damaged message or -1.
+    """Fill arrays with the fields of messages; return their count, and the first damaged message
+    or -1.
 
     The count includes fields for which the arrays have no room; these are not stored.
     """
@@ -151,7 +152,9 @@ def scan(
 def unpack(
     data: Bytes, begins: Longs, stops: Longs, counts: Longs, numbers: Longs
 ) -> tuple[int, int]:
-    """Decode spans of varints; return the count of numbers, and the first damaged span or -1."""
+    """Decode spans of varints to `numbers`; return their count, and the first damaged span or
+    -1.
+    """
     count, room = 0, len(numbers)
     for span in range(len(begins)):
         at, stop, before = begins[span], stops[span], count

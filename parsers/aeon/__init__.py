@@ -1,1 +1,1 @@
-"""aeon manifests and loader configurations: parsing and rendering."""
+"""aeon manifests and loader configurations: parsing and writing."""

@@ -27,7 +27,10 @@ _AS_READ: Final = bytes(byte if byte in _ALPHABET else _ALPHABET[0] for byte in 
 
 
 def decode(field: bytes | memoryview) -> tuple[bytes, int]:
-    """Return the bytes that aeon makes from a field, and `CLEAN`, `LAX` or `MEMORY` (no bytes)."""
+    """Return the bytes that aeon makes from a field, and the issue: `CLEAN`, `LAX` or `MEMORY`.
+
+    CLEAN: valid base64. LAX: invalid, but decoded. MEMORY: aeon reads undefined memory; no bytes.
+    """
     try:
         return binascii.a2b_base64(field, strict_mode=True), CLEAN
     except binascii.Error:
@@ -35,7 +38,7 @@ def decode(field: bytes | memoryview) -> tuple[bytes, int]:
 
 
 def issues(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Bytes:
-    """Return `CLEAN`, `LAX` or `MEMORY` for each field buffer[start:end]: uint8 [fields]."""
+    """Return the issue of each field buffer[start:end], as `decode` does: uint8 [fields]."""
     found = np.zeros(starts.size, np.uint8)
     invalid = _invalid(buffer, starts, ends) if compiled else np.ones(starts.size, np.bool_)
     for field in np.flatnonzero(invalid).tolist():
@@ -44,7 +47,7 @@ def issues(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Bytes:
 
 
 def decoded(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Strings:
-    """Decode each field buffer[start:end]; one for which aeon reads undefined memory is absent."""
+    """Decode each field buffer[start:end]; a field with the issue `MEMORY` becomes absent."""
     if compiled and not _invalid(buffer, starts, ends).any():
         sizes = (ends - starts) // 4 * 3
         some = np.flatnonzero(sizes)

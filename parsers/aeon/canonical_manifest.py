@@ -1,4 +1,4 @@
-"""Write a manifest with at most one empty line between its lines; records and comments stay."""
+"""The canonical text of a manifest: at most one empty line between lines; else nothing changes."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def canonical(
     engine: Engine = "auto",
     dialect: Dialect | str | None = None,
 ) -> bytes:
-    """Return the canonical text of a source; raises FormatError for a text of wrong syntax.
+    """Return the canonical text of a source. Raises FormatError for a syntax error.
 
     `dialect`: as in `parse`.
     """

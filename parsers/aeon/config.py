@@ -23,11 +23,11 @@ def parse(
 ) -> LoaderConfig:
     """Read a configuration from JSON, and check it as a version of aeon does.
 
-    `dialect` is the version of aeon. With None, exset tries the last version, then the others; then
-    it reads outdated members by their later names, each with a finding `aeon-refuses`. `findings`
-    collects the warnings; a FormatError has all errors. `engine` is as in
-    `exset.parsers.shared.json_tree`. Raises FormatError and LimitError; ValueError for an unknown
-    `dialect`.
+    `dialect` is the version of aeon. With None, exset tries the last version, then the others;
+    then it reads outdated members by their later names, each with a finding `aeon-refuses`.
+    `findings` collects the warnings; a FormatError has all errors. `engine` is as in
+    `exset.parsers.shared.json_tree`. Raises FormatError for a configuration that aeon rejects,
+    LimitError for a file beyond the limits, ValueError for an unknown `dialect`.
     """
     findings = Findings() if findings is None else findings
     tree = json_tree.parse(source, limits=limits, findings=findings, engine=engine)
@@ -43,7 +43,8 @@ def render(
     dialect: str | None = None,
     lossy: bool = False,
 ) -> bytes:
-    """Return a configuration as JSON that reads back equal: the given values, without defaults.
+    """Return a configuration as JSON, which reads back equal: the values given in it, without
+    defaults.
 
     `compact` leaves out white space. `dialect`, `lossy`, `findings` and errors are as in
     `LoaderConfig.translated`.
@@ -65,6 +66,6 @@ def canonical(
 ) -> bytes:
     """Return the canonical text of a source, which does not depend on the version of aeon.
 
-    Raises FormatError for a text of wrong syntax.
+    Raises FormatError for a syntax error.
     """
     return canonical_json.canonical(source, limits=limits, engine=engine)

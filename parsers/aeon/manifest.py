@@ -1,8 +1,8 @@
 """Parse aeon's manifests (.tsv, .csv) into `Manifest`; `manifest_text` writes them.
 
 `grammars/manifest.lark` defines the syntax. Where aeon's user guide and its parsers differ, exset
-follows the parsers: the last public one (7938b99), the one from the time of the user guide
-(f99a69a), and an old one (v0.2.7). This module checks fields of numbers and base64;
+follows the parsers: the last public parser (7938b99), the parser from the time of the user guide
+(f99a69a), and an old parser (v0.2.7). This module checks fields of numbers and base64;
 `exset.runtime.aeon.elements` decodes them, `exset.runtime.aeon.manifest_files` checks files.
 """
 
@@ -73,10 +73,10 @@ def stream(
     engine: Engine = "auto",
     dialect: Dialect | str | None = None,
 ) -> Iterator[Manifest]:
-    """Parse a manifest in chunks: yield one or more manifests with the records of chunks.
+    """Parse a manifest in chunks: yield one or more manifests, each with the records of a chunk.
 
-    Joined, they equal the result of `parse` for the same bytes, with the same findings; an error is
-    raised after all records before it. A record is yielded when the next one begins.
+    Joined, they equal the result of `parse` for the same bytes, with the same findings; an error
+    is raised after all records before it. A record is yielded when the next record begins.
     """
     findings = Findings() if findings is None else findings
     head = b"" if dialect is not None else dialects.beginning(blocks)
@@ -87,7 +87,7 @@ def stream(
 
 
 def dialect_of(source: Source, findings: Findings, dialect: Dialect | str | None) -> Dialect:
-    """Return the given dialect, or detect it from the first lines; report an unusual dialect."""
+    """Return `dialect`; if it is None, detect it from the first lines. Report unusual dialects."""
     chosen = dialects.guess_dialect(source.data) if dialect is None else Dialect(dialect)
     if dialect is None and chosen is not Dialect.HEAD:
         if advice := foreign(source.data):
@@ -106,7 +106,7 @@ def dialect_of(source: Source, findings: Findings, dialect: Dialect | str | None
 class _Parser:
     """Collects the records of a text that comes in chunks; each chunk ends with a record.
 
-    Without a `window` the source is the whole text.
+    window: gives the chunks; if it is None, the source is the whole text.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class _Parser:
     def manifests(self, is_divided: bool = False) -> Iterator[Manifest]:
         """Yield a manifest of all records, or, with a window, a manifest for each chunk.
 
-        is_divided: yield one for each chunk, as several threads may read a large text.
+        is_divided: yield a manifest for each chunk, because several threads may read a text.
         """
         text = self.window or self.source
         chunks = self.grammar.results(
@@ -202,12 +202,12 @@ class _Parser:
         return manifest
 
     def make_columns(self, size: int) -> None:
-        """Make new columns, for fields of at most `size` bytes; they take memory on use."""
+        """Make new columns, for `size` bytes of fields; they take memory only when filled."""
         self.data = np.empty(size, np.uint8)
         self.offsets, self.lines = np.zeros(_FIELDS, np.int64), np.empty(_FIELDS, np.int32)
 
     def ahead(self, stream: ParseStream) -> Self | None:
-        """Return, in another thread, a parser with the records of a later chunk, counted from 0."""
+        """Return a new parser, for use in a thread, with the records of a later chunk."""
         if self.width is None:
             return None
         other = copy(self)
@@ -217,7 +217,7 @@ class _Parser:
         return other
 
     def joined(self, other: Self) -> Manifest:
-        """Return the records of the next chunk, which another parser has read."""
+        """Return the records of the next chunk, which the parser `other` has read."""
         other.lines += self.state[c.LINE]
         self.records += int(other.state[c.RECORDS])
         self.state[c.LINE] += other.state[c.LINE]
@@ -239,7 +239,7 @@ class _Parser:
             raise self.wrong_width(stream)
 
     def add_chunk(self, stream: ParseStream) -> None:
-        """Add the records of a chunk; raise FormatError after those before an error."""
+        """Add the records of a chunk; at an error, add those before it, then raise FormatError."""
         begin = self.first_token(stream)
         if begin:
             self.types = tuple(
@@ -267,14 +267,14 @@ class _Parser:
             raise self.wrong_width(stream)
 
     def first_token(self, stream: ParseStream) -> int:
-        """Return the first token after the header of a chunk, 0 without a header."""
+        """Return the first token after the header in a chunk, 0 if it has no header."""
         has_header = stream.steps.size and stream.steps[0] == dialects.HEADER
         return int(stream.tokens_before[0]) if has_header else 0
 
     def find_fields(self, stream: ParseStream, begin: int, width: int) -> tuple[Longs, Longs]:
         """Return the starts and ends of the records' fields in the buffer: int64 [fields] each.
 
-        `begin`: the first token of a record. Stops at a record with another number of fields.
+        `begin`: the first token of a record. Stops at a record that does not have `width` fields.
         """
         before = int(self.state[c.RECORDS])
         _make_room(self.lines, before + stream.steps.size)
@@ -303,7 +303,7 @@ class _Parser:
         return starts[:count], ends[:count]
 
     def set_width(self, stream: ParseStream, begin: int) -> None:
-        """Set the number of fields of a record, from the first record."""
+        """Set the number of fields that each record must have, from the first record."""
         width = self.fields_of(stream, begin)
         if self.dialect is Dialect.HEAD:
             self.width = len(self.types or ()) if self.types or width else None
@@ -323,7 +323,7 @@ class _Parser:
         self.width = width
 
     def fields_of(self, stream: ParseStream, token: int) -> int:
-        """Return the number of fields of the record after a line break, 0 without a record."""
+        """Return the number of fields of the record after a line break, or 0 without a record."""
         kinds = stream.kinds[token + 1 :]
         breaks = np.flatnonzero(kinds == self.line_break)
         count = int(breaks[0]) if breaks.size else kinds.size
@@ -372,7 +372,7 @@ class _Parser:
         self.checked += len(data)
 
     def wrong_width(self, stream: ParseStream) -> FormatError:
-        """Return the error for a record with another number of fields."""
+        """Return the error for a record with a wrong number of fields."""
         token = int(self.state[c.WRONG])
         width, expected = self.fields_of(stream, token), self.width or 0
         if self.dialect is Dialect.HEAD:
@@ -382,7 +382,7 @@ class _Parser:
         return self.error(stream, token, f"the record has {counted(width, 'field')}, but {other}")
 
     def error(self, stream: ParseStream, token: int, message: str) -> FormatError:
-        """Return the error for the record after a line break."""
+        """Return an error for the record after a line break. token: the line break."""
         start = int(stream.ends[token])
         line = self.source.data[start - self.source.start :].partition(_LINE_END)[0]
         hint = dialects.width_hint(line, self.dialect)
@@ -391,6 +391,6 @@ class _Parser:
 
 
 def _make_room(array: NDArray[np.generic], size: int) -> None:
-    """Enlarge an array in place to at least a size; there must be no views of it."""
+    """Enlarge an array in place to at least `size` elements; there must be no views of it."""
     if size > array.size:
         array.resize(max(size, 2 * array.size), refcheck=False)

@@ -44,7 +44,9 @@ def check_elements(
     compiled: bool,
     findings: Findings,
 ) -> None:
-    """Add findings for the fields buffer[starts:ends], record after record."""
+    """Add findings for the given fields, buffer[start:end] each, of records one after the
+    other.
+    """
     if len(types) == width and types[-1] in NUMBER_DTYPES:
         # A CR at the end of the line has another finding.
         last = slice(width - 1, None, width)
@@ -72,7 +74,7 @@ def check_elements(
 def _issues(
     kind: ElementType, buffer: Bytes, starts: Longs, ends: Longs, compiled: bool
 ) -> Iterator[tuple[str, Flags]]:
-    """Yield the code of each kind of finding in a column, and a mask of the fields with it."""
+    """Yield the code of each finding that a column has, and a mask of the fields that have it."""
     if kind is ElementType.FILE:
         yield "aeon-empty-path", starts == ends
     elif kind is ElementType.BINARY:

@@ -44,7 +44,7 @@ def find_fields(
     """Fill the starts and ends of the fields of all records, and the line of each record.
 
     begin: the first token of a record. line_break, cell: the kinds of these tokens; a cell starts
-    with the separator. Stops at a record with another number of fields than `width`.
+    with the separator. Stops at a record that does not have `width` fields.
     """
     count, filled = len(kinds), 0
     token = begin
@@ -81,7 +81,7 @@ def find_fields(
 def copy_fields(
     buffer: Bytes, starts: Longs, ends: Longs, data: Bytes, offsets: Longs, at: int
 ) -> None:
-    """Copy fields one after the other to data[at:]; fill the end of each into offsets."""
+    """Copy fields, one after the other, to data[at:]; fill `offsets` with the end of each."""
     for field in range(len(starts)):
         start = starts[field]
         size = ends[field] - start
@@ -93,9 +93,10 @@ def copy_fields(
 
 @entry_kernel
 def partition(buffer: Bytes, starts: Longs, ends: Longs, fields: Longs) -> int:
-    """Fill `fields` with the fields that start with a digit, or a sign and a digit; then others.
+    """Fill `fields` with the indices of fields that start as numbers do, then with all other
+    indices.
 
-    Returns the number of the first kind.
+    A number starts with a digit, or with a sign and a digit. Returns how many fields do.
     """
     count, rest = 0, len(fields)
     for field in range(len(starts)):
@@ -115,9 +116,9 @@ def partition(buffer: Bytes, starts: Longs, ends: Longs, fields: Longs) -> int:
 def read_ints(
     buffer: Bytes, starts: Longs, ends: Longs, values: Ints, issues: Bytes, hard: Longs
 ) -> int:
-    """Read integers as aeon does, with their issues.
+    """Read integers as aeon does; fill `values` and `issues`.
 
-    Fills `hard` with the fields that this kernel cannot read, and returns their number.
+    Fills `hard` with the indices of fields that this kernel cannot read, and returns how many.
     """
     left = 0
     for field in range(len(starts)):
@@ -168,7 +169,9 @@ def find_invalid(buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, inval
 
 @entry_kernel
 def decode_plain(buffer: Bytes, starts: Longs, values: Bytes, out: Bytes, offsets: Longs) -> None:
-    """Decode fields of valid base64 into `out`; offsets: the start and end of each in `out`."""
+    """Decode fields of valid base64 into `out`. offsets: where each decoded field begins and ends
+    there.
+    """
     for field in range(len(starts)):
         place, at, stop = starts[field], offsets[field], offsets[field + 1]
         while at + 3 <= stop:

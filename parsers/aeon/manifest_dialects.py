@@ -1,4 +1,6 @@
-"""The grammars of the three dialects, the detection of a dialect, and advice for errors."""
+"""The grammars of the three dialects of manifests; detect the dialect of a text; hints for
+errors.
+"""
 
 import re
 from types import MappingProxyType
@@ -46,7 +48,9 @@ def guess_dialect(data: bytes) -> Dialect:
 
 
 def beginning(blocks: Blocks) -> bytes:
-    """Return the first bytes of a text, up to the end of the line that decides the dialect."""
+    """Return the first bytes of a text, up to the end of the line by which `guess_dialect`
+    decides.
+    """
     head = b""
     while True:
         # Of a pipe, wait for no more than is needed.
@@ -68,7 +72,7 @@ def is_header_without_at(data: bytes) -> bool:
 
 
 def width_hint(line: bytes, dialect: Dialect) -> str:
-    """Return advice for a record with another number of fields."""
+    """Return a hint for a record with a wrong number of fields. line: its text."""
     mark, name = (b",", "comma") if dialect is Dialect.CSV else (b"\t", "tab")
     if mark not in line and b" " in line.strip():
         return f"one {name} separates two fields; spaces belong to a field"
@@ -80,7 +84,7 @@ def width_hint(line: bytes, dialect: Dialect) -> str:
 
 
 def hint(unexpected: Unexpected) -> str | None:
-    """Return advice for a word that the grammar rejects."""
+    """Return a hint for a word that the grammar rejects."""
     expected = unexpected.expected
     rest = unexpected.after.partition(b"\n")[0]  # the rest of the line
     if expected & set(TYPES) or "TAB" in expected:

@@ -24,7 +24,8 @@ def render(
     Raises FormatError for records that the dialect cannot store: a line break or a separator in a
     field, a record that would be read as a comment, a header or an empty line, fields without a
     type, and in `csv` elements of types other than FILE. With `lossy`, fields without a type, and
-    types, are dropped, each with a finding. Raises ValueError for an unknown dialect.
+    types that `csv` does not have, are dropped, each with a finding. Raises ValueError for an
+    unknown dialect.
     """
     chosen = manifest.dialect if dialect is None else Dialect(dialect)
 

@@ -33,7 +33,9 @@ _TOO_LARGE: Final = 2**64
 
 
 class Numbers(NamedTuple):
-    """Numbers and their issues (`FINE` ... `RANGE`); 0 for a field without a number."""
+    """Numbers, 0 for a field without a number; and the issue of each, such as `FINE` or
+    `RANGE`.
+    """
 
     values: NDArray[np.int32] | NDArray[np.float32]
     issues: NDArray[np.uint8]
@@ -42,7 +44,9 @@ class Numbers(NamedTuple):
 def numbers(
     kind: ElementType, buffer: Bytes, starts: Longs, ends: Longs, compiled: bool
 ) -> Numbers:
-    """Read the fields of an ASCII_INT or ASCII_FLOAT column as int32 or float32."""
+    """Read the fields, buffer[start:end], of an ASCII_INT or ASCII_FLOAT column as int32 or
+    float32.
+    """
     is_integer = kind is ElementType.ASCII_INT
     count = starts.size
     values: NDArray[np.int32] | NDArray[np.float32]
@@ -87,7 +91,7 @@ def int32(field: bytes) -> tuple[int, int]:
 
 
 def real(field: bytes) -> tuple[int, int]:
-    """Return the bits of the number of one field of an ASCII_FLOAT column, and its issue."""
+    """Return the number of one field of an ASCII_FLOAT column, as bits, and its issue."""
     found = _NUMBER.match(field)
     if found is None:
         return 0, c.NO_NUMBER

@@ -1,1 +1,1 @@
-"""Grammars of your own, run by the engine."""
+"""Parse texts by a Lark grammar of your own, which the engine runs."""

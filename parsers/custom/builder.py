@@ -1,4 +1,4 @@
-"""Build the tables of a parse: nest its nodes, and collect the columns of each table."""
+"""Build the tables of a parsed text: nest its nodes, and collect the columns of each table."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -25,10 +25,11 @@ _NEVER: Final = 1 << 62
 
 @dataclass
 class Part:
-    """The rows of a table, or the values of a terminal in them, in pieces.
+    """The events of one kind, in pieces: the rows of a table, the tokens of a terminal, or the
+    parents.
 
-    first, second: of rows and tokens the first byte and the byte after the last one; of parents
-    the row and its parent's row. third: of tokens their rows; of parents their tables.
+    first, second: of a row or a token, its first byte and the byte after its last; of a parent,
+    the row below it and its own row. third: of a token, its row; of a parent, its table.
     """
 
     first: list[Longs] = field(default_factory=list)
@@ -39,9 +40,9 @@ class Part:
 class Builder:
     """Nests the nodes of one parse, and collects the events of each table and column.
 
-    size: an upper bound of the bytes of the text. A cut makes a chunk of all records so far.
-    cut_from: the tokens after which it cuts, None for no cuts. record: the table of the records;
-    None for the items of the outermost list.
+    size: an upper bound of the bytes of the text. cut_from: after how many tokens to cut, which
+    makes a chunk of all records so far; None for no cuts. record: the table of the records; if
+    None, the records are the items of the outermost list.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class Builder:
             self.collect()
 
     def _move(self, stream: ParseStream, tokens: int) -> None:
-        """Set the position after some tokens of a stream."""
+        """Set the position to the end of the first `tokens` tokens of a stream."""
         if tokens:
             self.position = int(stream.ends[tokens - 1])
 
@@ -108,7 +109,7 @@ class Builder:
         return nest(views(rules), views(work), *(each.data for each in stream), *limits)
 
     def _grow(self) -> None:
-        """Give twice the room to each stack that is nearly full."""
+        """Double the size of each stack that is nearly full."""
         work = self._work
         changed: dict[str, Any] = {}
         if 2 * work.state[k.DEPTH] * k.SYMBOL_SIZE >= len(work.stack):
@@ -133,7 +134,7 @@ class Builder:
         return np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
 
     def collect(self) -> None:
-        """Move the events of the log to the parts."""
+        """Move the events from the log to the parts, by kind."""
         work = self._work
         offsets = offsets_of(work.counts)
         arrange = KERNELS.choose(k.arrange, self._compiled)
@@ -150,7 +151,7 @@ class Builder:
         work.state[k.EVENTS] = 0
 
     def waiting(self) -> tuple[NDArray[np.int64], Spans]:
-        """Return the terminals and the spans of the tokens that have no row yet."""
+        """Return the terminals and the spans of the tokens that are not yet in a row."""
         count = int(self._work.state[k.COUNT])
         tokens = np.flatnonzero(self._work.kinds[:count] >= 0)
         work = self._work
@@ -163,9 +164,10 @@ class Builder:
         return [(chr(mark), place) for mark, place in zip(marks, places, strict=True)]
 
     def cut(self) -> tuple[dict[int, Part], Longs]:
-        """Return the parts of all records so far, and how many rows each table has; drop them.
+        """Return the parts of all records so far, and how many rows each table has; forget both.
 
-        The parents of records come later. They get the tokens that they contain, but no records.
+        The parents of records come in later chunks. They get the tokens that they contain, but no
+        records.
         """
         parts, rows = self.parts, self._work.rows.copy()
         self.parts = {}
@@ -191,14 +193,16 @@ class Builder:
 
 @dataclass(frozen=True)
 class _Events:
-    """The numbers of the events: of tokens by table and terminal, of rows, and of parents."""
+    """The kinds of events, as numbers: for the tokens of a terminal in a table, for rows, and for
+    parents.
+    """
 
     shape: Shape
     terminals: tuple[str, ...]
 
     @cached_property
     def columns(self) -> dict[tuple[str, str], int]:
-        """The event of each terminal in each table."""
+        """The event for the tokens of a terminal in a table, by both names."""
         names = [
             (table, child)
             for table, children in self.shape.children.items()
@@ -209,22 +213,24 @@ class _Events:
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
-        """The event of a row of each table."""
+        """The event for the rows of a table, by its name."""
         return {name: len(self.columns) + at for at, name in enumerate(self.shape.children)}
 
     @cached_property
     def parents(self) -> Mapping[str, int]:
-        """The event of the parent of a row of each table."""
+        """The event for the parents of the rows of a table, by its name."""
         return {name: event + len(self.rows) for name, event in self.rows.items()}
 
     @property
     def count(self) -> int:
-        """The number of different events."""
+        """How many kinds of events there are."""
         return len(self.columns) + 2 * len(self.rows)
 
     @cached_property
     def with_third(self) -> frozenset[int]:
-        """The events whose third number matters: rows that may differ from 0, 1, 2 and so on."""
+        """The events whose third number must be stored, because it does not follow from the other
+        events.
+        """
         children, parents = self.shape.children, self.shape.parents
         some = {event for key, event in self.columns.items() if children[key[0]][key[1]] != (1, 1)}
         return frozenset(some | {e for name, e in self.parents.items() if len(parents[name]) > 1})
@@ -233,7 +239,9 @@ class _Events:
 def _rules(
     shape: Shape, terminals: tuple[str, ...], events: _Events, lists: frozenset[str]
 ) -> k.Rules:
-    """Return the grammar as the kernel runs it. lists: the rules whose items may be records."""
+    """Return the grammar as the arrays that the kernel uses. lists: the rules whose items may be
+    records.
+    """
     rules, kept = list[int](), list[bool]()
     tables = {name: number for number, name in enumerate(shape.children)}
     for rule in shape.rules:

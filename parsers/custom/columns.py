@@ -1,4 +1,4 @@
-"""The columns of a parse: a table for each node of the grammar."""
+"""The columns of a parsed text: a table for each kind of node."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,8 +20,9 @@ PARENT, PARENT_RULE, START, END = "parent", "parent_rule", "start", "end"
 class Rows:
     """The rows of a table, in the order in which their nodes end.
 
-    starts, ends: int64 [rows], their bytes. children, parents: int64, the rows that have a parent,
-    and the row of each parent. tables: int64, the table of each parent; empty if only one can be.
+    starts, ends: int64 [rows], where the bytes of each begin and end. children: int64, the rows
+    that have a parent. parents: int64, the row of each parent. tables: int64, the table of each
+    parent; empty if all are in the same table.
     """
 
     starts: Longs
@@ -33,9 +34,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a terminal in a table, by the ends of their nodes.
+    """The values of a terminal in a table, in the order in which their nodes end.
 
-    read: returns them in an order. owners: int64, the row of each; None if every row has one.
+    read: returns the values in a given order. owners: int64, the row of each value; None if every
+    row has one value.
     """
 
     read: Callable[[Longs | slice], TableColumn]
@@ -46,12 +48,12 @@ class Values:
 class Columns(Mapping[str, Table]):
     """The tables of a parsed text: `columns[name]`, for each rule or alias of the grammar.
 
-    A row is a node of Lark's tree. A terminal is a column of single values, which are absent where
-    the text leaves the terminal out. If the grammar allows several in a node, it is a column of
-    lists. `parent` is the row of the node above, in the table of its rule, which `parent_rule`
-    names if there are several. `start` and `end` are the first byte, and the byte after the last
-    one. In a chunk of a stream, the rows count from 0, and `parent` is absent where the node above
-    is in a later chunk.
+    A row is a node of Lark's tree. A terminal becomes a column of single values, which are absent
+    where the text leaves the terminal out. If the grammar allows several in a node, it becomes a
+    column of lists. `parent` is the row of the node above, in the table of that node's rule;
+    `parent_rule` is the name of this rule, if it can be one of several. `start` is the first byte
+    of a node, `end` the byte after its last. In a chunk of a stream, rows count from 0, and
+    `parent` is absent if the node above is in a later chunk.
     """
 
     shape: Shape = field(repr=False)
@@ -59,7 +61,7 @@ class Columns(Mapping[str, Table]):
     tokens: Mapping[tuple[str, str], Values] = field(repr=False)
 
     def __getitem__(self, name: str) -> Table:
-        """Return the table of a rule or an alias. Raises KeyError."""
+        """Return the table of a rule or an alias. Raises KeyError for an unknown name."""
         if name not in self._tables:
             self._tables[name] = self._table(name)
         return self._tables[name]
@@ -77,9 +79,9 @@ class Columns(Mapping[str, Table]):
     def to_table(self, name: str) -> Table:
         """Return the table of a rule with the tables of its children as columns `child.COLUMN`.
 
-        Children that the grammar allows several times become lists. Lists in lists, the children
-        of children with lists, and rules that can contain themselves stay in their own tables.
-        Raises KeyError.
+        Children that the grammar allows several times become lists. Not included are lists in
+        lists, children of a child that has lists, and rules that can contain themselves. Raises
+        KeyError for an unknown name.
         """
         own = self[name]
         columns = {key: own.columns[key] for key in own.columns if not _is_place(key)}
@@ -94,9 +96,11 @@ class Columns(Mapping[str, Table]):
         return {}
 
     def _order(self, name: str) -> tuple[Longs, Longs] | None:
-        """Return the rows in the order of the text, and the place of each; None if in order.
+        """Return the rows in the order of the text, and the place of each; None if they are in
+        this order.
 
-        A node above another one of the same rule ends after it, but comes first in the text.
+        A node that contains another node of the same rule ends after it, but begins before it in
+        the text.
         """
         if name not in self._orders:
             starts = self.nodes[name].starts
@@ -110,7 +114,7 @@ class Columns(Mapping[str, Table]):
         return self._orders[name]
 
     def _placed(self, name: str, rows: Longs) -> Longs:
-        """Return the places in the text of some rows."""
+        """Return the positions of the given rows in the order of the text."""
         order = self._order(name)
         return rows if order is None else order[1][rows]
 
@@ -162,7 +166,9 @@ class Columns(Mapping[str, Table]):
         return columns
 
     def _owners(self, name: str, child: str) -> tuple[Longs, Longs]:
-        """Return the rows of a child in the nodes of a table, and the row above each, in order."""
+        """Return the rows of `child` that are in nodes of the table, and the row above each, in
+        order.
+        """
         rows = self.nodes[child]
         mine = np.arange(len(rows.children))
         if len(self.shape.parents[child]) > 1:
@@ -197,14 +203,14 @@ def _is_place(name: str) -> bool:
 
 
 def _placed(values: Longs, rows: Longs, count: int) -> Longs:
-    """Return an array with values in some rows, and 0 in the others."""
+    """Return an array of `count` numbers: `values` at the given rows, and 0 elsewhere."""
     placed = np.zeros(count, np.int64)
     placed[rows[: len(values)]] = values
     return placed
 
 
 def _names(names: tuple[str, ...], chosen: Longs, present: Flags) -> Text:
-    """Return the chosen names as a column."""
+    """Return a column of names. chosen: the index of the name in each row."""
     raw = [name.encode() for name in names]
     lengths = np.array([len(each) for each in raw], np.int64)
     ends = np.cumsum(lengths)
@@ -214,7 +220,9 @@ def _names(names: tuple[str, ...], chosen: Longs, present: Flags) -> Text:
 
 
 def _column(values: TableColumn, owners: Longs | None, rows: int, count: Count) -> TableColumn:
-    """Return values as a column of rows: owners, int64 in order, has the row of each value."""
+    """Return values as a column with a row for each node. owners: int64, ascending, the row of
+    each value.
+    """
     if owners is None:
         return values
     if count.most >= MANY:

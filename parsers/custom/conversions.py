@@ -1,6 +1,6 @@
-"""What each terminal of a grammar becomes: options of the caller, or comments in the grammar.
+"""The types of terminals: numbers or text, by options of the caller or by comments in the grammar.
 
-A comment stands at the end of the line that defines or imports the terminal: `// @float32`.
+Such a comment is at the end of the line that defines or imports the terminal: `// @float32`.
 """
 
 import re
@@ -33,10 +33,11 @@ def action(function: F) -> F:
     """Mark a function that computes the values of a terminal, and return it unchanged.
 
     It is called with `buffer`, uint8, `starts` and `ends`, int64, and `values`, and fills `values`
-    with a number for each token `buffer[start:end]`. It returns how many tokens it converted: fewer
-    than all if the next one is wrong. The annotation of each argument is `NDArray` of its dtype.
-    Large texts use a compiled copy, if a new process can import the module of the function. For
-    this, it uses only numbers, indices, `if`, loops and calls of functions marked in the same way.
+    with a number for each token `buffer[start:end]`. It returns how many tokens it converted:
+    fewer than all if the next token is wrong. The annotation of each argument is `NDArray` of its
+    dtype. For large texts exset compiles a copy of the function, if a new process can import its
+    module. The function must then use only numbers, indices, `if`, loops and calls of functions
+    marked in the same way.
     """
     entry_kernel(function)
     return function
@@ -50,10 +51,11 @@ _IMPORTED: Final = re.compile(r"\s*%import\s+[\w.]*?([A-Z]\w*)(?:\s*->\s*(\w+))?
 
 @dataclass(frozen=True)
 class Conversion:
-    """What the tokens of a terminal become.
+    """How to convert the tokens of a terminal.
 
-    dtype: the dtype of numbers; None for text, which must be UTF-8. action: computes the numbers;
-    None for numerals. kernels: compiles the module of the action.
+    dtype: the dtype of numbers; None for text, which must be UTF-8. action: the function that
+    computes the numbers; None if the tokens are numerals. kernels: compiles the module of the
+    action.
     """
 
     dtype: "np.dtype[Any] | None"
@@ -63,7 +65,8 @@ class Conversion:
     def run(self, *arrays: NDArray[Any]) -> int:
         """Run the action, compiled if the text is long and the compiled copy is ready.
 
-        Plain Python gets views, whose elements are numbers of Python: they have no overflow.
+        The function in plain Python gets views of the arrays, whose elements are Python's numbers
+        and so cannot overflow.
         """
         assert self.action is not None and self.kernels is not None
         compiled = self.kernels.use_compiled(len(arrays[0]))
@@ -74,7 +77,11 @@ class Conversion:
 def conversions(
     text: str, numbers: Mapping[str, "DTypeLike | Action"], texts: Iterable[str]
 ) -> dict[str, Conversion]:
-    """Return the declared terminals. The options are stronger than comments. Raises ValueError."""
+    """Return the conversion of each terminal that options or comments declare; options override
+    comments.
+
+    Raises ValueError for an invalid declaration.
+    """
     found = dict(_of_comments(text))
     groups: dict[str, Kernels] = {}
     for name, what in numbers.items():
@@ -119,7 +126,7 @@ def _dtype(place: str, what: DTypeLike) -> "np.dtype[Any]":
 
 
 def _of_action(name: str, action: Action, groups: dict[str, Kernels]) -> Conversion:
-    """Return the conversion of an action; its fourth argument has the dtype."""
+    """Return the conversion for an action; the dtype is that of its fourth argument."""
     hints = get_type_hints(action)
     hints.pop("return", None)
     arrays = [*hints.values()]

@@ -21,9 +21,9 @@ KERNELS: Final = Kernels(
 def doubles(
     buffer: Bytes, starts: Longs, ends: Longs, values: NDArray[np.float64], hard: Longs
 ) -> int:
-    """Convert each span of bytes to a number, rounded once.
+    """Convert each span of bytes to a number that is rounded once.
 
-    Stores the spans that it cannot convert in `hard`, and returns their count.
+    Stores the indices of spans that it cannot convert in `hard`, and returns how many there are.
     """
     left = 0
     for token in range(len(starts)):

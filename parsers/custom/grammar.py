@@ -38,19 +38,23 @@ _ADVICE: Final = "the grammar cannot be compiled"
 
 @dataclass(frozen=True)
 class _Tables(engine.Grammar):
-    """The grammar as tables. Its cache depends on what Lark makes of it, with imported files."""
+    """The grammar as tables. The name in the cache depends on the grammar that Lark loads, with
+    its imports.
+    """
 
     parser: "Lark | None" = None
 
     @cached_property
     def lark(self) -> "Lark":
-        """The LALR parser of bytes."""
+        """Lark's LALR parser for the grammar, which parses bytes."""
         assert self.parser is not None
         return self.parser
 
     @cached_property
     def cache_name(self) -> str:
-        """The name of the tables in the cache; it changes if anything changes the tables."""
+        """The name of the tables in the cache; it changes if anything changes that affects the
+        tables.
+        """
         patterns = sorted(
             (each.name, each.priority, each.pattern.to_regexp(), each.pattern.type)
             for each in self.lark.terminals
@@ -63,11 +67,11 @@ class _Tables(engine.Grammar):
 
 @dataclass(frozen=True)
 class Grammar:
-    """A Lark grammar of your own, which exset runs as tables.
+    """A Lark grammar of your own, which exset compiles to tables.
 
     text: the grammar. start: its start rule. numbers: the dtype of each terminal that is a number.
-    texts: the terminals that must be UTF-8 text. Other terminals are text, or bytes where they are
-    not UTF-8. words: the names of terminals in error messages. folder: the folder of relative
+    texts: the terminals that must be UTF-8 text. Other terminals become text, or bytes if a token
+    is not UTF-8. words: the names of terminals in error messages. folder: the folder of relative
     imports in the grammar. keep_all_tokens, maybe_placeholders: as in Lark.
     """
 
@@ -92,9 +96,10 @@ class Grammar:
     ) -> "Columns":
         """Return the columns of a text: a table for each rule and alias.
 
-        Text is parsed as UTF-8 bytes. `name` is for messages. `engine`: "reference" lets Lark run
-        the grammar. Raises FormatError for a text that the grammar rejects, and for a token that
-        its dtype cannot hold; LimitError for more than `max_bytes` bytes.
+        A `str` is parsed as UTF-8 bytes. `name`: the file name in messages. `engine`: with
+        "reference", Lark itself parses the text. Raises FormatError for a text that the grammar
+        rejects, and for a token that its dtype cannot hold; LimitError for more than `max_bytes`
+        bytes.
         """
         content = data.encode() if isinstance(data, str) else data
         if len(content) > limits.max_bytes:
@@ -104,7 +109,10 @@ class Grammar:
     def load(
         self, path: FilePath, *, limits: Limits = DEFAULT, engine: Engine = "auto"
     ) -> "Columns":
-        """Return the columns of a file, which may be compressed. Raises FormatError, OSError."""
+        """Return the columns of a file, which may be compressed.
+
+        Raises FormatError as `parse` does, and OSError if the file cannot be read.
+        """
         return self._columns(files.read(path, limits=limits), engine)
 
     def stream(
@@ -117,9 +125,10 @@ class Grammar:
     ) -> "Iterator[Columns]":
         """Yield the columns of a large file in chunks of whole records.
 
-        `records`: the rule of the records; by default each item of the outermost list is one. Rows
-        count from 0 in each chunk; `parent` is absent for a record, as the node that contains it
-        ends in a later chunk. Raises ValueError for an unknown rule, FormatError, OSError.
+        `records`: the rule whose nodes are the records; by default these are the items of the
+        outermost list. Rows count from 0 in each chunk; `parent` is absent for a record, because
+        the node that contains it ends in a later chunk. Raises ValueError for an unknown rule,
+        FormatError as `parse` does, and OSError if the file cannot be read.
         """
         if records is not None and records not in self.shape.children:
             raise ValueError(f"records: the grammar has no table {records!r}")
@@ -128,12 +137,14 @@ class Grammar:
             yield from self._reading(window, engine, blocks.size or 0, records).chunks()
 
     def tree(self, data: bytes | str) -> "Tree[Token]":
-        """Return the tree that Lark itself makes of a text. Raises the exceptions of Lark."""
+        """Return the tree that Lark itself makes of a text. Raises Lark's exceptions for a wrong
+        text.
+        """
         text = data if isinstance(data, str) else data.decode()
         return self._lark(use_bytes=False).parse(text)
 
     def explain(self) -> str:
-        """Return, as text, the tables that a parse gives, and their columns."""
+        """Return a text that lists the tables and columns that `parse` returns."""
         lines = []
         for name, children in self.shape.children.items():
             above = " or ".join(self.shape.parents[name])
@@ -150,14 +161,16 @@ class Grammar:
 
     @cached_property
     def shape(self) -> "Shape":
-        """The nodes of the grammar, and their children."""
+        """The kinds of nodes of the grammar, and the children that each can have."""
         from exset.parsers.custom.shape import Shape
 
         return Shape(self.tables.lark)
 
     @cached_property
     def tables(self) -> engine.Grammar:
-        """The grammar as the engine runs it. Raises ValueError for what it cannot run."""
+        """The grammar as the engine runs it. Raises ValueError for a grammar that the engine
+        cannot run.
+        """
         made = _Tables(
             file="",
             start=self.start,
@@ -176,7 +189,9 @@ class Grammar:
 
     @cached_property
     def conversions(self) -> "Mapping[str, Conversion]":
-        """What the tokens of each declared terminal become. Raises ValueError."""
+        """How to convert each declared terminal, by its name. Raises ValueError for a wrong
+        declaration.
+        """
         from exset.parsers.custom.conversions import conversions
 
         found, terminals = conversions(self.text, self.numbers, self.texts), self.tables.terminals
@@ -201,7 +216,9 @@ class Grammar:
 
     @property
     def _ascii(self) -> str:
-        """The grammar without comments, if there are characters in them that bytes do not have."""
+        """The grammar's text, without comments if it is not ASCII. Raises ValueError if other text
+        is not.
+        """
         text = self.text if self.text.isascii() else _COMMENT.sub("", self.text)
         if wrong := _NOT_ASCII.search(text):
             line = text.count("\n", 0, wrong.start()) + 1
@@ -244,13 +261,14 @@ def compile_grammar(
     keep_all_tokens: bool = False,
     maybe_placeholders: bool = True,
 ) -> Grammar:
-    """Compile a Lark grammar: its text, or a file, as a path object (`pathlib.Path`).
+    """Compile a Lark grammar. grammar: its text as a `str`, or a file as a path object
+    (`pathlib.Path`).
 
     numbers: the dtype of each terminal that is a number, such as `{"REAL": "float32"}`, or an
     action that computes it (`exset.action`). text: the terminals that must be UTF-8. Comments in
-    the grammar can declare both. words: the names of terminals in error messages. The other options
-    are options of Lark. The grammar is LALR(1), with a contextual lexer. Raises ValueError for what
-    the engine cannot run, and the exceptions of Lark for a grammar that is wrong.
+    the grammar can declare both. words: the names of terminals in error messages. The other
+    options are options of Lark. The grammar must be LALR(1), with a contextual lexer. Raises
+    ValueError for a grammar that the engine cannot run, and Lark's exceptions for a wrong grammar.
     """
     if isinstance(grammar, str):
         source, folder = grammar, None

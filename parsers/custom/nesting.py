@@ -1,8 +1,10 @@
-"""The kernel that nests a parse: it finds the table and the row of each node and each token.
+"""The kernel that nests the nodes of a parse: it finds the table and row of each node and each
+token.
 
-Nodes and tokens without a parent yet are items, in the order of the text. A symbol on the parser's
-stack has the last of them, so the items are a stack, too. A node takes the items of its symbols,
-and the kernel writes an event for each. It can stop anywhere, and continue later.
+Nodes and tokens that have no parent yet are items, in the order of the text. The items of the
+symbol on top of the parser's stack are the last ones, so the items are a stack, too. A new node
+removes the items of its symbols from this stack, and the kernel writes an event for each. The
+kernel can stop anywhere, and continue later.
 """
 
 from typing import Final, NamedTuple
@@ -47,10 +49,10 @@ _FEW: Final = 8
 
 
 class Rules(NamedTuple):
-    """The grammar. columns: int64 [tables * terminals], the event of a token, or -1.
+    """The grammar, as arrays. columns: int64 [tables * terminals], the event of a token, or -1.
 
-    tables: the events of nodes begin here, and then those of parents. marks: the bracket that a
-    terminal is, or 0. closing: the bracket that closes a bracket.
+    The events of nodes follow the events of tokens, and then the events of parents. marks: the
+    bracket that a terminal is, or 0. closing: the bracket that closes each bracket.
     """
 
     rules: Longs
@@ -67,11 +69,12 @@ class Rules(NamedTuple):
 class Work(NamedTuple):
     """The stacks, and the log of events.
 
-    kinds: int64, of each item: its terminal, HOLE, or its table. starts, ends: of a token its
-    bytes; of a node starts is its row. rows: int64 [tables], the number of rows. marks, places: the
-    open brackets. events, first, second, third: the log. An event of a token, or of a node, has its
-    bytes and the row; the event of a parent has the row, the row of the parent, and its table.
-    counts: int64 [events], how many there are of each event.
+    kinds: int64, for each item its terminal, HOLE, or its table. starts, ends: for a token, its
+    bytes; for a node, `starts` is its row. rows: int64 [tables], the number of rows. marks,
+    places: the open brackets and their offsets. events, first, second, third: the log. The event
+    of a token, or of a node, has its bytes and the row; the event of a parent has the row, the row
+    of the parent, and the parent's table. counts: int64 [events], how often each event is in the
+    log.
     """
 
     stack: Longs
@@ -102,11 +105,12 @@ def nest(
     cut_from: int,
     record: int,
 ) -> int:
-    """Continue with some tokens and steps, and return why the kernel stopped.
+    """Continue with the next tokens and steps, and return why the kernel stopped.
 
-    `end`: the first byte of the token that follows, for a node without tokens. It stops with CUT
-    after a record, if `cut_from` tokens have come since the last cut. `record`: the table of the
-    records; -1: the items of the outermost list are the records.
+    `end`: the first byte of the token after these, which is the place of a node without tokens.
+    The kernel stops with CUT after a record, if at least `cut_from` tokens have come since the
+    last cut. `record`: the table of the records; -1 if the items of the outermost list are the
+    records.
     """
     rules, kept, columns = grammar.rules, grammar.kept, grammar.columns
     terminals, tables = grammar.sizes[TERMINALS], grammar.sizes[TABLES]
@@ -235,7 +239,9 @@ def nest(
 
 @entry_kernel
 def arrange(work: Work, at: Longs, first: Longs, second: Longs, third: Longs) -> int:
-    """Sort the log by event; return its room. at: int64, where the first of each event goes."""
+    """Sort the log by event into the arrays. at: int64, the position of the first of each
+    event.
+    """
     for index in range(work.state[EVENTS]):
         event = work.events[index]
         place = at[event]

@@ -38,8 +38,8 @@ _END: Final = ParseStream(np.empty(0, np.int16), _NONE, _NONE, np.empty(0, np.in
 class Reading:
     """One parse of a text.
 
-    conversions: what terminals become. text: the bytes of the chunk. places: those of open brackets
-    before the chunk.
+    conversions: how to convert terminals. text: the bytes of the current chunk. places: the places
+    of open brackets before this chunk.
     """
 
     grammar: Grammar
@@ -53,7 +53,10 @@ class Reading:
     places: dict[int, Place] = field(default_factory=dict)
 
     def chunks(self) -> Iterator[Columns]:
-        """Yield the columns of each chunk; without cuts there is one. Raises FormatError."""
+        """Yield the columns of each chunk; without cuts there is one chunk.
+
+        Raises FormatError for a syntax error, and for a token that its dtype cannot hold.
+        """
         self.text = Text(self._source)
         streams = self.grammar.streams(self.input, self.engine, boundary=ANY_STEP, tokens=_TOKENS)
         try:
@@ -111,7 +114,10 @@ class Reading:
         return Values(lambda order: v.read_text(text, spans.take(order), compiled=compiled), owners)
 
     def _checked(self, kinds: Longs, waiting: Spans) -> dict[int, NDArray[Any]]:
-        """Return the columns of numbers, by event. Raises FormatError for the first wrong token."""
+        """Return the columns of numbers in the chunk, by event.
+
+        Raises FormatError for the first wrong token.
+        """
         wrong, columns = list[v.Wrong](), dict[int, NDArray[Any]]()
         text, compiled = self.text, self.compiled
         for (_, terminal), event in self.builder.events.columns.items():
@@ -140,7 +146,7 @@ class Reading:
         return columns
 
     def _error(self, rejection: Rejection) -> FormatError:
-        """Return the error at which a parse ends: that of the first wrong token."""
+        """Return the error at which a parse ends: the syntax error, or a wrong token before it."""
         self.text = self.text._replace(source=self._source)
         kinds, waiting = self.builder.waiting()
         try:
@@ -163,7 +169,9 @@ class Reading:
         return syntax_error(source, 0, whole, self.grammar.display_name, lambda _: None, place)
 
     def _place_marks(self, source: Source) -> None:
-        """Keep the places of the innermost open brackets: their bytes are about to be dropped."""
+        """Store the places of the innermost open brackets, before the bytes of the chunk are
+        dropped.
+        """
         known, self.places = self.places, {}
         for _, offset in islice(reversed(self.builder.opened()), _MOST_MARKS):
             if offset in known:
@@ -173,7 +181,7 @@ class Reading:
 
 
 def _joined(pieces: list[Longs]) -> Longs:
-    """Return pieces as one array, int64, and drop them."""
+    """Return pieces joined to one array, int64, and empty the list."""
     joined = np.concatenate(pieces, dtype=np.int64) if pieces else _NONE
     pieces.clear()
     return joined

@@ -1,8 +1,8 @@
-"""What each rule of a grammar gives: a node, or the children of a node, and how many of each.
+"""The nodes that each rule of a grammar makes, and how many children of each name a node can have.
 
-The nodes are the nodes of Lark's tree: an alias, or a rule without a leading underscore; a rule
-with `?` is
-a node only where it does not have exactly one child. A terminal that Lark filters out is no child.
+The nodes are those of Lark's tree: an alias, or a rule without a leading underscore. A rule with
+`?` makes a node only if it does not have exactly one child. A terminal that Lark filters out is
+not a child.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,9 @@ MANY: Final = 2
 
 
 class Mode(IntEnum):
-    """What a reduced rule becomes: its children only, a node, or a node unless it has one child."""
+    """What a rule makes when it is reduced: only its children, a node, or a node unless it has one
+    child.
+    """
 
     CHILDREN = 0
     NODE = 1
@@ -36,12 +38,12 @@ class Count(NamedTuple):
     most: int
 
     def __add__(self, other: "Count") -> "Count":  # type: ignore[override]
-        """Return the number of children in two parts of which one follows the other."""
+        """Return the number of children in two parts of a rule, one after the other."""
         least, most = self.least + other.least, self.most + other.most
         return Count(min(least, MANY), min(most, MANY))
 
     def __or__(self, other: "Count") -> "Count":
-        """Return the number of children if a node has one of two parts."""
+        """Return the number of children if a node has either one part or the other."""
         return Count(min(self.least, other.least), max(self.most, other.most))
 
 
@@ -57,7 +59,7 @@ Children = Mapping[str, Count]
 
 @dataclass(frozen=True)
 class Shape:
-    """The nodes of a grammar, and the children that each can have."""
+    """The kinds of nodes of a grammar, and the children that each can have."""
 
     lark: Lark
 
@@ -68,12 +70,12 @@ class Shape:
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
-        """The names of the nodes, in the order of the grammar."""
+        """The names of the kinds of nodes, in the order of the grammar."""
         names = (name_of(rule) for rule in self.rules if self.mode(rule) != Mode.CHILDREN)
         return tuple(dict.fromkeys(names))
 
     def mode(self, rule: Rule) -> Mode:
-        """Return what a rule becomes."""
+        """Return what a rule makes when it is reduced."""
         if rule.origin.name.startswith("_") and rule.origin.name not in self.lark.options.start:
             return Mode.CHILDREN
         return Mode.NODE_OR_CHILD if rule.options.expand1 and not rule.alias else Mode.NODE
@@ -86,7 +88,7 @@ class Shape:
 
     @cached_property
     def outer_lists(self) -> frozenset[str]:
-        """The lists that are in the fewest nodes."""
+        """The rules in `lists` that are inside the fewest nodes."""
         seen, level = set[str](), {*self.lark.options.start}
         while level:
             inside, deeper = set(level), set[str]()
@@ -119,13 +121,15 @@ class Shape:
         return bool(rule.options.keep_all_tokens) or not filtered
 
     def lacks(self, rule: Rule) -> int:
-        """Return for how many absent children of a rule Lark has placeholders, which it counts."""
+        """Return how many placeholders for absent children Lark adds to a rule; it counts them as
+        children.
+        """
         has_placeholders = bool(self.lark.options.maybe_placeholders)
         return sum(rule.options.empty_indices or ()) if has_placeholders else 0
 
     @cached_property
     def children(self) -> dict[str, dict[str, Count]]:
-        """The children of each node."""
+        """The children of each kind of node, with their counts."""
         given = self._given()
         found: dict[str, dict[str, Count]] = {}
         for rule in self.rules:
@@ -142,7 +146,7 @@ class Shape:
 
     @cached_property
     def parents(self) -> dict[str, tuple[str, ...]]:
-        """The nodes that can be the parent of each node."""
+        """For each kind of node, the kinds that can be its parent."""
         return {
             name: tuple(each for each, inside in self.children.items() if name in inside)
             for name in self.children
@@ -150,7 +154,7 @@ class Shape:
 
     @cached_property
     def recursive(self) -> frozenset[str]:
-        """The nodes that can contain a node of the same name, at any depth."""
+        """The kinds of nodes that can contain a node of the same kind, at any depth."""
         below = {name: {*inside} & {*self.children} for name, inside in self.children.items()}
         while True:
             more = {
@@ -162,7 +166,9 @@ class Shape:
             below = more
 
     def marks(self, terminals: Sequence[str]) -> list[str]:
-        """Return the bracket or quotation mark that each terminal is, "" for others."""
+        """Return for each terminal the bracket or quotation mark that it is, "" for other
+        terminals.
+        """
         brackets = {*CLOSERS, *CLOSERS.values()}
         texts = {each.name: each.pattern for each in self.lark.terminals}
         return [
@@ -173,7 +179,9 @@ class Shape:
         ]
 
     def _given(self) -> dict[str, dict[str, Count]]:
-        """Return what each symbol gives to its parent: the fewest and the most of each child."""
+        """Return the children that each symbol adds to its parent: the fewest and the most of each
+        name.
+        """
         given: dict[str, dict[str, Count]] = {}
         while True:
             after: dict[str, dict[str, Count]] = {}
@@ -191,7 +199,7 @@ class Shape:
     def _inside(
         self, rule: Rule, given: Mapping[str, Mapping[str, Count]]
     ) -> dict[str, Count] | None:
-        """Return the children in a rule; None if one of its symbols has not been computed yet."""
+        """Return the children inside a rule; None if one of its symbols is not in `given` yet."""
         total: dict[str, Count] = {}
         if lacks := min(self.lacks(rule), MANY):
             total[_PLACEHOLDER] = Count(lacks, lacks)
@@ -207,7 +215,7 @@ class Shape:
 
 
 def _becomes(mode: Mode, inside: Children, node: Children) -> Iterable[Children]:
-    """Yield what a rule may give to its parent."""
+    """Return the alternatives of the children that a rule may add to its parent."""
     if mode == Mode.CHILDREN:
         return [inside]
     if mode == Mode.NODE:
@@ -227,6 +235,6 @@ def _is_one(inside: Children) -> bool:
 
 
 def _either(one: Children, other: Children) -> dict[str, Count]:
-    """Return the children in one of two parts."""
+    """Return the children of a node that has either one part or the other."""
     names = dict.fromkeys([*one, *other])
     return {name: one.get(name, NONE) | other.get(name, NONE) for name in names}

@@ -1,4 +1,4 @@
-"""Spans of bytes in a text that may be read in chunks, and the text columns made of them."""
+"""Spans of bytes in a text that may be read in chunks, and columns of text made from them."""
 
 from typing import Final, NamedTuple
 
@@ -20,15 +20,16 @@ class Spans(NamedTuple):
     ends: Longs
 
     def take(self, order: Longs | slice) -> "Spans":
-        """Return the spans in another order."""
+        """Return the spans at the given indices."""
         return Spans(self.starts[order], self.ends[order])
 
 
 class Text(NamedTuple):
-    """The bytes of a text, or of a chunk of it, and of some spans before the chunk.
+    """The bytes of a text or of one chunk, and the bytes of the spans that are kept from earlier
+    chunks.
 
-    source: the chunk. starts: int64, sorted, the first byte of each span before it. held: their
-    bytes.
+    source: the chunk. starts: int64, sorted, the first byte of each kept span. held: the bytes of
+    the kept spans.
     """
 
     source: Source
@@ -36,7 +37,7 @@ class Text(NamedTuple):
     held: Strings | None = None
 
     def find(self, spans: Spans) -> tuple[Bytes, Spans]:
-        """Return a buffer, and the places of the spans in it."""
+        """Return a buffer that contains the spans, and the places of the spans in it."""
         base, content = self.source.start, np.frombuffer(self.source.view, np.uint8)
         starts, ends = spans.starts - base, spans.ends - base
         before = np.flatnonzero(starts < 0)
@@ -48,7 +49,7 @@ class Text(NamedTuple):
         return np.concatenate([content, self.held.data]), Spans(starts, ends)
 
     def strings(self, spans: Spans, *, compiled: bool) -> Strings:
-        """Return the bytes of spans."""
+        """Return the bytes of spans as a column."""
         buffer, (starts, ends) = self.find(spans)
         if not compiled:
             return Strings.from_spans(buffer, starts, ends)
@@ -58,5 +59,5 @@ class Text(NamedTuple):
         return Strings.unchecked(data=data, offsets=offsets, present=np.ones(len(starts), np.bool_))
 
     def moved(self, source: Source, spans: Spans, *, compiled: bool) -> "Text":
-        """Return the text with a later chunk, which keeps the bytes of the spans."""
+        """Return the text with a later chunk, `source`; keep the bytes of the given spans."""
         return Text(source, spans.starts, self.strings(spans, compiled=compiled))

@@ -22,7 +22,7 @@ _HINT: Final = "declare a dtype that holds it, or leave the terminal as text"
 
 
 class Wrong(NamedTuple):
-    """A token that has no value: its span, and why."""
+    """A token that cannot be converted: its span, and why."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Wrong(NamedTuple):
 
 
 def error_of(text: Text, wrong: Wrong) -> FormatError:
-    """Return the error for a token without a value."""
+    """Return the error for a token that cannot be converted."""
     start, end = wrong.start - text.source.start, wrong.end - text.source.start
     word = shown(text.source.data[start:end])
     return FormatError(
@@ -45,7 +45,7 @@ def error_of(text: Text, wrong: Wrong) -> FormatError:
 def first_wrong(
     text: Text, name: str, what: Conversion, spans: Spans, *, compiled: bool
 ) -> Wrong | None:
-    """Return the first token of a terminal that has no value."""
+    """Return the first token of a terminal that cannot be converted, or None."""
     if what.dtype is not None:
         return read_numbers(text, name, what, spans, compiled=compiled)[1]
     row = first_wrong_text(text.strings(spans, compiled=compiled))
@@ -62,7 +62,9 @@ def read_text(text: Text, spans: Spans, *, compiled: bool) -> Strings:
 def read_numbers(
     text: Text, name: str, what: Conversion, spans: Spans, *, compiled: bool
 ) -> tuple[NDArray[Any], Wrong | None]:
-    """Return tokens as numbers, correctly rounded, and the first token that is no number."""
+    """Return tokens as correctly rounded numbers, and the first token that is not a number, or
+    None.
+    """
     assert what.dtype is not None
     buffer, (starts, ends) = text.find(spans)
     if what.action is not None:
@@ -85,7 +87,7 @@ def read_numbers(
 def _converted(
     buffer: Bytes, starts: Longs, ends: Longs, dtype: np.dtype[Any], *, compiled: bool
 ) -> tuple[NDArray[Any], Longs]:
-    """Return the numbers, and the indices of those that the kernel leaves out."""
+    """Return the numbers, and the indices of tokens that the kernel cannot convert."""
     count = len(starts)
     hard = np.zeros(count, np.int64)
     if dtype == np.float64:
@@ -107,7 +109,7 @@ def _converted(
 
 
 def _without_digits(buffer: Bytes, starts: Longs, ends: Longs) -> Longs:
-    """Return the tokens in which no digit comes after a sign and a point."""
+    """Return the tokens that have no digit at the start, or after a sign or a point there."""
     first = buffer[starts]
     found = np.flatnonzero((first < _ZERO) | (first > _NINE))
     at, ends = starts[found], ends[found]
@@ -118,7 +120,7 @@ def _without_digits(buffer: Bytes, starts: Longs, ends: Longs) -> Longs:
 
 
 def _why_wrong(numeral: bytes, dtype: np.dtype[Any]) -> str | None:
-    """Return why a numeral has no value of a dtype; None if it has one."""
+    """Return why a numeral has no value in a dtype; None if it has a value."""
     if dtype.kind == "f":
         try:
             float(numeral)

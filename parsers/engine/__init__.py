@@ -1,1 +1,1 @@
-"""Run the grammars of `exset.grammars`: from bytes to a stream of tokens and steps."""
+"""Run the grammars of `exset.grammars`: parse bytes to a stream of tokens and parser steps."""

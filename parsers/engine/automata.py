@@ -41,7 +41,7 @@ class Unit(NamedTuple):
 def units(terminals: Sequence[TerminalDef]) -> list[Unit]:
     """Return the terminals of a lexer in the order in which Lark tries them.
 
-    A string terminal replaces another terminal if this matches exactly the string
+    A string terminal replaces another terminal where that matches exactly the string
     (`lark.lexer._create_unless`).
     """
     ordered = sorted(

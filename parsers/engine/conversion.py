@@ -1,8 +1,8 @@
 """The kernel that converts numerals: many spans of bytes to numbers at once.
 
-It reads eight digits at a time, as the bytes of one integer, and converts a decimal with few digits
-and a small power of ten to binary64 with one rounding. `exset.parsers.engine.numbers` converts all
-other numerals, and those for which rounding again, to binary32, could be wrong.
+It reads eight digits at a time, as the bytes of one integer, and converts a decimal with few
+digits and a small power of ten to binary64 with one rounding. `exset.parsers.engine.numbers`
+converts all other numerals, and numerals for which a second rounding, to binary32, could be wrong.
 """
 
 from typing import Final
@@ -63,8 +63,8 @@ def convert(
 ) -> int:
     """Convert each token by the role of its kind, and store the number in `reals` or `ints`.
 
-    Stores the tokens that it cannot convert in `hard`, and returns their count. `base` is the
-    offset of the buffer's first byte in the source.
+    Stores the indices of tokens that it cannot convert in `hard`, and returns how many there are.
+    `base` is the offset of the buffer's first byte in the source.
     """
     left = 0
     for token in range(len(kinds)):
@@ -118,7 +118,7 @@ def is_tie(real: float) -> bool:
 
 @kernel
 def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
-    """Return the integer of `count` digits before `end`, or -1.
+    """Return the integer that the `count` digits before `end` represent, or -1.
 
     Returns -1 if a byte is not a digit, if `count` is not from 1 to 8, and if the buffer has fewer
     than eight bytes before `end`.
@@ -148,7 +148,7 @@ def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
 
 @kernel
 def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
-    """Return the value of a decimal, rounded once, or -1 if one rounding is not enough."""
+    """Return the value of a decimal, correctly rounded, or -1 if one rounding does not give it."""
     mantissa, exponent = decimal(buffer, at, end)
     if not 0 <= mantissa <= MANTISSA or not -22 <= exponent <= 22:
         return -1.0
@@ -193,8 +193,8 @@ def decimal(buffer: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
 def rounded(mantissa: int, exponent: int) -> float:
     """Return an integer below 10**18 times a power of ten, correctly rounded; -1 if unsure.
 
-    Where one rounding is not enough, the product is computed as the sum of two numbers. It is sure
-    if its limits of error have the same nearest number.
+    If one rounding is not enough, the product is computed as the sum of two numbers. The result is
+    sure if the bounds of the error round to the same number.
     """
     if mantissa <= MANTISSA and -22 <= exponent <= 22:
         whole, power = float(mantissa), float(POWERS[abs(exponent)])

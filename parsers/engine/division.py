@@ -1,9 +1,10 @@
 """Parse a large text in several threads, each from a place where a record probably begins.
 
 The mark that ends a record may also be in a string or a comment. So each part but the first is
-parsed as if a record began there, and counts only if the part before it ended in this state: if it
-shifts the same token next, above the same stack of parser states. Otherwise the driver of the part
-before goes on, and parses these bytes again. So the streams are those of one thread.
+parsed as if a record began there. Its result counts only if the part before it ended in the same
+state: if that shifts the same token next, with the same stack of parser states. Otherwise the
+driver of the part before continues, and parses these bytes again. So the streams are the same as
+with one thread.
 """
 
 import contextlib
@@ -38,8 +39,8 @@ _FOLLOWING: Final = 1 << 12
 class Sizes:
     """How to divide a text.
 
-    threads: their number. first, part: bytes of the first part, and of each other one. following:
-    the bytes after a part in which the next token should end.
+    threads: how many. first: the bytes of the first part; part: of each other part. following: the
+    number of bytes after a part in which the next token should end.
     """
 
     threads: int
@@ -49,7 +50,7 @@ class Sizes:
 
 
 def sizes_of(text: Source) -> Sizes | None:
-    """Return how to divide a text, or None if one thread is to parse it."""
+    """Return how to divide a text, or None if one thread should parse it."""
     size = len(text.content)
     count = threads.count() if size >= _LEAST and not text.start else 1
     if count == 1:
@@ -60,9 +61,9 @@ def sizes_of(text: Source) -> Sizes | None:
 def read_divided(text: Source, findings: Findings, read: Callable[[Findings, bool], R]) -> R:
     """Return what `read` returns, where several threads may parse a large text.
 
-    read: a reader, with a collection of findings, and whether threads may parse the text. If the
-    text then has an error, or many findings, one thread reads it again: which findings are kept
-    depends on the chunks.
+    read: a function of a collection of findings, and of whether several threads may parse the
+    text. If the text has an error, or many findings, one thread reads it again, because which
+    findings are kept depends on the chunks.
     """
     if sizes_of(text) and not findings.strict:
         found = Findings(keep=findings.keep)
@@ -78,8 +79,8 @@ def read_divided(text: Source, findings: Findings, read: Callable[[Findings, boo
 class Division(Generic[R]):
     """A text that several threads parse.
 
-    driver: makes the drivers. work: a function of a stream that ends with a record; the threads
-    call it as soon as the first stream is done with. Its FormatError counts as no result.
+    driver: makes a driver for a part. work: a function of a stream that ends with a record; each
+    thread calls it for the first stream of its part. If it raises FormatError, there is no result.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class Division(Generic[R]):
         self.patterns = _patterns(records)
 
     def results(self, begin: int) -> Iterator[tuple[ParseStream, R | None]]:
-        """Yield the streams from a byte on, each with the result of `work` or without a result.
+        """Yield the streams from byte `begin` on, each with the result of `work`, or None.
 
         Raises `Rejection` after the streams before the error.
         """
@@ -108,7 +109,9 @@ class Division(Generic[R]):
                 progress.advance(part.end - part.begin)
 
     def parts(self, begin: int) -> Iterator["_Part[R]"]:
-        """Yield the parts of the text in order, each begun in the right state."""
+        """Yield the parts of the text in order, each parsed from the state in which the part
+        before it ended.
+        """
         part = _Part[R](self.driver(begin, ()), self.source)
         size, end = self.sizes.first, len(self.source.content)
         while part.end < end and part.driver.next is None:
@@ -149,7 +152,9 @@ class Division(Generic[R]):
             yield cut
 
     def cut(self, at: int) -> int:
-        """Return the first place from `at` on where a record probably begins, or the end."""
+        """Return the first byte from `at` on where a record probably begins, or the end of the
+        text.
+        """
         data, end = self.source.content, len(self.source.content)
         for pattern, reach in zip(self.patterns, (at + self.sizes.part, end), strict=True):
             if found := pattern.search(data, at, reach):
@@ -171,7 +176,7 @@ class _Part(Generic[R]):
         self._streams: Iterator[ParseStream] = iter(())
 
     def parse(self, end: int, following: int) -> None:
-        """Parse the bytes up to `end`, as far as the first stream."""
+        """Parse the bytes up to `end`, until the first stream is complete."""
         self.begin, self.end = self.end, end
         self.result = self.rejection = None
         self._streams = self._parsed(end, following)
@@ -189,13 +194,17 @@ class _Part(Generic[R]):
         return self.driver.part(data[at:end], data[after : end + following])
 
     def run(self, work: Callable[[ParseStream], R | None]) -> None:
-        """Run the work on the stream; another run, in the calling thread, raises its error."""
+        """Run the work on the first stream; drop an error, which a second run in the main thread
+        raises.
+        """
         if self.stream is not None:
             with contextlib.suppress(FormatError):
                 self.result = work(self.stream)
 
     def results(self) -> Iterator[tuple[ParseStream, R | None]]:
-        """Yield the streams, the first with its result; raise `Rejection` after them."""
+        """Yield the streams, the first with the result of the work; raise `Rejection` after
+        them.
+        """
         if self.rejection is not None:
             raise self.rejection
         if self.stream is not None:
@@ -203,7 +212,7 @@ class _Part(Generic[R]):
         yield from ((stream, None) for stream in self._streams)
 
     def meets(self, following: "_Part[R]") -> bool:
-        """Return whether this part ended in the state in which the following one began."""
+        """Return whether this part ended in the state in which the following part began."""
         driver = self.driver
         return (
             driver.next is not None
@@ -213,7 +222,9 @@ class _Part(Generic[R]):
 
 
 def _patterns(records: Records) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """Return patterns of the mark between records: where it probably is one, and of any mark."""
+    """Return two patterns of the mark between records: one that is probably such a mark, and
+    any.
+    """
     if records.begin:
         pattern = re.compile(re.escape(records.begin))
         return pattern, pattern
