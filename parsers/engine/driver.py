@@ -1,4 +1,4 @@
-"""The driver of lowered grammars (tables): it runs the kernel on a source in chunks."""
+"""The driver of lowered grammars (tables): it runs the kernel on the blocks of a source."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -48,19 +48,19 @@ class Token(NamedTuple):
 
 
 class Driver:
-    """One parse: feeds the kernel with blocks, and cuts its output into streams.
+    """One parse: gives blocks to the kernel, and divides its output into streams.
 
     `begin`: the offset of the first byte. `boundary`: the step that ends each stream but the last;
-    with None there is one stream, and ANY_STEP is every step. `compiled`: returns whether to use
-    the compiled kernel; the driver calls it for each block. `tokens`: for how many tokens memory is
-    first allocated. `eager`: yield a stream for each block that completes a boundary. `header`:
-    other steps that may end the last stream before an error. `stack`: the initial parser states, to
-    begin in the middle of a text; by default the parse begins with the virtual line break before a
-    text. `framed`: there are virtual line breaks before and after the text. `whole`: yield no
-    stream before the end of the blocks.
+    ANY_STEP means every step; with None there is one stream. `compiled`: a function that returns
+    whether to use the compiled kernel, called for each block. `tokens`: the number of tokens for
+    which memory is first allocated. `eager`: yield a stream for each block that completes a
+    boundary. `header`: other steps that may end the last stream before an error. `stack`: the
+    initial parser states, to begin in the middle of a text; by default the parse begins with the
+    virtual line break before a text. `framed`: there are virtual line breaks before and after the
+    text. `whole`: yield no stream before the end of the blocks.
 
-    After `part`, next: the first token after the part, if a record ends before it, else None;
-    before_next: the stack of parser states before this token.
+    After `part`, `next` is the first token after the part, or None if no record ends before it;
+    `before_next` is the stack of parser states before this token.
     """
 
     def __init__(
@@ -114,7 +114,9 @@ class Driver:
             self.output.state[[k.DEPTH, k.ROW]] = len(stack) - 1, 0
 
     def restart(self, begin: int) -> None:
-        """Begin again at another byte, with the initial stack; memory and transitions stay."""
+        """Begin again at another byte, with the initial stack; reuse the memory and the transition
+        cache.
+        """
         self.begin = self.base = begin
         self.buffer = self.buffer[:0]
         self.final, self.next, self.inner, self.early = False, None, 0, 0
@@ -148,7 +150,9 @@ class Driver:
         yield from self._step()
 
     def part(self, block: Block, following: Block) -> Iterator[ParseStream]:
-        """Parse a block as `streams` does, and the first token of the bytes that follow it.
+        """Parse a block as `streams` does, and also the first token after it.
+
+        following: the bytes that follow the block.
 
         Yields the stream of all records that end in the block.
         """
@@ -190,7 +194,7 @@ class Driver:
 
     @property
     def first(self) -> Token | None:
-        """The first token of the next stream, if no step is complete before it."""
+        """The first token of the next stream; None if a step is complete before it."""
         state = self.output.state
         is_clean = state[k.TOKENS] and (not state[k.STEPS] or self.output.before[0])
         return self._token(0) if is_clean else None
@@ -245,9 +249,10 @@ class Driver:
         return views(self.tables), views(self.cache)
 
     def _complete(self, early: bool = False) -> Iterator[ParseStream]:
-        """Yield the stream up to the last boundary, if any, and move the rest to the front.
+        """Yield the stream up to the last boundary, if there is one, and move what follows to the
+        front.
 
-        `early`: add the steps that every possible next token would reduce.
+        `early`: first add the steps that every possible next token would reduce.
         """
         if not self.boundary:
             return
@@ -273,7 +278,9 @@ class Driver:
         return step in self.boundary or ANY_STEP in self.boundary
 
     def _last_end(self) -> int:
-        """Return the number of steps up to the last one that may end a stream; 0 for none."""
+        """Return the number of steps up to the last step that may end a stream; 0 if there is
+        none.
+        """
         count = int(self.output.state[k.STEPS])
         if ANY_STEP in self.boundary:
             return count
@@ -313,7 +320,9 @@ class Driver:
             self._grow(name, steps, needed)
 
     def _grow(self, name: str, count: int, needed: int) -> None:
-        """Grow an array if the room after `count` elements is below `count` or `needed`."""
+        """Enlarge an array if after `count` elements it has room for fewer than `count`, or
+        `needed`, more.
+        """
         old = getattr(self.output, name)
         if count + max(count, needed) > len(old):
             self.output = self.output._replace(**{name: grown(old, max(len(old), needed))})
@@ -324,7 +333,7 @@ class Driver:
 
     @property
     def end(self) -> int:
-        """The offset after the last byte that the driver has."""
+        """The offset after the last byte that the driver has received."""
         return self.base + len(self.buffer)
 
     @property
@@ -360,13 +369,15 @@ class Driver:
 
 
 def blocks(source: Source, begin: int) -> Iterator[Block]:
-    """Yield a text from the byte `begin` on, in blocks."""
+    """Yield the bytes of a text from `begin` on, in blocks."""
     data = source.view[begin - source.start :]
     yield from (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
 
 
 def grown(array: NDArray[T], more: int) -> NDArray[T]:
-    """Return the array with room for more elements; the system gives it memory only when used."""
+    """Return a copy with room for `more` elements; the system allocates its memory only when
+    used.
+    """
     grown = np.empty(len(array) + more, array.dtype)
     grown[: len(array)] = array
     return grown
@@ -378,7 +389,7 @@ def _drop(array: NDArray[T], count: int, left: int) -> None:
 
 
 def views(arrays: R) -> R:
-    """Return views of the arrays, which plain Python reads and fills several times faster."""
+    """Return memory views of arrays, which plain Python reads and fills several times faster."""
     named: Any = arrays
     changed: R = named._replace(**{name: array.data for name, array in named._asdict().items()})
     return changed

@@ -1,4 +1,4 @@
-"""Describe a rejection in an error message: expected terminals, the word found, and a hint."""
+"""Make the error for a rejection: the expected terminals, the word that was found, and a hint."""
 
 import re
 from collections.abc import Callable
@@ -54,10 +54,12 @@ def syntax_error(
     hint: Hint,
     opener: Place | None = None,
 ) -> FormatError:
-    """Return the error for a rejection. `name` returns the name of a terminal for messages.
+    """Return the error for a rejection. `name`: a function that returns a terminal's name for
+    messages.
 
-    If the text ends inside brackets or quotation marks, the error is at the innermost opening mark,
-    else at the rejected word. `opener`: the place of this mark, if the source begins after it.
+    If the text ends inside brackets or quotation marks, the error is at the innermost opening
+    mark, else at the rejected word. `opener`: the place of the opening mark, if the source begins
+    after it.
     """
     match = _WORD.match(source.data, rejection.offset - source.start)
     found = match.group() if match else b""

@@ -1,4 +1,4 @@
-"""Find the terminals that a stack of parser states allows next, and open brackets."""
+"""Find the terminals that a stack of parser states allows next, and the brackets that are open."""
 
 from array import array
 from collections.abc import Sequence
@@ -19,7 +19,9 @@ CLOSERS: Final = MappingProxyType({"{": "}", "[": "]", "(": ")", '"': '"'})
 
 
 def expected(lowered: Lowered, stack: Sequence[int]) -> frozenset[str]:
-    """Return the terminals that a stack of parser states can shift, or accept at the end."""
+    """Return the names of the terminals that a stack of parser states can shift, or accept at the
+    end.
+    """
     names = (*lowered.terminals, END)
     return frozenset(
         name for kind, name in enumerate(names) if _shifts(lowered.tables, stack, kind)
@@ -77,7 +79,7 @@ class Marks(Sequence[tuple[str, int]]):
 
     @property
     def last(self) -> str:
-        """The innermost mark, or an empty text."""
+        """The innermost open mark, or an empty text if none is open."""
         return chr(self._marks[-1]) if self._marks else ""
 
     def push(self, mark: str, offset: int) -> None:
@@ -96,7 +98,7 @@ def opened(
 ) -> Marks:
     """Return the brackets and quotation marks that are still open, each with its offset.
 
-    `literals` has the text of each terminal that is a literal, None for others.
+    `literals`: the text of each terminal that is a literal, None for other terminals.
     """
     brackets = {*CLOSERS, *CLOSERS.values()}
     marks = {number: text for number, text in enumerate(literals) if text in brackets}
@@ -113,7 +115,9 @@ def opened(
 
 
 class _Reduced:
-    """A stack of parser states with some reductions; the stack, which may be large, stays whole."""
+    """A stack of parser states after reductions; the original stack, which may be large, is not
+    copied.
+    """
 
     def __init__(self, tables: Tables, stack: Sequence[int]) -> None:
         self.new: list[int] = []
@@ -126,7 +130,7 @@ class _Reduced:
         return self.new[-1] if self.new else self._stack[self._kept - 1]
 
     def reduce(self, move: int) -> int:
-        """Reduce by the rule of a move, and return the rule's step."""
+        """Reduce the stack by the rule of a move, and return the rule's step."""
         tables = self._tables
         rule = tables.rules[t.RULE_SIZE * (-move - 1) :]
         length = int(rule[t.LENGTH])

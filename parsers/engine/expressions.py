@@ -1,8 +1,8 @@
-"""Compile a regular expression to an automaton over bytes that finds what Python's `re` finds.
+"""Compile a regular expression to an automaton over bytes, with the same matches as Python's `re`.
 
 The automaton keeps the order in which `re` tries the alternatives, so lazy quantifiers and
-alternatives of different lengths match as in Python. It looks at one byte before, and one byte
-after: this is enough for word boundaries, and for lookaround of one character.
+alternatives of different lengths match as in Python. It knows one byte before and one byte after a
+position: this is enough for word boundaries, and for lookaround of one character.
 """
 
 import importlib
@@ -43,7 +43,9 @@ _REFUSED: Final = {
 
 
 class NotRegularError(ValueError):
-    """An expression that no automaton runs. what: the part; advice: what to write instead."""
+    """Raised for an expression that is not regular. what: the wrong part; advice: what to write
+    instead.
+    """
 
     def __init__(self, what: str, advice: str) -> None:
         super().__init__(what, advice)
@@ -57,8 +59,8 @@ class NotRegularError(ValueError):
 class Automaton(NamedTuple):
     """The automaton of one terminal; it starts in state 0.
 
-    moves: int32[states, 256], DEAD for no match. final: bool[states, 257], whether the state
-    matches if this byte, or the end of the text, follows.
+    moves: int32[states, 256], the next state for each byte, DEAD for no match. final: bool[states,
+    257], whether the state is a match if this byte, or the end of the text, follows.
     """
 
     moves: NDArray[np.int32]
@@ -66,11 +68,11 @@ class Automaton(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A node of the expression. Sets are numbers with a bit for each symbol.
+    """A node of the expression. A set is a number with a bit for each symbol in it.
 
-    A node with `bytes` matches one of them. A node with `before` and `after` matches between two
-    symbols of these sets. Other nodes lead to all of `then`, in the order of `re`. A node that
-    leads nowhere is the end.
+    A node with `bytes` matches one of these bytes. A node with `before` and `after` matches
+    between a symbol of the first set and a symbol of the second. Other nodes lead to all nodes in
+    `then`, in the order in which `re` tries them. A node that leads nowhere is the end.
     """
 
     then: tuple[int, ...]
@@ -80,7 +82,7 @@ class _Node(NamedTuple):
 
 
 def compile_expression(pattern: str) -> Automaton:
-    """Return the automaton of an expression. Raises NotRegularError."""
+    """Return the automaton of an expression. Raises NotRegularError if no automaton can run it."""
     parsed = importlib.import_module("re._parser").parse(pattern.encode("latin-1"))
     builder = _Builder()
     start = builder.sequence(parsed, parsed.state.flags, builder.add(_Node(())))
@@ -89,7 +91,7 @@ def compile_expression(pattern: str) -> Automaton:
 
 @dataclass
 class _Builder:
-    """Makes nodes of a parsed expression, from its end to its start."""
+    """Makes the nodes of a parsed expression, from its end to its start."""
 
     nodes: list[_Node] = field(default_factory=list)
 
@@ -101,7 +103,9 @@ class _Builder:
         return len(self.nodes) - 1
 
     def sequence(self, items: Any, flags: int, then: int) -> int:
-        """Add the nodes of a sequence that leads to `then`; return the first."""
+        """Add the nodes of a sequence of items, which leads to the node `then`; return the first
+        node.
+        """
         for operation, argument in reversed(list(items)):
             then = self._item(str(operation), argument, flags, then)
         return then
@@ -145,7 +149,9 @@ class _Builder:
 
 
 def _set_of(name: str, argument: Any, flags: int) -> int | None:
-    """Return the bytes that an item of one character matches, None for another item."""
+    """Return the set of bytes that an item matches; None unless it matches exactly one
+    character.
+    """
     if name == "ANY":
         return _BYTES if flags & re.DOTALL else _BYTES & ~(1 << 10)
     items = argument if name == "IN" else [(name, argument)]
@@ -180,7 +186,10 @@ def _category(name: str) -> int:
 
 
 def _tests_of(name: str, argument: Any, flags: int) -> list[tuple[int, int]]:
-    """Return the pairs of sets between which an item without width matches; none if unknown."""
+    """Return the pairs of sets between which an item without width, such as `\b`, matches.
+
+    The result is empty for an unknown item.
+    """
     word = _category("WORD")
     other = _ALL & ~word
     if name == "AT":
@@ -203,7 +212,9 @@ def _tests_of(name: str, argument: Any, flags: int) -> list[tuple[int, int]]:
 
 
 def _one(items: Any, flags: int) -> int | None:
-    """Return the bytes that an expression of one character matches; None if it is longer."""
+    """Return the set of bytes that an expression matches; None unless it matches exactly one
+    character.
+    """
     if len(items) != 1:
         return None
     name, argument = str(items[0][0]), items[0][1]
@@ -228,7 +239,7 @@ _State = tuple[tuple[int, ...], int | None]
 
 
 class _Subsets:
-    """Joins the nodes that are reached together to states."""
+    """Makes the states of the automaton: each is the nodes that are reached together."""
 
     def __init__(self, nodes: list[_Node], start: int) -> None:
         self.nodes = nodes
@@ -273,7 +284,9 @@ class _Subsets:
         return _trimmed(np.array(moves, np.int32), np.array(finals), np.array(self.classes))
 
     def _reached(self, state: _State, after: int | None) -> tuple[list[int], bool]:
-        """Return the nodes with bytes that are reached before the end, and whether the end is."""
+        """Return the nodes with bytes that are reached before the end, and whether the end is
+        reached.
+        """
         nodes, before = state
         found, seen = list[int](), set[int]()
         stack = list(reversed(nodes))

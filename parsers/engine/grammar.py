@@ -1,4 +1,6 @@
-"""A grammar of `exset.grammars`: run by Lark or as tables, with words for error messages."""
+"""A grammar of `exset.grammars`: Lark or the tables made from it parse texts, with clear
+errors.
+"""
 
 import contextlib
 import importlib
@@ -42,12 +44,13 @@ LIBRARIES = ("lark", "numpy.version")
 class Grammar:
     """A Lark grammar, its start rule, and its steps.
 
-    A step is a rule or an alias whose name has no leading underscore. `steps` names the steps that
-    the format's actions handle, in the order of their numbers; with None each rule of Lark's table
-    is a step. `words` names terminals in error messages; a terminal without a word is shown as its
-    quoted literal. `records` says where to continue after a syntax error. The grammar is a file of
-    `exset.grammars`, or a text. `framed`: the drivers add a line break before the text and one
-    after it. Lark is imported only to lower a grammar the first time, and by the reference driver.
+    A step is a rule or an alias whose name has no leading underscore. `steps`: the names of the
+    steps that the format's actions handle, in the order of their numbers; with None each rule of
+    Lark's table is a step. `words`: the names of terminals in error messages; a terminal without a
+    name is shown as its quoted literal. `records`: how to continue after a syntax error. `file`:
+    the grammar, a file of `exset.grammars`, unless `text` has it. `framed`: the drivers add a line
+    break before the parsed text and one after it. Lark is imported only to lower a grammar the
+    first time, and by the reference driver.
     """
 
     file: str
@@ -69,13 +72,14 @@ class Grammar:
         tokens: int = TOKENS,
         check: Check | None = None,
     ) -> Iterator[ParseStream]:
-        """Yield the steps of a text from the byte `begin` on; the text may still be arriving.
+        """Yield the tokens and steps of a text from the byte `begin` on; the text may still be
+        arriving.
 
-        `engine`: "reference" lets Lark run the grammar; "table" runs the lowered grammar, always
+        `engine`: with "reference", Lark runs the grammar; "table" runs the lowered grammar, always
         compiled; "auto" runs it compiled if the text is long. Each stream but the last ends with
-        the step `boundary`; with None there is one stream. `tokens`: for how many tokens memory is
-        first allocated. `hint` returns advice on a syntax error; `check` raises the errors of the
-        reader.
+        the step `boundary`; with None there is one stream. `tokens`: the number of tokens for
+        which memory is first allocated. `hint`: returns advice on a syntax error. `check`: raises
+        the errors that the reader finds in a stream.
 
         At an error, it yields the streams of all records before it, or the stream of the header if
         the first record has the error; then it raises FormatError. If the text is whole, the
@@ -98,11 +102,11 @@ class Grammar:
         check: Check | None = None,
         work: Callable[[ParseStream], R | None] | None = None,
     ) -> Iterator[tuple[ParseStream, R | None]]:
-        """Yield the streams of `parse`, each with the result of `work`, or None without a result.
+        """Yield the streams of `parse`, each with the result of `work`, or with None.
 
-        With `work`, several threads parse a large text that is whole, and call `work` for their
-        streams, which are not the first. So it must change nothing. A stream for which it raises
-        FormatError has no result.
+        With `work`, several threads parse a large text that is complete, and call `work` for their
+        streams, except the first of the text. So `work` must change nothing. The result is None
+        for a stream for which it was not called, or raised FormatError.
         """
         try:
             yield from self._results(text, engine, begin, boundary, tokens, work)
@@ -187,7 +191,7 @@ class Grammar:
         describe: Callable[[Rejection], FormatError],
         check: Check | None,
     ) -> None:
-        """Add the errors after the first one."""
+        """Add the errors after the first error."""
         if self.records is None or foreign(source.data):
             return
         compiled = KERNELS.use_compiled(size_of(source), engine)
@@ -206,7 +210,7 @@ class Grammar:
 
     @cached_property
     def lark(self) -> "Lark":
-        """The LALR parser. It reads bytes, and refuses terminals that collide."""
+        """Lark's LALR parser. It reads bytes, and refuses terminals that collide."""
         from lark import Lark
 
         return Lark(
@@ -232,7 +236,9 @@ class Grammar:
 
     @cached_property
     def cache_name(self) -> str:
-        """The name of the tables in the cache; it changes if anything changes the tables."""
+        """The name of the tables in the cache; it changes if anything changes that affects the
+        tables.
+        """
         text = f"{self.start} {self.steps}\n{self._source}"
         return f"grammars/{self.start}-{digest(text, *MODULES, *LIBRARIES)}.tables"
 

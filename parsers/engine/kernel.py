@@ -3,10 +3,11 @@
 It can stop at any byte, or when its output is full, and continue later: `Output` and
 `TransitionCache` have its whole state.
 
-Two facts explain the form of the code. Indexing is twice as fast if the compiler can prove that the
-index is not negative: `0 <=` and the masks prove it. And the processor works ahead unless the next
-step needs a table entry that is still being loaded. So an inner loop runs while the automaton stays
-in one state, and each row of the cache remembers its most likely token, which is tried first.
+Two facts explain the form of the code. Indexing is twice as fast if the compiler can prove that
+the index is not negative: `0 <=` and the masks prove it. And the processor computes ahead unless
+the next step needs a table entry that is still being loaded. So an inner loop runs while the
+automaton stays in one state, and each row of the cache remembers its most likely token, which is
+tried first.
 """
 
 from typing import Final
@@ -49,9 +50,9 @@ def parse(
 ) -> int:
     """Continue to parse with a buffer, and return why parsing stopped.
 
-    `final`: nothing follows the buffer. Otherwise a token at the buffer's end, which may be cut, is
-    left for the next call. `base` is the offset of the buffer's first byte in the source. After an
-    error, or if more bytes are needed, the stack is as before the token.
+    `final`: whether nothing follows the buffer. If not, a token at the buffer's end, which may be
+    cut, is left for the next call. `base` is the offset of the buffer's first byte in the source.
+    After an error, or if more bytes are needed, the stack is as it was before the current token.
     """
     moves, classes = tables.moves, tables.classes
     columns, labels = tables.sizes[COLUMNS], tables.sizes[CLASSES] & OFFSET
@@ -152,7 +153,7 @@ def parse(
 def relex(tables: Tables, buffer: Bytes, start: int, position: int) -> tuple[int, int]:
     """Return the label and the end of the longest token that begins at `position`.
 
-    This is for a token that ends before the automaton stops.
+    The kernel calls it for a token that ends before the byte at which the automaton stops.
     """
     moves, classes, labels = tables.moves, tables.classes, tables.sizes[CLASSES]
     found, end = NOTHING, position

@@ -1,7 +1,7 @@
 """Make one table for all lexers of a grammar, one lexer for each set of terminals.
 
-A lexer runs the automata of its terminals in parallel, like Lark's contextual lexer: the first
-terminal in Lark's order that matches wins, with the longest match of this terminal.
+A lexer runs the automata of its terminals in parallel. The result is that of Lark's contextual
+lexer: the first terminal in Lark's order that matches wins, with this terminal's longest match.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,9 @@ _NO_MATCH: Final[_State] = ()
 
 
 class Lexers(NamedTuple):
-    """The arrays of `Tables` for lexers; starts: the row in which each lexer starts."""
+    """The arrays of `Tables` that lexers use. starts: the row of `moves` in which each lexer
+    starts.
+    """
 
     classes: NDArray[np.uint8]
     moves: NDArray[np.uint32]
@@ -33,8 +35,8 @@ class Lexers(NamedTuple):
 class _States(NamedTuple):
     """The states of all lexers; state 0 is `_NO_MATCH`.
 
-    moves: int[states, classes]. label: int[states]. ahead: int[states, classes + 1], the label if
-    the next byte has the class, or if the text ends.
+    moves: int[states, classes], the next state. label: int[states], the label of the state. ahead:
+    int[states, classes + 1], the label if the next byte has this class, or if the text ends.
     """
 
     moves: NDArray[np.intp]
@@ -81,7 +83,8 @@ def _combined(
 ) -> tuple[_States, NDArray[np.intp]]:
     """Return the states of all lexers, and the first state of each.
 
-    `orders` has the units of each lexer, in order. `sample` has one byte of each class.
+    orders: the units of each lexer, in the order in which Lark tries them. sample: one byte of
+    each class.
     """
     moves_of = {name: one.moves[:, sample].tolist() for name, one in automata.items()}
     found: dict[_State, int] = {_NO_MATCH: 0}
@@ -121,11 +124,11 @@ def _combined(
 def _accepted(
     state: _State, automata: dict[str, Automaton], labels: dict[str, int], sample: NDArray[np.intp]
 ) -> tuple[int, NDArray[np.intp], NDArray[np.intp]]:
-    """Return a state's label for any next byte, and two arrays for each byte class and the end.
+    """Return a state's label for any next byte, and two arrays over the byte classes and the end.
 
     The first array has the label if a byte of the class, or the end of the text, follows. The
-    second has the number of units that can still match after this byte: the units up to the first
-    one that accepts.
+    second array has the number of units that can still match after this byte: the units up to the
+    first unit that accepts.
     """
     symbols = [*sample, END]
     by_class = np.full(len(symbols), NOTHING)
@@ -149,7 +152,7 @@ def _accepted(
 
 
 def _minimal(states: _States, starts: NDArray[np.intp]) -> tuple[_States, NDArray[np.intp]]:
-    """Merge equivalent states, which many lexers share."""
+    """Merge states that are equivalent; many lexers have such states."""
     keys, count = np.column_stack([states.label, states.ahead]), 0
     while True:
         # State 0 has the smallest key, so it stays the first.
@@ -167,8 +170,8 @@ def _blanks(states: _States, starts: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return which bytes can be skipped at the start of a token: bool[lexers, classes].
 
     Such a byte is an ignored token by itself, and the next bytes are lexed in the same way without
-    it: after each next byte, the automaton is dead, or inside an ignored token and in the state
-    that it would also reach from the start.
+    it. So after each possible next byte, the automaton is dead, or it is inside an ignored token,
+    in the state that it would also reach from the start.
     """
     inside = np.isin(states.label, (NOTHING, IGNORED))
     inside &= np.isin(states.ahead, (NOTHING, IGNORED)).all(axis=1)

@@ -74,7 +74,7 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...] | None) -> Lowered
 def steps_of(lark: Lark, names: tuple[str, ...] | None) -> dict[Rule, int]:
     """Return the step of each rule: its index in `names`, or SILENT if its name is not there.
 
-    With None a rule's step is the rule's own number.
+    If `names` is None, each rule's step is the number of the rule.
     """
     if names is None:
         return {rule: number for number, rule in enumerate(lark.rules)}
@@ -86,7 +86,7 @@ def _in_order(states: Mapping[int, Mapping[str, tuple[object, object]]], start: 
     """Return Lark's parser states in a fixed order: the start, then the states reached from it.
 
     The states reached from a state are sorted by symbol, because Lark's own order depends on the
-    hashes of strings. No move leads to the start, so 0 in a table is never the number of a target.
+    hashes of strings. No move leads to the start, so in a table 0 can mean that there is no state.
     """
     order = [start]
     for state in order:
@@ -97,7 +97,7 @@ def _in_order(states: Mapping[int, Mapping[str, tuple[object, object]]], start: 
 
 
 def name_of(rule: Rule) -> str:
-    """Return the name of the method that Lark would call on a transformer."""
+    """Return the name of a rule's nodes: of the method that Lark would call on a transformer."""
     return str(rule.alias or rule.options.template_source or rule.origin.name)
 
 

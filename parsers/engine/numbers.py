@@ -28,7 +28,9 @@ def float32s(numerals: Sequence[bytes]) -> NDArray[np.float32]:
 
 
 def int64s(numerals: Sequence[bytes]) -> NDArray[np.int64]:
-    """Return the values of integers with an optional sign; out of range, the nearest int64."""
+    """Return the values of integers with an optional sign; an integer out of range gives the
+    nearest int64.
+    """
     values = (min(max(_int(text), -(2**63)), 2**63 - 1) for text in numerals)
     return np.fromiter(values, np.int64, len(numerals))
 
@@ -50,7 +52,7 @@ def float64(numeral: bytes) -> float:
 
 
 def exact(numeral: bytes) -> "Decimal | Fraction":
-    """Return the exact value of a finite numeral; it can be compared with floats."""
+    """Return the exact value of a finite numeral, which can be compared with floats."""
     from decimal import Decimal  # few numerals need this
     from fractions import Fraction
 
@@ -94,7 +96,9 @@ def _tied(wide: NDArray[np.float64], narrow: NDArray[np.float32]) -> NDArray[np.
 
 
 def _round_tie(numeral: bytes, middle: float, rounded: np.float32) -> np.float32:
-    """Return the nearest binary32: `rounded`, or its neighbour on the other side of `middle`."""
+    """Return the binary32 nearest to a numeral: `rounded`, or its neighbour on the other side of
+    `middle`.
+    """
     value = exact(numeral)
     if value == middle or (value > middle) == (float(rounded) > middle):
         return rounded

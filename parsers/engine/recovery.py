@@ -1,7 +1,8 @@
 """Continue after an error: find the next record of a rejected text, and the errors there.
 
 This module runs only for rejected texts. It cuts the stack of parser states back to the beginning
-of the broken record, as if this were complete, and runs the lowered grammar from the next record.
+of the wrong record, as if that record were complete, and runs the lowered grammar from the next
+record.
 """
 
 import re
@@ -28,8 +29,8 @@ _TOKENS: Final = 1 << 12
 class Records:
     """How to find the next record of a language after an error.
 
-    steps: the numbers of the steps that complete a record (or a header, if it ends as records do).
-    end: the byte that ends a record. begin: the byte that begins one, if no byte ends it.
+    steps: the numbers of the steps that complete a record (or a header that ends as records do).
+    end: the byte that ends a record. begin: the byte that begins a record, if no byte ends it.
     skipped: a pattern for text, such as comments, in which this byte and brackets have no meaning.
     header: the numbers of the steps that may complete a header, which later checks may need.
     """
@@ -55,10 +56,10 @@ def errors_after(
     describe: Callable[[Rejection], FormatError],
     check: Check | None,
 ) -> Iterator[FormatError]:
-    """Yield the errors of a text after its first rejection, each in a record of its own.
+    """Yield the errors of a text after its first rejection, at most one for each record.
 
     Stops if the next record cannot be found: after an error in a header that all records need, or
-    in a bracket that is never closed. `describe` returns the error for a rejection. `compiled`:
+    in a bracket that is never closed. `describe`: returns the error for a rejection. `compiled`:
     whether to use the compiled kernel.
     """
     rejection = first
@@ -92,9 +93,11 @@ def with_later_errors(
     record: int,
     check: Check,
 ) -> FormatError:
-    """Return a reader's error about a stream, with the errors of all records in order of places.
+    """Return a reader's error about the stream `failed`, together with the errors of all later
+    records.
 
-    `record`: the step that completes a record. `rest`: the streams after `failed`.
+    `record`: the step that completes a record. `rest`: the streams after `failed`. The errors are
+    in the order of the text.
     """
     if isinstance(error, LimitError):
         return error
@@ -108,7 +111,9 @@ def with_later_errors(
 
 
 def in_order(found: Sequence[Finding]) -> FormatError:
-    """Return one error with some findings: the first in the text, then the others as later ones."""
+    """Return one error for several findings: the first in the text, with the others as later
+    errors.
+    """
 
     def start(finding: Finding) -> int:
         span = None if finding.place is None else finding.place.span
@@ -122,7 +127,7 @@ def in_order(found: Sequence[Finding]) -> FormatError:
 
 
 def _findings_in(streams: Iterable[ParseStream], record: int, check: Check) -> Iterator[Finding]:
-    """Yield the errors of the records of some streams, then the syntax errors after them."""
+    """Yield the errors of the records in streams, then the syntax errors after these streams."""
     try:
         for stream in streams:
             for error in _errors_in(stream, record, check):
@@ -134,7 +139,7 @@ def _findings_in(streams: Iterable[ParseStream], record: int, check: Check) -> I
 
 
 def _errors_in(stream: ParseStream, record: int, check: Check) -> Iterator[FormatError]:
-    """Yield the error of each wrong record; raise LimitError."""
+    """Yield the error of each wrong record in a stream; raise LimitError at once."""
     try:
         check(stream)
     except LimitError:
@@ -148,7 +153,9 @@ def _errors_in(stream: ParseStream, record: int, check: Check) -> Iterator[Forma
 
 
 def _without_record(lowered: Lowered, stack: Sequence[int], steps: Sequence[int]) -> Sequence[int]:
-    """Return a stack of parser states as if its last record were complete; empty without one."""
+    """Return a stack of parser states as if its last record were complete; empty if it has no
+    record.
+    """
     tables = lowered.tables
     rules = tables.rules.reshape(-1, t.RULE_SIZE)
     origins = np.unique(rules[np.isin(rules[:, t.STEP], steps)][:, t.ORIGIN])
@@ -165,7 +172,9 @@ def _without_record(lowered: Lowered, stack: Sequence[int], steps: Sequence[int]
 def _next_record(
     lowered: Lowered, records: Records, source: Source, rejection: Rejection
 ) -> int | None:
-    """Return where the record after a rejection begins, or None if that is not certain."""
+    """Return the offset at which the record after a rejection begins, or None if it is not
+    certain.
+    """
     at = rejection.offset - source.start
     text = source.view[at : at + _REACH]
     if records.begin:
@@ -190,7 +199,9 @@ def _next_record(
 
 
 def _is_inside(lowered: Lowered, records: Records, rejection: Rejection) -> bool:
-    """Return whether, at a rejection, the byte that ends records would begin another token."""
+    """Return whether, at a rejection, the byte that ends records would be part of another
+    token.
+    """
     tables, [byte] = lowered.tables, records.end
     start = tables.lexer[rejection.stack[-1]]
     lexing = tables.moves[start + tables.classes[byte]]

@@ -22,7 +22,7 @@ from exset.parsers.engine.tables import SILENT
 
 
 def run(grammar: Grammar, source: bytes) -> ParseStream:
-    """Parse a whole source. Raises `Rejection`."""
+    """Parse a whole source. Raises `Rejection` for a text that is not in the language."""
     [stream] = streams(grammar, source)
     return stream
 
@@ -38,8 +38,8 @@ def streams(
     """Parse a whole source, whose first byte has the offset `begin`.
 
     If the grammar is framed, the parser adds one line break before the text and one after it.
-    Before it raises `Rejection`, it yields the stream up to the last step `boundary` or `header`,
-    if there is one.
+    Before it raises `Rejection`, it yields the stream up to the last step that is `boundary` or in
+    `header`, if there is one.
     """
     parse = _Parse(grammar, source, begin)
     try:
@@ -72,7 +72,7 @@ def streams(
 
 
 class _Parse:
-    """A parse by Lark, which records tokens and steps."""
+    """A parse by Lark; records the tokens and the steps."""
 
     def __init__(self, grammar: Grammar, source: bytes, begin: int) -> None:
         self.grammar = grammar

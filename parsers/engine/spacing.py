@@ -1,7 +1,7 @@
 """Write the tokens of a text with canonical white space between them; comments stay.
 
-A format computes a code for the gap before each token. `Spacing` writes the tokens as they are, and
-each gap as its code says.
+A gap is the white space and comments before a token. A format computes a code for each gap.
+`Spacing` writes the tokens unchanged, and each gap as its code says.
 """
 
 import re
@@ -36,10 +36,11 @@ Gaps = NDArray[np.int16]
 
 
 class Spacing:
-    """The canonical text of a source, which it builds from tokens in chunks.
+    """Builds the canonical text of a source from its tokens, which come in chunks.
 
-    begin: the offset of the first byte after a byte order mark. line_end: what ends a line. A gap
-    may have comments in column 1; where they may stand elsewhere, they are tokens.
+    begin: the offset of the first byte after a byte order mark. line_end: the bytes that end a
+    line. A gap may have comments only in column 1; in formats that allow them elsewhere, comments
+    are tokens.
     """
 
     def __init__(
@@ -62,7 +63,9 @@ class Spacing:
         return np.concatenate([np.array([self._end], np.int64), ends[:-1]])[: len(starts)]
 
     def count(self, starts: Longs, ends: Longs, pattern: re.Pattern[bytes]) -> Longs:
-        """Return how often a pattern begins in the gap before each token: int64 [tokens]."""
+        """Return how many matches of a pattern begin in the gap before each token: int64
+        [tokens].
+        """
         if not len(starts):
             return np.zeros(0, np.int64)
         found = pattern.finditer(self._data, self._end, int(starts[-1]))
@@ -71,7 +74,7 @@ class Spacing:
         return np.searchsorted(places, starts) - low
 
     def add(self, starts: Longs, ends: Longs, gaps: Gaps) -> None:
-        """Add tokens by their bytes in the source, each with the code of the gap before it."""
+        """Add tokens, source[start:end] each. gaps: the code of the gap before each token."""
         before = self.before(starts, ends)
         pieces = list[bytes]()
         for at in np.flatnonzero(~self._is_canonical(before, starts, gaps)).tolist():
@@ -84,7 +87,9 @@ class Spacing:
             self._end = int(ends[-1])
 
     def finish(self, code: int = LINE | TIGHT) -> bytes:
-        """Return the text; `code`: of the gap after the last token, by default a line break."""
+        """Return the text. code: the code of the gap after the last token, by default a line
+        break.
+        """
         self._pieces.append(self._data[self._copied : self._end])
         is_first = self._end == self._begin
         rest = self._data[self._end :] + b"\n"
@@ -92,7 +97,7 @@ class Spacing:
         return b"".join(self._pieces)
 
     def _is_canonical(self, before: Longs, starts: Longs, gaps: Gaps) -> Flags:
-        """Return whether each gap is already as its code says."""
+        """Return for each gap whether it already is as its code says."""
         width = starts - before
         first: Bytes = self._buffer[np.minimum(before, len(self._buffer) - 1)]
         is_feed = ((gaps == LINE) | (gaps == LINE | TIGHT)) & (first == _FEED)
@@ -102,7 +107,7 @@ class Spacing:
         return result
 
     def _gap(self, raw: bytes, code: int, *, is_first: bool) -> bytes:
-        """Return the canonical form of a gap; `is_first`: it begins the text."""
+        """Return the canonical form of a gap. is_first: whether it begins the text."""
         lines = [b""] * is_first + self._line_end.split(raw)
         out = list[bytes]()
         is_apart = False  # an empty line comes next

@@ -25,7 +25,9 @@ class ParseStream:
     tokens_before: NDArray[np.int64]
 
     def split(self, steps: int) -> "tuple[ParseStream, ParseStream]":
-        """Split after the first `steps` steps (at least one), and after the tokens before them."""
+        """Split in two after the first `steps` steps (at least one), and after the tokens before
+        these steps.
+        """
         tokens = int(self.tokens_before[steps - 1])
         before, after = (
             (self.kinds[part], self.starts[part], self.ends[part])
@@ -46,12 +48,12 @@ class ParseStream:
 
 
 class Rejection(Exception):
-    """The text is not in the language.
+    """Raised for a text that the grammar rejects.
 
     offset: the first byte of the wrong token, or of text that no terminal matches; the length of
-    the source if it ends too early. expected: the terminals that the grammar allows at this offset.
-    opened: the brackets and quotation marks that are open, with their offsets, of the tokens after
-    the last stream. stack: the parser states.
+    the source if it ends too early. expected: the terminals that the grammar allows at this
+    offset. opened: the brackets and quotation marks, with their offsets, that are open among the
+    tokens after the last stream. stack: the parser states.
     """
 
     def __init__(

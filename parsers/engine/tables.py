@@ -55,10 +55,11 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True)
 class Lowered:
-    """The tables of a grammar, and its names.
+    """The tables of a grammar, and the names of its terminals and steps.
 
-    terminals: names, in the order of the terminals' numbers. literals: the text of each terminal
-    that is a literal, else None. steps: the names of all steps that the grammar can report.
+    terminals: the names, in the order of the terminals' numbers. literals: the text of each
+    terminal that is a literal, None for other terminals. steps: the names of all steps that the
+    grammar can report.
     """
 
     tables: Tables
@@ -67,7 +68,7 @@ class Lowered:
     steps: tuple[str, ...]
 
     def to_bytes(self) -> bytes:
-        """Return the tables, then the names, as consecutive `.npy` files, compressed."""
+        """Return the tables, then the names, as consecutive `.npy` files, all compressed."""
         file = io.BytesIO()
         names = repr((self.terminals, self.literals, self.steps)).encode()
         for array in (*self.tables, np.frombuffer(names, np.uint8)):
@@ -76,7 +77,7 @@ class Lowered:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Lowered":
-        """Read the data of `to_bytes`. Raises ValueError for damaged or other data."""
+        """Make tables from the data of `to_bytes`. Raises ValueError for damaged or other data."""
         try:
             file = io.BytesIO(zlib.decompress(data))
         except zlib.error as error:

@@ -1,4 +1,6 @@
-"""The tokens of a parsed text by index: their kinds, bytes and places, and errors about them."""
+"""The tokens of a parsed text, by index: their terminals, bytes and places, and errors about
+them.
+"""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -23,8 +25,8 @@ class Tokens:
     """The tokens of a text, or of a chunk of it.
 
     Offsets count from the source's first byte; `base` is the offset of the buffer's first byte. A
-    format derives its own class, and names the kernels that work on its tokens. `findings` collects
-    the findings about tokens.
+    format derives its own class from this one, with the kernels that work on its tokens.
+    `findings` collects the findings about tokens.
     """
 
     kernels: ClassVar[Kernels]
@@ -56,7 +58,7 @@ class Tokens:
         return np.frombuffer(self.source.data, np.uint8)
 
     def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
-        """Return a kernel: its compiled copy if the text is long."""
+        """Return the compiled copy of a kernel if the text is long, else the kernel itself."""
         return self.kernels.choose(kernel, self.compiled)
 
     def count(self, *terminals: str) -> int:
@@ -64,7 +66,9 @@ class Tokens:
         return int(np.count_nonzero(self.is_a(*terminals)))
 
     def is_a(self, *terminals: str, among: Longs | None = None) -> Flags:
-        """Return a mask of the tokens of the given terminals: bool, for all tokens or `among`."""
+        """Return a mask of the tokens of the given terminals: bool. among: the tokens, by default
+        all.
+        """
         kinds = self.kinds if among is None else self.kinds[among]
         found = np.zeros(kinds.shape, np.bool_)
         for name in terminals:

@@ -1,9 +1,9 @@
-"""A cache of the effects of tokens on the stack of parser states.
+"""A cache that stores how tokens change the stack of parser states.
 
-In most files, the same tokens come with the same few stacks. So each stack gets a row when it first
-occurs. The row has an edge for each kind of token, with its effect: the steps that the token
-reduces, and the stack after it. The next time, one look-up is enough. Deep stacks get no row. A
-full cache is emptied.
+In most files, the same tokens come with the same few stacks. So each stack gets a row when it
+first occurs. The row has an edge for each kind of token, which stores the effect of the token: the
+steps that it reduces, and the stack after it. When both occur again, one look-up is enough. Deep
+stacks get no row. A full cache is emptied.
 """
 
 from typing import Final, NamedTuple
@@ -59,14 +59,16 @@ _KEPT: Final = 1 << 14
 
 
 class TransitionCache(NamedTuple):
-    """The arrays of the cache. Row 0 is for all stacks without a row, row 1 the stack's bottom.
+    """The arrays of the cache. Row 0 is used for all stacks without a row; row 1 is the stack's
+    bottom.
 
     below: int32[rows], the row of the stack without its top. states: int32[rows], the top. depths:
-    int32[rows]. child, sibling: int32[rows], the row of the first stack with one state more, and of
-    the next stack with another top; 0 if there is none. edges: int64[rows, terminals + 3], the
-    effect of each kind of token as one number, 0 if unknown; then the most likely kind, and its
-    effect. programs: int32 of the same shape, the index in `kept` of the first reduced step. kept:
-    int16, steps.
+    int32[rows], the depth of the stack. child: int32[rows], the row of the first stack with one
+    state more. sibling: int32[rows], the row of the next stack that differs only in its top. Both
+    are 0 if there is none. edges: int64[rows, terminals + 3], the effect of each kind of token as
+    one number, 0 if unknown; then the most likely kind, and its effect. programs: int32 of the
+    same shape, the index in `kept` of the first step that each effect reduces. kept: int16, the
+    steps of all effects.
     """
 
     below: NDArray[np.int32]
@@ -80,7 +82,9 @@ class TransitionCache(NamedTuple):
 
 
 def empty_cache(columns: int, first_state: int) -> TransitionCache:
-    """Return a cache with only the bottom of the stack; `columns`: the number of terminals + 1."""
+    """Return a cache that has only the bottom of the stack. columns: the number of terminals +
+    1.
+    """
     edges = _ROWS * (columns + EXTRA)
     cache = TransitionCache(
         below=np.zeros(_ROWS, np.int32),
@@ -98,10 +102,10 @@ def empty_cache(columns: int, first_state: int) -> TransitionCache:
 
 @kernel
 def advance(tables: Tables, kind: int, cache: TransitionCache, output: Output) -> int:
-    """Do all reductions before a token, shift it, and remember the transition.
+    """Do all reductions before a token, shift the token, and store the transition in the cache.
 
-    Returns SHIFTED, or the reason for a failure; stack and steps are then unchanged. The end of the
-    text is not shifted: for it, the result is DONE.
+    Returns SHIFTED, or the reason for a failure, after which stack and steps are unchanged. The
+    end of the text is not shifted: for it, the result is DONE.
     """
     stack, state, reduced = output.stack, output.state, output.steps
     action, goto, rules = tables.action, tables.goto, tables.rules
@@ -179,7 +183,8 @@ def _remember(
 ) -> None:
     """Find or add the row of the new stack, and add the edge that leads to it.
 
-    The new stack equals the old one up to `low`. `before`: the number of steps before this edge.
+    low: the depth up to which the new stack equals the old stack. before: the number of steps
+    before this edge.
     """
     stack, state, depths = output.stack, output.state, cache.depths
     edges, columns = cache.edges, tables.sizes[COLUMNS]
@@ -216,7 +221,9 @@ def _remember(
 
 @kernel
 def _child(row: int, top: int, cache: TransitionCache, state: NDArray[np.int64]) -> int:
-    """Return the row of the stack with one more state on top; add the row if it is missing."""
+    """Return the row of the stack of `row` with the state `top` added; add this row if it is
+    missing.
+    """
     child, sibling = cache.child, cache.sibling
     found: int = child[row]
     while found > 0 and cache.states[found] != top:

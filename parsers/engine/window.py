@@ -1,4 +1,4 @@
-"""A text that is read in chunks: the bytes to parse, and bytes kept for messages."""
+"""A text that is read in chunks: the bytes to parse, and earlier bytes, kept for messages."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,11 +14,11 @@ _LONG: Final = 1 << 16  # bytes after which a line, or lines without a mark, are
 
 
 class Window:
-    """The bytes of a text around the chunk that is read.
+    """The bytes of a text around the chunk that is being read.
 
-    Chunks are whole lines, so that a message can show the line, and an example is complete at the
-    end of its line. A very long line comes in several chunks, without waiting for its end. Bytes
-    are kept until `release`.
+    Chunks consist of complete lines, so that a message can show the line, and an example is
+    complete at the end of its line. A very long line comes in several chunks, without waiting for
+    its end. Bytes are kept until `release`.
     """
 
     def __init__(
@@ -26,8 +26,8 @@ class Window:
     ) -> None:
         """Prepare to read.
 
-        `mark`: the text that ends an example; unless a line is very long, a chunk waits for a line
-        with it.
+        `mark`: the bytes that end an example; a chunk is complete only when it has a line with
+        them, unless a line is very long.
         """
         self._blocks = blocks
         self._mark = mark

@@ -1,1 +1,1 @@
-"""LBANN sample lists, label files and schemas: parsing and rendering."""
+"""LBANN sample lists, label files and schemas: parsing and writing."""

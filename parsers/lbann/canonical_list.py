@@ -1,4 +1,4 @@
-"""Write a sample list with one space between words; its words and lines stay."""
+"""The canonical text of a sample list: one space between words; words and lines do not change."""
 
 from typing import Final
 
@@ -25,9 +25,9 @@ def canonical(
     ids: str | None = None,
     reader: str | None = None,
 ) -> bytes:
-    """Return the canonical text of a source; raises FormatError for a text of wrong syntax.
+    """Return the canonical text of a source. Raises FormatError for a syntax error.
 
-    Of several empty lines between records one stays. `ids` and `reader` are those of `parse`.
+    Several empty lines between records become one. `ids` and `reader`: as in `parse`.
     """
     begin = begin_of(source, Findings())
     grammar = GRAMMARS[None if reader is None else Reader(reader)]

@@ -45,7 +45,10 @@ def scalar(text: str) -> int | float | str | None:
 
 
 def surprise(text: str, plain: bool, value: Value) -> tuple[str, str] | None:
-    """If conduit may read a scalar in an unexpected way, return how, and a hint; else None."""
+    """Return how conduit reads a scalar, and a hint, if the value may be unexpected; else None.
+
+    plain: whether the scalar has no quotes.
+    """
     if isinstance(value, str):
         if plain and SPECIAL_IN_YAML.fullmatch(text):
             return "text", "other YAML readers differ: quote it if you mean text"

@@ -31,7 +31,10 @@ def parse(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Labels:
-    """Return the labels of a text, with a finding for each repeated name. Raises FormatError."""
+    """Return the labels of a text; add a finding for each repeated name.
+
+    Raises FormatError for a text that LBANN cannot read.
+    """
     [stream] = GRAMMAR.parse(source, engine, hint=lambda _: "write: name of a file, label")
     compiled = KERNELS.use_compiled(len(source.data), engine)
     words = Words(GRAMMAR, source, stream, compiled=compiled, findings=findings)

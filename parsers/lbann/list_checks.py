@@ -1,4 +1,4 @@
-"""Check the header of a sample list against its files, and advise on syntax errors."""
+"""Check that the header of a sample list fits its files; hints for syntax errors."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _TYPES: Mapping[str, str] = MappingProxyType({kind.replace("-", "_"): kind for k
 
 
 def hint(unexpected: Unexpected) -> str | None:
-    """Return advice for a word that the grammar rejects."""
+    """Return a hint for a word that the grammar rejects."""
     before, found, expected = unexpected.before, unexpected.word, unexpected.expected
     if "SINGLE_SAMPLE" in expected:
         meant = get_close_matches(shown(found)[1:-1].upper().replace("-", "_"), _TYPES, 1, 0.5)
@@ -56,10 +56,11 @@ def hint(unexpected: Unexpected) -> str | None:
 
 
 def with_file_count(error: FormatError, header: Header | None, source: Source) -> FormatError:
-    """Return the error of a list, with an error about the number of files, in order of places.
+    """Return the error of a list, with an error about the number of files added in the order of
+    the text.
 
-    A line with a syntax error may be a file or, for example, a comment. So the number of files is
-    accepted with and without such lines.
+    A line with a syntax error may be a file or, for example, a comment. So both numbers are
+    accepted: that with such lines, and that without them.
     """
     if header is None or error.findings.stopped:
         return error
@@ -74,7 +75,7 @@ def with_file_count(error: FormatError, header: Header | None, source: Source) -
 
 
 def _count_lines(header: Header, source: Source) -> int:
-    """Return the number of lines after the header that are not blank; wrong lines count, too."""
+    """Return the number of lines after the header that are not blank, including wrong lines."""
     end = -1
     for _ in range(4 if header.kind.has_label_file else 3):
         end = source.data.find(b"\n", end + 1)
@@ -84,7 +85,9 @@ def _count_lines(header: Header, source: Source) -> int:
 def check_files(
     header: Header, samples: SampleList, starts: Longs, source: Source, findings: Findings
 ) -> None:
-    """Check the number of files, and repeated files. starts: the offsets of the files' names."""
+    """Check the number of files, and report repeated files. starts: the offsets of the files'
+    names.
+    """
     _check_file_count(header, len(samples.name), source)
     if samples.kind.is_single and not header.kind.is_single:
         _check_included(header, len(samples.name), source)
@@ -136,7 +139,9 @@ def _check_file_count(header: Header, count: int, source: Source) -> None:
 
 
 def _check_included(header: Header, count: int, source: Source) -> None:
-    """Check the number of samples for the image reader, which reads each file as a sample."""
+    """Check the number of included samples for the image reader, which reads each file as a
+    sample.
+    """
     declared = header.counts["included"]
     if declared == count:
         return

@@ -13,7 +13,7 @@ Bytes = NDArray[np.uint8]
 
 
 class Verdict(IntEnum):
-    """The result of reading the ranges of all records: valid, or the kind of error."""
+    """The result of reading the ranges of records: valid, or the kind of error."""
 
     VALID = 0
     NOT_A_NUMBER = 1
@@ -24,7 +24,9 @@ class Verdict(IntEnum):
 
 
 class Note(IntEnum):
-    """An unexpected way in which LBANN reads an id: bits in a byte for each id."""
+    """An unexpected way in which LBANN reads an id; each id has a byte, and each way is a bit in
+    it.
+    """
 
     NO_BEGIN = 1
     DOWN = 2
@@ -43,7 +45,7 @@ _PRIME: Final = 8191
 def copy_words(
     buffer: Bytes, starts: Ints, ends: Ints, data: Bytes, offsets: Ints, hashes: Ints
 ) -> None:
-    """Copy words into `data`, one after the other, with their offsets and hashes."""
+    """Copy words into `data`, one after the other; fill their offsets and hashes."""
     at = 0
     offsets[0] = 0
     for word in range(len(starts)):
@@ -59,10 +61,10 @@ def copy_words(
 
 @kernel
 def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
-    """Read a sign and digits into `out`, and return their end.
+    """Read an integer with an optional sign into `out`, and return the index after it.
 
-    Without digits, return -1 and set `out` to 0. For a number of more than 63 bits, return -1 and
-    set `out` to 1.
+    If there are no digits, return -1 and set `out` to 0. For a number of more than 63 bits, return
+    -1 and set `out` to 1.
     """
     at = start
     negative = at < end and buffer[at] == 45
@@ -85,9 +87,10 @@ def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
 
 @kernel
 def add_span(first: Ints, last: Ints, spans: int, begin: int, low: int, high: int) -> int:
-    """Add a range to the spans of a record, which start at `begin`; return the number of spans.
+    """Add the range `low` to `high` to the spans of a record; return the number of all spans.
 
-    A range that continues the last span makes it longer.
+    begin: the index of the record's first span. A range that continues the last span is joined to
+    it.
     """
     if high < low:
         return spans

@@ -24,14 +24,16 @@ class Header(NamedTuple):
     label_file: bytes | None
 
     def place(self, count: str, source: Source) -> Place:
-        """Return the place of a count in line 2, or the whole source if it is missing."""
+        """Return the place of a count in line 2; if it is missing, the place of the whole
+        source.
+        """
         if count not in self.spans:
             return Place(source.name)
         return Place.in_text(source, self.spans[count])
 
 
 def count_names(kind: Kind) -> tuple[str, ...]:
-    """Return the names of the counts in line 2, in order."""
+    """Return the names of the counts in line 2, in order, for a type of list."""
     if kind.is_single:
         return ("files",)
     return ("included", "excluded", "files") if kind.has_excluded else ("included", "files")
@@ -60,7 +62,7 @@ def header_of(words: Words, stream: ParseStream) -> Header:
 
 
 def _counts(words: Words, kind: Kind, line: range) -> tuple[dict[str, int], dict[str, Span]]:
-    """Return the counts of line 2, and their spans; missing counts are 0."""
+    """Return the counts of line 2, and their spans, by name; a missing count is 0."""
     names = count_names(kind)
     numbers = words.is_a("NUMBER", among=np.array(line, np.int64)).tolist()
     found = [word for word, is_number in zip(line, numbers, strict=True) if is_number]

@@ -1,4 +1,4 @@
-"""The records of a sample list as columns; each record is a line for a file."""
+"""The records of a sample list as columns; each record is the line of one file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,7 +52,8 @@ _ERRORS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
 class Records:
     """The records of a chunk, as indices of words.
 
-    names: int64 [records]. ids: int64, all ids. offsets: int64 [records + 1], offsets in `ids`.
+    names: int64 [records]. ids: int64, the ids of all records. offsets: int64 [records + 1], where
+    the ids of each record begin in `ids`.
     """
 
     words: Words
@@ -62,7 +63,9 @@ class Records:
     offsets: Ints
 
     def columns(self, sort: str, limits: Limits) -> dict[str, object]:
-        """Return the columns of a `SampleList`. sort: the type of the ids, "text" or "integer"."""
+        """Return the columns of these records for a `SampleList`. sort: the type of ids, "text" or
+        "integer".
+        """
         words = self.words
         name, _ = words.strings(self.names)
         words.check_lengths(limits)
@@ -196,7 +199,7 @@ def records_of(words: Words, stream: ParseStream, kind: Kind) -> Records:
 
 
 def repeated(ids: Strings, hashes: Ints, offsets: Ints) -> Ints:
-    """Return the indices of ids that also occur earlier in the same row."""
+    """Return the indices of ids that also occur earlier in the same record."""
     row = np.repeat(np.arange(offsets.size - 1, dtype=np.uint64), np.diff(offsets))
     candidates = _with_equal_hashes(hashes.view(np.uint64) + row * _HASH_OF_ROW)
     seen: set[tuple[int, bytes | None]] = set()

@@ -58,7 +58,7 @@ class Words(Tokens):
     kernels = KERNELS
 
     def strings(self, words: Ints) -> tuple[Strings, Ints]:
-        """Return some words as strings, with a hash of each."""
+        """Return the given words as strings, and the hash of each word."""
         starts, ends = self.starts[words], self.ends[words]
         data = np.empty(int((ends - starts).sum()), np.uint8)
         offsets, hashes = np.empty(words.size + 1, np.int64), np.empty(words.size, np.int64)
@@ -67,7 +67,8 @@ class Words(Tokens):
         return Strings.unchecked(data=data, offsets=offsets, present=present), hashes
 
     def counts(self, words: Ints) -> tuple[Counts, Ints]:
-        """Return numbers as C++ reads them, modulo 2**64, and the indices of negative numbers.
+        """Return the numbers in words as C++ reads them, modulo 2**64, and the indices of negative
+        numbers.
 
         Raises FormatError for a number beyond 64 bits.
         """
@@ -90,7 +91,7 @@ class Words(Tokens):
         return found, np.flatnonzero(is_negative)
 
     def report(self, code: str, words: ArrayLike, **values: object) -> None:
-        """Add a finding for each word."""
+        """Add a finding for each of the given words. values: the values for the message."""
         self.findings.add_each(
             np.asarray(words, np.int64).tolist(),
             lambda word: finding_at(

@@ -55,10 +55,11 @@ def parse(
 ) -> SampleList:
     """Return the list of a text.
 
-    ids: "text"; or "integer", with ranges `first ... last`, as for LBANN's SMILES reader; by
-    default text if `reader` is given, else detected. reader: "hdf5" or "image", see `Reader`; by
-    default the type decides. findings: collects warnings. engine: as in `Grammar.parse`. Raises
-    FormatError for a list on which LBANN fails, crashes or hangs, and LimitError.
+    ids: "text"; or "integer", with ranges `first ... last`, as for LBANN's SMILES reader. By
+    default ids are text if `reader` is given, else the type of ids is detected. reader: "hdf5" or
+    "image", see `Reader`; by default the type of the list decides. findings: collects warnings.
+    engine: as in `Grammar.parse`. Raises FormatError for a list on which LBANN fails, crashes or
+    hangs, and LimitError for a list beyond the limits.
     """
     who = None if reader is None else Reader(reader)
     findings = Findings() if findings is None else findings
@@ -140,7 +141,7 @@ class _Reading:
                 raise with_later_errors(error, stream, rest, RECORD, self.check) from None
 
     def ahead(self, stream: ParseStream) -> _Chunk | None:
-        """Return the records of a chunk in another thread, once the type of ids is known."""
+        """Return the records of a chunk, for use in a thread; the type of ids must be known."""
         if self.ids is None:
             return None
         reading, findings = replace(self, starts=[]), Findings()
@@ -187,7 +188,7 @@ class _Reading:
 
 
 def begin_of(source: Source, findings: Findings) -> int:
-    """Return the offset of the first byte to parse."""
+    """Return the offset of the first byte to parse, after a byte order mark."""
     if not source.data.startswith(_BOM):
         return 0
     what, advice = "a byte order mark at the start", "save the file as UTF-8 without it"
@@ -196,7 +197,7 @@ def begin_of(source: Source, findings: Findings) -> int:
 
 
 def _as_read(header: Header, reader: Reader | None, words: Words) -> tuple[Kind, bytes | None]:
-    """Return the type that a reader assumes for the list, and the label file."""
+    """Return the type that a reader assumes for the list, and the path of the label file."""
     kind = header.kind if reader is None else reader.kind_of(header.kind)
     if kind is not header.kind:
         words.report("lbann-other-type", [1], reader=reader, kind=header.kind, other=kind)
@@ -207,9 +208,9 @@ def _as_read(header: Header, reader: Reader | None, words: Words) -> tuple[Kind,
 
 
 def _guess_ids(words: Words, records: Records) -> str | None:
-    """Return the probable type of the ids, "text" or "integer", or None without ids.
+    """Return the probable type of the ids, "text" or "integer", or None if there are no ids.
 
-    The first records of the text decide, or else the first record with ids, in every chunk.
+    The first records of the text decide; if they have no ids, the first record with ids decides.
     """
     if not records.ids.size or records.kind.is_exclusion:
         return None
@@ -269,7 +270,7 @@ def _records(samples: SampleList, expand: bool) -> Iterator[bytes]:
 
 
 def _texts(ids: Strings, id_offsets: Longs) -> Iterator[bytes]:
-    """Yield the ids of each file, separated by spaces."""
+    """Yield the ids of each file as one text, separated by spaces."""
     words = np.insert(ids.data, ids.offsets[1:-1], 0x20).tobytes()
     begins = ids.offsets[id_offsets] + id_offsets
     for begin, end in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True):
@@ -277,7 +278,7 @@ def _texts(ids: Strings, id_offsets: Longs) -> Iterator[bytes]:
 
 
 def _numbers(ids: Spans, id_offsets: Longs, expand: bool) -> Iterator[bytes]:
-    """Yield the ids of each file: ranges, or with `expand` every number."""
+    """Yield the ids of each file as one text: ranges or, with `expand`, every number."""
     ends = id_offsets.tolist()
     for begin, end in pairwise(ends):
         spans = ids.take(np.arange(begin, end))

@@ -1,4 +1,4 @@
-"""Parse schemas from YAML, with the values that LBANN gets.
+"""Parse schemas from YAML to the values that LBANN gets.
 
 LBANN reads YAML with conduit, which ignores merge keys, tags and all documents but the first, and
 has its own types of scalars (`exset.parsers.lbann.conduit`).
@@ -110,7 +110,7 @@ class _Reader:
         return directives
 
     def _pairs(self, item: tree.Node) -> Iterator[tuple[str, Span | None, tree.Node]]:
-        """Yield each pair: the name, the span of the name, and the content."""
+        """Yield each member of a mapping: its name, the span of the name, and the content."""
         seen: set[str] = set()
         for text, member in item.members.items():
             self._visit(member.name, member.style, 0)

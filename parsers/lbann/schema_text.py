@@ -34,7 +34,7 @@ def render(schema: Schema, *, findings: Findings | None = None) -> bytes:
 
     The result is the source text of the schema, changed only where the schema differs from it. If
     that fails, comments are lost, and a finding reports this. Raises FormatError for names and
-    values that conduit cannot read from any YAML.
+    values that conduit cannot read, however YAML writes them.
     """
     if schema.source is None:
         return written(schema.root)
@@ -55,7 +55,7 @@ def render(schema: Schema, *, findings: Findings | None = None) -> bytes:
 def written(
     root: Node, notes: AnyMapping[Path, str] | None = None, head: Iterable[str] = ()
 ) -> bytes:
-    """Return the plain text of a tree; raise FormatError as `render` does.
+    """Return the YAML of a tree without a source text. Raises FormatError as `render` does.
 
     notes: comments for nodes, by path. head: comment lines at the start.
     """
@@ -65,7 +65,7 @@ def written(
 
 
 def scalar_text(value: int | float | str | None) -> str:
-    """Return the YAML of a value; FormatError if conduit would read another value."""
+    """Return the YAML of a value. Raises FormatError if conduit would read another value."""
     if value is None:
         return "''"
     if isinstance(value, float):
@@ -82,7 +82,9 @@ def scalar_text(value: int | float | str | None) -> str:
 
 
 def name_text(name: str) -> str:
-    """Return a name or a text, quoted if needed; FormatError for NUL and lone surrogates."""
+    """Return a name or a text as YAML, in quotes if needed. Raises FormatError for NUL and lone
+    surrogates.
+    """
     if _PLAIN.fullmatch(name) and not conduit.SPECIAL_IN_YAML.fullmatch(name):
         return name
     return '"' + _UNSEEN.sub(_escaped, name) + '"'
@@ -132,7 +134,7 @@ def _parsed(text: bytes) -> Schema | None:
 
 
 def _changed(text: bytes, old: Node, new: Node) -> bytes | None:
-    """Change a text from one tree to another, and return the result; None if that fails."""
+    """Return the text of the tree `old`, changed to the tree `new`; None if that fails."""
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True
     yaml.width = 2**20

@@ -1,1 +1,1 @@
-"""Lens example files, text (.ex): parsing, checks and rendering."""
+"""Lens example files, text (.ex): parsing, checks and writing."""

@@ -1,7 +1,7 @@
 """Run the steps of a Lens text: find the data of each event (Lens, example.c: readExample).
 
-The actions are kernels over flat arrays. Each looks back from `token`, the number of tokens before
-its step. An action that fails stores the reason and the wrong token in the state.
+The actions are kernels over flat arrays. Each action reads the tokens before `token`, the number
+of tokens before its step. An action that fails stores the reason and the wrong token in the state.
 `exset.parsers.lens.write_plan` follows the same rules when it writes.
 """
 
@@ -29,7 +29,9 @@ from exset.parsers.lens.steps import (
 
 @entry_kernel
 def act(tokens: Tokens, columns: Columns) -> None:
-    """Run the steps up to the first that fails, if any; the state then has its `REASON`."""
+    """Run the action of each step. Stop at the first step that fails: the state then has its
+    `REASON`.
+    """
     state = columns.state
     for index in range(len(tokens.steps)):
         step, token = int(tokens.steps[index]), tokens.before[index]
@@ -71,7 +73,7 @@ def act(tokens: Tokens, columns: Columns) -> None:
 
 @kernel
 def set_real(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Set a real field: of the set, or of the listed events."""
+    """Set a real field of the set or of the listed events."""
     state, field, at = columns.state, step % c.NUM_REALS, token - 2
     if step < c.NUM_REALS:
         real = tokens.reals[token - 1]
@@ -100,7 +102,9 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def set_string(columns: Columns, step: int, token: int) -> None:
-    """Set the name of an example, or a proc: of the set, an example, or the listed events."""
+    """Set the name of an example, or the proc of the set, of an example or of the listed
+    events.
+    """
     state = columns.state
     start = state[c.STRING_START]
     if step == c.EMPTY_PROC:
@@ -179,7 +183,9 @@ def list_events(tokens: Tokens, columns: Columns, step: int, token: int) -> None
 
 @inline_kernel
 def end_events(columns: Columns) -> None:
-    """End an event list (all events if it is empty): they get the next inputs and targets."""
+    """End an event list. Its events, or all events if it is empty, get the next inputs and
+    targets.
+    """
     state = columns.state
     end_header(columns)
     if not state[c.LISTING]:
@@ -219,9 +225,9 @@ def end_example(columns: Columns, token: int) -> None:
 
 @inline_kernel
 def in_order(columns: Columns) -> bool:
-    """Return whether the example's lists are in normal form: inputs by first event, then targets.
+    """Return whether the lists of the example have the order of the normal form, and all are used.
 
-    In normal form every list is used.
+    This order is: first the lists of inputs, then those of targets, both by first event.
     """
     state = columns.state
     low, high = state[c.BASE], state[c.BASE] + state[c.NUM_EVENTS_HERE]
@@ -237,8 +243,8 @@ def in_order(columns: Columns) -> bool:
 def event_offsets(tokens: Tokens, count: Ints) -> Ints:
     """Return the offsets of the events of each example: int64[examples + 1].
 
-    The last number of events that an example states counts; the default is one event. count: the
-    number of steps of each kind.
+    If an example states its number of events several times, the last number counts; the default is
+    1. count: the number of steps of each kind.
     """
     if not count[c.NUM_EVENTS]:
         return np.arange(count[c.EXAMPLE] + 1)

@@ -15,7 +15,7 @@ from exset.parsers.lens.tokens import Quoted, Text
 
 
 def strings_of(text: Text, columns: Columns) -> StringsOf:
-    """Return the distinct strings of a chunk; many events may have the same proc."""
+    """Return the strings of a chunk; a proc that many events have is included once."""
     of_events = columns.event_proc
     if len(of_events):
         of_events = of_events[np.unique(of_events[:, 0], return_index=True)[1]]
@@ -35,7 +35,7 @@ def header_of(text: Text, columns: Columns, strings: StringsOf) -> SetHeader:
 
 
 def example_set(text: Text, columns: Columns, strings: StringsOf, header: SetHeader) -> ExampleSet:
-    """Return the example set, in normal form."""
+    """Return the example set of a chunk, in normal form."""
     n, lists = len(columns.event_offsets) - 1, columns.state[c.NUM_LISTS]
     group, groups = _groups(text, strings.group, int(columns.state[c.NUM_RANGES]))
     return ExampleSet.unchecked(
@@ -56,7 +56,7 @@ def _rows(text: Text, quoted: Quoted, n: int) -> Strings:
 
 
 def _numbers(column: NDArray[T], default: int, n: int) -> NDArray[T]:
-    """Return the column, or a column of n defaults if no step sets it."""
+    """Return the column, or a column of n defaults if no step has set it."""
     return compact(column[:n]) if len(column) else constant(default, n, column.dtype.type)
 
 

@@ -1,8 +1,10 @@
-"""Write a Lens text in the layout of `exset.parsers.lens.render`, with its comments and spellings.
+"""The canonical text of a Lens text: the layout of `exset.parsers.lens.render`; comments do not
+change.
 
-An example is one line, or with several events about one line for each event. Line breaks between
-the numbers of a list stay, so that a picture stays a picture; such an example has a line for each
-list. A gap is removed or added only where Lens reads the same words with it.
+An example with one event is one line; an example with several has about one line for each event.
+Line breaks between the numbers of a list stay, so that a picture stays a picture; such an example
+has a line for each list. White space is removed or added only where Lens still reads the same
+words.
 """
 
 import re
@@ -35,9 +37,9 @@ _NUMBERS: Final = ("REAL", "INF", "NAN", "VALUE", "UNKNOWN", "INT", "UNIT", "COU
 
 
 def canonical(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto") -> bytes:
-    """Return the canonical text of a source; raises FormatError for a text of wrong syntax.
+    """Return the canonical text of a source. Raises FormatError for a syntax error.
 
-    Lens takes a text of fewer than 4 bytes as empty: such a text stays as it is.
+    Lens reads a text of fewer than 4 bytes as empty: such a text does not change.
     """
     if len(source.data.replace(b"\r\n", b"\n")) < SMALLEST:
         return source.data
@@ -52,10 +54,11 @@ def canonical(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "aut
 
 
 class _Lines(NamedTuple):
-    """What the layout of lines depends on: masks of tokens.
+    """Facts about each token, which decide where lines begin.
 
-    continued: a line break before the token stays. is_list: an event list begins. is_data: inputs
-    or targets begin. marker: int64, the last token so far that begins an item or ends an example.
+    continued: whether a line break before the token stays. is_list: whether an event list begins.
+    is_data: whether inputs or targets begin. marker: int64, the last token so far that begins an
+    item or ends an example.
     """
 
     continued: Flags
@@ -81,7 +84,7 @@ class _Layout:
         self.begins[self._end_of_counts()] = True
 
     def gaps(self) -> Gaps:
-        """Return the code of each gap."""
+        """Return the code of the gap before each token."""
         gaps = np.full(len(self.kinds), SPACE, np.int16)
         is_open = self.is_a("LSQB", "LPAR", "LBRACE")
         closes = self.is_a("RSQB", "RPAR", "RBRACE")
@@ -105,7 +108,9 @@ class _Layout:
         return found
 
     def _strings(self) -> Flags:
-        """Return a mask of the tokens of strings in delimiters, except for their first ones."""
+        """Return a mask of the tokens in strings with delimiters, except the first token of each
+        string.
+        """
         steps, before = self.stream.steps, self.stream.tokens_before
         at = np.flatnonzero(steps == c.STRING)
         change = np.zeros(len(self.kinds) + 1, np.int64)
@@ -152,7 +157,11 @@ class _Layout:
         return rows
 
     def _end_of_counts(self) -> Longs:
-        """Return the token after the numbers that Lens ignores, if no header ends with `;`."""
+        """Return the token after the numbers that Lens ignores at the start of a set without a
+        header.
+
+        Return an empty array if there is none, or if a header ends with `;`.
+        """
         steps, before = self.stream.steps, self.stream.tokens_before
         if (steps == c.HEADER).any():
             return before[:0]
@@ -160,7 +169,7 @@ class _Layout:
         return ends[ends < len(self.kinds)]
 
     def _counts(self) -> Longs:
-        """Return the tokens that give an example a number of events other than 1."""
+        """Return the tokens that state a number of events other than 1."""
         tokens = self.stream.tokens_before[self.stream.steps == c.NUM_EVENTS] - 1
         starts, ends = self.stream.starts, self.stream.ends
         texts = (self.data[starts[token] : ends[token]] for token in tokens.tolist())
@@ -171,7 +180,7 @@ class _Layout:
 
 
 def _after(mask: Flags) -> Flags:
-    """Return a mask of the tokens after those of a mask."""
+    """Return a mask of the tokens that follow a token in the given mask."""
     moved = np.zeros(len(mask), np.bool_)
     moved[1:] = mask[:-1]
     return moved
@@ -179,5 +188,5 @@ def _after(mask: Flags) -> Flags:
 
 @cache
 def _table(terminals: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Return for each terminal of the grammar whether it is one of these."""
+    """Return for each terminal of the grammar whether it is in `terminals`."""
     return np.array([name in terminals for name in GRAMMAR.terminals])

@@ -1,4 +1,4 @@
-"""Find errors of a Lens text that the grammar allows."""
+"""Find errors in a Lens text that the grammar cannot detect."""
 
 from typing import Final
 
@@ -32,8 +32,9 @@ def check_event_counts(
 ) -> None:
     """Raise FormatError for an example without events, LimitError for too many events.
 
-    counts: the number of events of each example. before: the number in the chunks before. Called
-    only if an example states its number of events.
+    tokens: the tokens that state these numbers. counts: the number of events of each example.
+    before: the number of events in the chunks before. Called only if an example states its number
+    of events.
     """
     stated = tokens.before[tokens.steps == c.NUM_EVENTS] - 1
     zero = stated[tokens.ints[stated] == 0]
@@ -51,7 +52,9 @@ def check_event_counts(
 
 
 def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
-    """Raise LimitError for delimiters nested too deep, and for a string that is too long."""
+    """Raise LimitError for delimiters that are nested too deeply, and for a string that is too
+    long.
+    """
     if quoted.found & LONG:
         lengths = quoted.spans[:, 1] - quoted.spans[:, 0]
         long = np.flatnonzero(lengths > limits.max_name)

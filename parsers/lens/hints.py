@@ -53,7 +53,7 @@ def hint(found: Unexpected) -> str | None:
 
 
 def _other_format(found: Unexpected) -> str | None:
-    """Return a hint if the text begins as one of another format."""
+    """Return a hint if the text begins as a file of another format does."""
     source = found.source
     lines = source.data[: found.offset].strip().count(b"\n")
     if source.start or lines > 1 or found.word in _keywords():
@@ -78,12 +78,15 @@ def _keywords() -> frozenset[bytes]:
 
 @cache
 def _bare(field: str) -> re.Pattern[bytes]:
-    """Return a pattern for a field whose text is a bare word, without delimiters."""
+    """Return a pattern for a field with a bare word: a text without delimiters."""
     return re.compile(rf"{field}[ \t\r\n\f\v]*+({GRAMMAR.pattern('BARE')})".encode())
 
 
 def _hint_for_text(near: bytes, found: Unexpected) -> str | None:
-    """Return a hint if the last name or proc before an error is too long or too short."""
+    """Return a hint if the last name or proc before an error has probably the wrong end.
+
+    near: the text before the error.
+    """
     words = list(_bare("(?:name|proc):").finditer(near))
     if not words:
         return None
@@ -99,7 +102,7 @@ def _hint_for_text(near: bytes, found: Unexpected) -> str | None:
 
 
 def _hint_for_word(found: bytes, expected: frozenset[str]) -> str | None:
-    """Return a hint for a text with the word `found` instead of one of the expected terminals."""
+    """Return a hint for the word `found` in the place of one of the expected terminals."""
     if not found:
         return _hint_for_end(expected)
     if found[:1] in _HINTS:

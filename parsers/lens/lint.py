@@ -1,4 +1,4 @@
-"""Report text that Lens reads in an unexpected way, in the order of the places in the text."""
+"""Report where Lens reads a text in an unexpected way, in the order of the text."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ _NUMBER_TAIL: Final = "lens-number-tail"
 
 
 class StringsOf(NamedTuple):
-    """The strings of a chunk, with each distinct proc of events once."""
+    """The strings of a chunk; each distinct proc of events is included once."""
 
     header_proc: Quoted
     name: Quoted
@@ -34,7 +34,9 @@ class StringsOf(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """A chunk with its values. counts: steps of each kind. hard: the tokens of reals to check."""
+    """A chunk with its values. counts: the number of steps of each kind. hard: tokens of unusual
+    reals.
+    """
 
     text: Text
     tokens: Tokens
@@ -68,7 +70,9 @@ def report(chunk: Meaning, groups: Iterable[bytes | None], findings: Findings) -
 
 
 class Alternation:
-    """Finds out whether all examples of a set alternate: only inputs, then only targets."""
+    """Checks whether the examples of a set alternate: one has only inputs, the next has only
+    targets.
+    """
 
     def __init__(self) -> None:
         self._count = 0
@@ -76,7 +80,7 @@ class Alternation:
         self._place: Place | None = None  # of the first `;` to remove
 
     def add(self, chunk: Meaning) -> None:
-        """Check the examples of the next chunk, unless an example before has ended the pattern."""
+        """Check the examples of the next chunk, unless an earlier example breaks the pattern."""
         offsets = chunk.columns.event_offsets
         for count in (min(2, len(offsets) - 1), len(offsets) - 1):  # two are enough in most files
             if not self._holds or not count:
@@ -96,7 +100,7 @@ class Alternation:
         return self._holds
 
     def report(self, findings: Findings) -> None:
-        """Add the finding, if the set consists of such pairs."""
+        """Add the finding if the set consists of such pairs of examples."""
         pairs, rest = divmod(self._count, 2)
         if self._holds and self._place is not None and not rest:
             findings.add(finding_at("lens-split-examples", self._place, count=pairs))

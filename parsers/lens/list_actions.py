@@ -22,13 +22,15 @@ from exset.parsers.lens.steps import (
 
 @inline_kernel
 def is_of(step: int, side: int) -> bool:
-    """Return whether a list is used as inputs (for side 0) or as targets (for side 1)."""
+    """Return whether a step begins a list of inputs (for side 0), or of targets (for side 1)."""
     return bool(step == c.BOTH or step == c.INPUTS + side)
 
 
 @inline_kernel
 def begin_list(columns: Columns, step: int, token: int) -> None:
-    """Begin inputs, targets or both: find the event that gets them, and its active value."""
+    """Begin a list of inputs, targets or both: find the event that gets it, and the event's active
+    value.
+    """
     state = columns.state
     end_header(columns)
     state[c.PENDING] = step
@@ -61,15 +63,17 @@ def begin_list(columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def fail_twice(columns: Columns, side: int, token: int, event: int) -> None:
-    """Fail because an event already has inputs (side 0) or targets (side 1)."""
+    """Store the failure of a list for an event that already has inputs (side 0) or targets (side
+    1).
+    """
     fail(columns, Reason.TARGETS_TWICE if side else Reason.INPUTS_TWICE, token, event)
 
 
 @inline_kernel
 def end_list(columns: Columns) -> None:
-    """Give the list to its events.
+    """Assign the list to its events.
 
-    A list without ranges sets nothing, but the next list still goes to the next event.
+    A list without ranges sets nothing, but the next list is still for the next event.
     """
     state = columns.state
     step, at, base = state[c.PENDING], state[c.PENDING_TOKEN], state[c.BASE]
@@ -114,7 +118,11 @@ def end_list(columns: Columns) -> None:
 
 @inline_kernel
 def note_active(columns: Columns, kind: int, field: int, low: int, high: int) -> None:
-    """Add a note if a sparse range has another active value than an event of the span."""
+    """Add a note if the list has a sparse range whose default value is not the active value of
+    each event.
+
+    low, high: the first event that gets the list, and the event after the last.
+    """
     for event in range(low, high):
         if effective(columns, field, event) != columns.active[0]:
             for index in range(columns.state[c.LIST_START], columns.state[c.NUM_RANGES]):
@@ -140,7 +148,9 @@ def begin_range(columns: Columns) -> None:
 
 @inline_kernel
 def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Set a value in the ( ) or { } of a range, note where a string begins, or end the brackets."""
+    """Run a step inside a range: set a value in ( ) or { }, store where a string begins, or end
+    brackets.
+    """
     state = columns.state
     if step == c.STRING:
         state[c.STRING_START] = token - 1
@@ -171,7 +181,9 @@ def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def is_blank(tokens: Tokens, start: int, end: int) -> bool:
-    """Return whether a string contains only line breaks: it is then empty, and no name."""
+    """Return whether a string contains only line breaks: it then counts as empty, not as a
+    name.
+    """
     for token in range(start, end):
         first = tokens.buffer[tokens.starts[token] - tokens.base]
         if first != 10 and first != 13:
@@ -181,7 +193,7 @@ def is_blank(tokens: Tokens, start: int, end: int) -> bool:
 
 @inline_kernel
 def end_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """End the numbers of a range. Without ( ) or { }, there is no range unless it has numbers."""
+    """End the numbers of a range. Without ( ) or { } and without numbers, there is no range."""
     state, index, start = columns.state, columns.state[c.NUM_RANGES], columns.state[c.RUN_START]
     if state[c.EXPLICIT] or token > start:
         if token == start:
@@ -216,7 +228,9 @@ def keep_values(tokens: Tokens, columns: Columns, token: int) -> None:
 
 @inline_kernel
 def keep_units(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Store the units of a range; a negative unit ends a span, which cannot begin above it."""
+    """Store the units of a range. A negative unit ends a span, whose first unit must not be
+    larger.
+    """
     state, start, before = columns.state, columns.state[c.RUN_START], 0
     if step == c.ALL_UNITS:
         columns.units[state[c.NUM_UNITS]] = -1

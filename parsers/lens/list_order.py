@@ -1,4 +1,4 @@
-"""Put the lists of a Lens text into the order of the normal form, if the text has another order.
+"""Sort the lists of a Lens text into the order of the normal form, if the text has another order.
 
 These kernels follow the rules of the actions in `exset.parsers.lens.actions`.
 """
@@ -11,7 +11,7 @@ from exset.parsers.lens.steps import Columns, Ints, set_pair
 
 
 def room_for(columns: Columns) -> tuple[Columns, Ints]:
-    """Return room for the results of `arrange`: columns, and the new number of each list."""
+    """Return empty results for `arrange` to fill: columns, and the new number of each list."""
     fields = ("lists", "group", "first", "value", "value_ends", "unit_ends", "values", "units")
     new = {field: np.empty_like(getattr(columns, field)) for field in fields}
     numbers = np.full(columns.state[c.NUM_LISTS], -1, np.int64)
@@ -20,9 +20,11 @@ def room_for(columns: Columns) -> tuple[Columns, Ints]:
 
 @entry_kernel
 def arrange(old: Columns, new: Columns, numbers: Ints) -> None:
-    """Renumber each example's lists: first of inputs, then of targets, both by first event.
+    """Renumber the lists of each example: first those of inputs, then those of targets, by first
+    event.
 
-    Ranges follow this order. numbers: -1 for each list on entry, then the list's new number.
+    Ranges are copied in this order. numbers: -1 for each list before the call; after it, the new
+    number of each list.
     """
     lists = ranges = 0
     new.lists[0] = new.value_ends[0] = new.unit_ends[0] = 0
@@ -45,7 +47,7 @@ def arrange(old: Columns, new: Columns, numbers: Ints) -> None:
 
 @inline_kernel
 def copy_range(old: Columns, index: int, new: Columns, at: int) -> None:
-    """Copy a range, with its values and units."""
+    """Copy the range `index` of `old`, with its values and units, to the range `at` of `new`."""
     if len(new.group):
         set_pair(new.group, at, old.group[index, 0], old.group[index, 1])
     if len(new.first):

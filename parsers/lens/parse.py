@@ -1,10 +1,10 @@
-"""Parse Lens example files, text (.ex), into an `ExampleSet`; `render` is the inverse.
+"""Parse Lens example files, text (.ex), to an `ExampleSet`; the module `render` writes them.
 
 `grammars/lens.lark` defines the syntax. The manual page "Example Files" describes it; where the
 manual and Lens 2.63 (example.c, util.c) differ, exset follows Lens. A text that Lens reads gives
-the values that Lens gets; a text on which Lens crashes or hangs is an error. A `proc:` is Tcl and
-stays text. Only the form of the text is lost: comments, white space, and the notation of numbers
-and strings.
+the values that Lens gets; a text on which Lens crashes or hangs is an error. A `proc:` is Tcl
+code, which stays text. The set does not contain comments, white space, and how numbers and strings
+were written.
 """
 
 import re
@@ -52,10 +52,10 @@ def parse(
 ) -> ExampleSet:
     """Return the examples of a text, in normal form.
 
-    `findings` collects the likely mistakes that Lens accepts. `engine`: "reference" lets Lark run
-    the grammar; "table" runs tables made from the grammar, always compiled; "auto" runs the tables,
-    compiled if the text is long. Raises FormatError for a text that Lens refuses, or on which Lens
-    crashes or hangs, and LimitError.
+    `findings` collects the likely mistakes that Lens accepts. `engine`: with "reference", Lark
+    runs the grammar; "table" runs tables made from the grammar, always compiled; "auto" runs the
+    tables, compiled if the text is long. Raises FormatError for a text that Lens refuses, or on
+    which Lens crashes or hangs, and LimitError for a text beyond the limits.
     """
     chunks = list(Reading(source, limits, findings, engine).sets())
     return chunks[0] if len(chunks) == 1 else ExampleSet.joined(chunks)
@@ -70,9 +70,10 @@ def stream(
 ) -> Iterator[ExampleSet]:
     """Yield the examples of a text in one or more sets, as the text arrives.
 
-    An example is yielded when its line is complete, as Lens reads it from a pipe. The sets have the
-    same header. Joined, they equal the result of `parse` for the same bytes, with the same
-    findings; an error comes after all sets before it. The reference engine first reads to the end.
+    An example is yielded when its line is complete, so Lens could already read it from a pipe. The
+    sets have the same header. Joined, they equal the result of `parse` for the same bytes, with
+    the same findings; an error is raised after all examples before it. The reference engine first
+    reads the whole text.
     """
     size = SMALLEST
     while len(_translated(head := blocks.head(size))) < SMALLEST and len(head) == size:
@@ -84,9 +85,9 @@ def stream(
 
 
 class Chunk(NamedTuple):
-    """Some examples of a text, and what counts for the limits of the whole text.
+    """The examples of a chunk, and a number for the limits of the whole text.
 
-    expanded: how many events their event lists name.
+    expanded: how many events the event lists in the chunk name.
     """
 
     meaning: Meaning
@@ -97,7 +98,7 @@ class Chunk(NamedTuple):
 class Reading:
     """A text that is read in chunks; each chunk but the last ends with an example.
 
-    Without a `window` the source is the whole text.
+    window: gives the chunks; if it is None, the source is the whole text.
     """
 
     def __init__(
@@ -121,11 +122,11 @@ class Reading:
 
     @property
     def expanded(self) -> int:
-        """The number of events that the event lists read so far name."""
+        """How many events the event lists that were read so far name."""
         return self.limits.max_expand - self.before.left
 
     def sets(self) -> Iterator[ExampleSet]:
-        """Yield the examples of each chunk."""
+        """Yield a set of the examples of each chunk."""
         chunks = GRAMMAR.results(
             self.window or self.source,
             self.engine,
@@ -154,7 +155,9 @@ class Reading:
             self.findings.add(finding)
 
     def examples(self, stream: ParseStream) -> Iterator[ExampleSet]:
-        """Yield the examples of a chunk; if one has an error, first those before the error."""
+        """Yield the examples of a chunk; if one has an error, yield the examples before it, then
+        raise it.
+        """
         if self.window is not None:
             self.source = self.window.source
         try:
@@ -169,15 +172,16 @@ class Reading:
         yield self.taken(chunk)
 
     def ahead(self, stream: ParseStream) -> Chunk:
-        """Return the examples of a chunk before the chunks above it are known, except the first.
+        """Return the examples of a chunk, other than the first, before the earlier chunks are
+        known.
 
-        It assumes that those may have an event for each byte, and count nothing for `max_expand`.
+        It assumes that these have at most one event for each byte, and no event lists.
         """
         events = int(stream.starts[0]) if len(stream.starts) else 0
         return self.chunk(stream, self.before._replace(left=self.limits.max_expand, events=events))
 
     def fits(self, chunk: Chunk) -> bool:
-        """Return whether the chunks above are as `ahead` assumed."""
+        """Return whether the assumptions of `ahead` about the earlier chunks allow its result."""
         text = chunk.meaning.text
         return chunk.expanded <= self.before.left and self.before.events <= text.starts[0]
 
@@ -193,7 +197,7 @@ class Reading:
         return examples
 
     def count(self, chunk: Chunk) -> None:
-        """Count a chunk among those before the next one."""
+        """Add the numbers of a chunk to the totals before the next chunk."""
         meaning, examples, expanded = chunk
         self.before = Before(
             self.before.left - expanded,
@@ -215,7 +219,9 @@ class Reading:
             raise
 
     def chunk(self, stream: ParseStream, before: Before) -> Chunk:
-        """Run the actions on a chunk. Raises FormatError."""
+        """Run the actions on a chunk. Raises FormatError for an error that the grammar cannot
+        detect.
+        """
         # Use the size of the whole text or, if that is unknown, of the bytes read so far.
         compiled = KERNELS.use_compiled(size_of(self.window or self.source), self.engine)
         text = Text(self.source, stream, compiled=compiled, limits=self.limits)
@@ -254,7 +260,9 @@ def _translated(data: bytes) -> bytes:
 
 
 def begin_of(source: Source, findings: Findings) -> int:
-    """Check the first bytes as Lens does (readExampleSet), and return where to begin to parse."""
+    """Check the first bytes as Lens does (readExampleSet), and return the offset at which to
+    begin.
+    """
     data, place = source.data, Place(source.name)
     if not data:
         raise FormatError("the file is empty", source=source, span=Span(0, 0), code="lens-empty")

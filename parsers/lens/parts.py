@@ -1,8 +1,8 @@
-"""Read a large text in parts, each from the end of an example to the end of another.
+"""Read a large text in parts: each begins after an example, and ends with an example.
 
 A semicolon at the end of a line usually ends an example, but may also be in a string or a comment.
-Each part is parsed as if it began with an example. If no part has an error, each ends with an
-example, and the next part does begin with one. Otherwise the text must be read as a whole.
+Each part is parsed as if it began with an example. If no part has an error, each part ends with an
+example, so the next part does begin with one. Otherwise the text must be read as a whole.
 """
 
 import re
@@ -30,16 +30,17 @@ _BLOCK: Final = 1 << 19
 
 
 def count(blocks: Blocks) -> int:
-    """Return into how many parts a text is divided; a compressed one is not."""
+    """Return into how many parts to divide a text; a compressed text is not divided."""
     return 1 if blocks.file is None else max(1, (blocks.size or 0) // SIZE)
 
 
 def read(
     blocks: Blocks, part: FilePart, findings: Findings, limits: Limits, engine: Engine
 ) -> Generator[ExampleSet, None, PartState]:
-    """Yield the examples of a part of a text; lines and offsets of findings begin at the part.
+    """Yield the examples of a part of a text; lines and offsets in findings count from the part's
+    start.
 
-    The header of the sets has no `proc`, except in the first part.
+    Only in the first part does the header of the sets have a `proc`.
     """
     file, name = blocks.file, blocks.name
     if file is None:
@@ -72,7 +73,9 @@ def read(
 
 
 def joined(parts: Sequence[tuple[PartState, Findings]], limits: Limits) -> Findings | None:
-    """Join the findings of the parts of a text; None: it must be read as a whole."""
+    """Join the findings of all parts of a text; return None if the text must be read as a
+    whole.
+    """
     groups = {name for state, _ in parts for name in state.names}
     expanded = sum(state.expanded for state, _ in parts)
     is_certain = all(state.is_certain for state, _ in parts)
@@ -87,7 +90,7 @@ def joined(parts: Sequence[tuple[PartState, Findings]], limits: Limits) -> Findi
 
 @dataclass(frozen=True)
 class _Moved:
-    """Moves findings by some bytes and lines."""
+    """Moves the places of findings by a number of bytes and lines."""
 
     start: int
     lines: int
@@ -101,15 +104,19 @@ class _Moved:
 
 
 class _Below(ChangedFindings):
-    """Passes on the findings after the header, with places as if there were no header."""
+    """Adds only findings after the header to a collection, with places that count from the
+    header's end.
+    """
 
     def __init__(self, findings: Findings, size: int) -> None:
-        """Take the bytes of the header, which is one line; 0: the text itself has the header."""
+        """Wrap a collection. size: the bytes of the header, which is one line; 0 if the text
+        itself has it.
+        """
         super().__init__(findings, _Moved(-size, -1 if size else 0))
         self._size = size
 
     def add(self, finding: Finding, times: int = 1) -> None:
-        """Add a finding."""
+        """Add a finding if its place is after the header."""
         place = finding.place
         if not self._size or (place is not None and place.span and place.span.start >= self._size):
             super().add(finding, times)
@@ -126,7 +133,9 @@ def _header(file: BinaryIO, name: str, limits: Limits, engine: Engine) -> SetHea
 
 
 def _boundary(file: BinaryIO, part: FilePart, rank: int) -> int:
-    """Return where a part begins: after the first likely end of an example, or at the end."""
+    """Return the offset at which part `rank` begins: after the first likely end of an example, or
+    at the end of the text.
+    """
     size = file.seek(0, 2)
     at = size * rank // part.count
     if not 0 < rank < part.count:

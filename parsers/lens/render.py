@@ -1,9 +1,10 @@
 """Write Lens example files as text, which `exset.parsers.lens.parse` reads back as an equal set.
 
 The canonical layout is the set's fields that differ from the defaults, `;`, then the examples. An
-example is one line or, with several events, about one line for each event. The events' own fields
-come first, with one event list for all events that have the same fields. Inputs and targets follow
-in the order of `write_plan`, with an event list only if Lens would else give them to other events.
+example is one line or, with several events, about one line for each event. The values that events
+do not inherit come first, with one event list for all events that have the same values. Inputs and
+targets follow in the order of `write_plan`; they have an event list only if Lens would otherwise
+assign them to other events.
 """
 
 import io
@@ -28,12 +29,13 @@ def render(
 ) -> bytes:
     """Return the text of a set, which reads back as the same set in normal form, bit for bit.
 
-    `compact` leaves out spaces and line breaks, except a line break after each example. Text cannot
-    represent every string (unbalanced delimiters, a line that begins with `#`, NUL ...), every list
-    of units (a span that ends below its start), nor every list that inputs and targets of different
-    events share. All of these raise FormatError with the path of the field. `lossy` writes a
-    question mark for each byte that text cannot represent. `unshare` writes a list twice if text
-    cannot share it. Both add findings. Source: Lens, example.c: writeExampleSet, without its bugs.
+    `compact` leaves out spaces and line breaks, except a line break after each example. Text
+    cannot represent some strings (with unbalanced delimiters, a line that begins with `#`, NUL
+    ...), some lists of units (with a span that ends below its start), and some lists that inputs
+    and targets of different events share. All of these raise FormatError with the path of the
+    field. `lossy` writes a question mark for each byte that text cannot represent. `unshare`
+    writes a list twice if text cannot share it. Both add findings. Source: Lens, example.c:
+    writeExampleSet, without its bugs.
     """
     findings = Findings() if findings is None else findings
     pieces = Pieces(findings, compact=compact, unshare=unshare, lossy=lossy)
@@ -45,7 +47,7 @@ def render(
 
 
 class Pieces:
-    """Write a set in chunks, with the options and bytes of `render`: beginning, examples, end."""
+    """Writes a set in chunks, as `render` does with the same options: beginning, examples, end."""
 
     is_counted = False
 
@@ -68,9 +70,10 @@ class Pieces:
         return set_fields(representable_header(header, self._losses), self._compact)
 
     def units(self, examples: ExampleSet) -> bytes:
-        """Return some examples as text.
+        """Return the next examples as text.
 
-        Raises FormatError, and ValueError if the examples cannot have the header.
+        Raises FormatError for values that text cannot represent, and ValueError if the examples do
+        not fit the header.
         """
         text = io.BytesIO()
         self.write(examples, text)
@@ -90,6 +93,6 @@ class Pieces:
 
 
 def _size(examples: ExampleSet) -> int:
-    """Return the size of a set: the count of its numbers, plus `_EVENT` numbers for each event."""
+    """Return a measure of a set's size: the count of its numbers, plus `_EVENT` for each event."""
     ranges = examples.ranges
     return ranges.values.values.size + ranges.units.values.size + _EVENT * examples.num_events

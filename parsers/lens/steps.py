@@ -67,7 +67,7 @@ class Reason(IntEnum):
 
 
 class Note(IntEnum):
-    """The findings that the actions store as notes."""
+    """The kinds of findings that the actions store as notes."""
 
     REPEATED_FIELD = 0
     MISSING_VALUE = 1
@@ -97,9 +97,9 @@ class Note(IntEnum):
 class Tokens(NamedTuple):
     """A parse stream, the values of its tokens, and the text.
 
-    reals: float32[tokens], the value of each token that is a real, every NaN the quiet NaN. ints:
-    int64[tokens], the value of each integer. Other tokens have any value. base: the offset of the
-    buffer's first byte.
+    reals: float32[tokens], the value of each token that is a real; every NaN is the quiet NaN.
+    ints: int64[tokens], the value of each token that is an integer. Values of other tokens are
+    undefined. base: the offset of the buffer's first byte.
     """
 
     steps: NDArray[np.int16]
@@ -115,8 +115,9 @@ class Tokens(NamedTuple):
 class Columns(NamedTuple):
     """The columns that the actions fill. A column that no step sets has size 0.
 
-    A string is a pair: its first token, and the token after its last; an absent string is -1 twice.
-    Lists and ranges are in normal form, except for the order of lists if the state has `UNORDERED`.
+    A string is a pair: its first token, and the token after its last; an absent string is (-1,
+    -1). Lists and ranges are in normal form, except for the order of lists if the state has
+    `UNORDERED`.
     """
 
     # Of the set
@@ -155,10 +156,10 @@ class Columns(NamedTuple):
 
 
 class Before(NamedTuple):
-    """What comes before a chunk of a text.
+    """Facts about the text before a chunk.
 
-    left: how many events the event lists from here on may name. examples, events: the numbers of
-    those before, also of examples with an error. header: the real fields of the set, None if the
+    left: how many events the event lists may still name. examples, events: how many come before
+    the chunk, including examples with an error. header: the real fields of the set, None if the
     chunk may begin with them.
     """
 
@@ -173,8 +174,8 @@ def empty_columns(
 ) -> Columns:
     """Return columns with room for all steps, filled with defaults.
 
-    count: the number of steps of each kind. values, units: the most tokens that can be values or
-    units.
+    count: the number of steps of each kind. values, units: the largest number of tokens that can
+    be values, or units.
     """
     examples, events = len(event_offsets) - 1, int(event_offsets[-1])
     lists = int(count[[INPUTS, TARGETS, BOTH]].sum())
@@ -235,7 +236,7 @@ def note(columns: Columns, kind: int, token: int, first: int, second: int) -> No
 
 @inline_kernel
 def fail(columns: Columns, reason: int, token: int, number: int) -> None:
-    """Store the reason for a failure, the wrong token, and a number for the message."""
+    """Store a failure in the state: its reason, the wrong token, and a number for the message."""
     columns.state[REASON] = reason
     columns.state[CULPRIT] = token
     columns.state[NUMBER] = number
@@ -243,7 +244,9 @@ def fail(columns: Columns, reason: int, token: int, number: int) -> None:
 
 @inline_kernel
 def note_repeated(columns: Columns, bit: int, token: int) -> None:
-    """Note a field that the same header or event list already has."""
+    """Add a note if the same header or event list already has this field. bit: the bit of the
+    field.
+    """
     if columns.state[SEEN_FIELDS] & (1 << bit):
         note(columns, Note.REPEATED_FIELD, token, 0, 0)
     columns.state[SEEN_FIELDS] |= 1 << bit
@@ -258,7 +261,7 @@ def set_pair(pairs: LongRows, row: int, start: int, end: int) -> None:
 
 @inline_kernel
 def end_header(columns: Columns) -> None:
-    """End the set's header, if it has not ended; the example is not empty."""
+    """End the set's header, unless it has ended; record that the example is not empty."""
     if columns.state[IN_HEADER]:
         columns.state[IN_HEADER] = 0
         columns.state[SEEN_FIELDS] = 0
@@ -267,7 +270,9 @@ def end_header(columns: Columns) -> None:
 
 @inline_kernel
 def expand(columns: Columns, span: int, token: int) -> bool:
-    """Count the events of a listed span, and fail at the token if there are too many."""
+    """Count the events of a span in an event list; fail at the token if there are too many
+    events.
+    """
     columns.state[LEFT] -= columns.highs[span] + 1 - columns.lows[span]
     if columns.state[LEFT] >= 0:
         return True
@@ -277,16 +282,19 @@ def expand(columns: Columns, span: int, token: int) -> bool:
 
 @inline_kernel
 def has_any(uses: LongRows, side: int, low: int, high: int) -> bool:
-    """Return whether an event of a span, which is not empty, has a list on a side."""
+    """Return whether an event from `low` to `high` - 1 has inputs (side 0), or targets (side
+    1).
+    """
     # The compiled max() would make an array.
     return bool(uses[side, low + uses[side, low:high].argmax()] >= 0)
 
 
 @inline_kernel
 def other(uses: LongRows, side: int, low: int, high: int, newest: int) -> int:
-    """Return the first event of a span that has a list other than the newest, or -1.
+    """Return the first event of a span that has another list than the newest one; -1 if none has.
 
-    The span must not be empty. newest: the number of the newest list, the highest number; or -1.
+    side: 0 for inputs, 1 for targets. The span must not be empty. newest: the number of the newest
+    list, which is the highest number, or -1.
     """
     if not has_any(uses, side, low, high):
         return -1
@@ -300,7 +308,7 @@ def other(uses: LongRows, side: int, low: int, high: int, newest: int) -> int:
 
 @inline_kernel
 def effective(columns: Columns, field: int, event: int) -> float:
-    """Return the value of a real field for an event: its own, or else the set's."""
+    """Return the value of a real field for an event: its own or, if it has none, the set's."""
     if columns.present.shape[1] and columns.present[field, event]:
         return float(columns.reals[field, event])
     return float(columns.header[field])
