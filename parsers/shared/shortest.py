@@ -51,7 +51,7 @@ def _powers() -> tuple[Longs, Longs]:
     """Return the first 64 bits of each power 10 ** k, rounded up: upper and lower 32 bits."""
     high, low = [], []
     for k in range(_LEAST_POWER, _MOST_POWER + 1):
-        shift = 63 - _log2_of_power(k)
+        shift = 63 - log2_of_power(k)
         dividend = 10 ** max(k, 0) << max(shift, 0)
         digits = -(-dividend // (10 ** max(-k, 0) << max(-shift, 0)))
         high.append(digits >> 32)
@@ -60,7 +60,7 @@ def _powers() -> tuple[Longs, Longs]:
 
 
 @kernel
-def _log2_of_power(k: int) -> int:
+def log2_of_power(k: int) -> int:
     """Return the integer part of the binary logarithm of 10 ** k."""
     return (k * 1741647) >> 19
 
@@ -88,32 +88,43 @@ def shortest(bits: int) -> tuple[int, int]:
     fraction, exponent = bits & 0x7FFFFF, (bits >> 23) & 0xFF
     c, q = (fraction | 0x800000, exponent - 150) if exponent else (fraction, -149)
     if -24 < q <= 0 and (c >> -q) << -q == c:
-        return _trimmed(c >> -q, 0)
+        return trimmed(c >> -q, 0)
     # Below a power of two the numbers are twice as dense.
     is_closer = 1 if fraction == 0 and exponent > 1 else 0
     k = (q * 1262611 - (524031 if is_closer else 0)) >> 22  # of 2 ** q, or of 3/4 of it
-    shift = q + _log2_of_power(-k) + 1
+    shift = q + log2_of_power(-k) + 1
     high, low = _HIGH[-k - _LEAST_POWER], _LOW[-k - _LEAST_POWER]
     # Four times the number, and the ends of the interval that rounds to it; both belong to an even
     odd = c & 1
     value = _scaled(high, low, (4 * c) << shift)
     lower = _scaled(high, low, (4 * c - 2 + is_closer) << shift) + odd
     upper = _scaled(high, low, (4 * c + 2) << shift) - odd
+    return nearest(value, lower, upper, k)
+
+
+@inline_kernel
+def nearest(value: int, lower: int, upper: int, k: int) -> tuple[int, int]:
+    """Return the shortest decimal between two ends, nearest to a value: (digits, power).
+
+    The ends belong to the interval. All three are four times a number of units of 10 ** k, rounded
+    to odd.
+    """
     digits = value >> 2
     if digits >= 10:
         tens = digits // 10
         is_below, is_above = lower <= 40 * tens, 40 * tens + 40 <= upper
         if is_below != is_above:
-            return _trimmed(tens + is_above, k + 1)
+            return trimmed(tens + is_above, k + 1)
     is_below, is_above = lower <= 4 * digits, 4 * digits + 4 <= upper
     if is_below == is_above:  # both, or neither: take the nearer one, or the even one of a tie
         middle = 4 * digits + 2
         is_above = value > middle or (value == middle and (digits & 1) != 0)
-    return _trimmed(digits + is_above, k)
+    return trimmed(digits + is_above, k)
 
 
 @kernel
-def _trimmed(digits: int, power: int) -> tuple[int, int]:
+def trimmed(digits: int, power: int) -> tuple[int, int]:
+    """Return digits * 10 ** power without zeros at the end of the digits."""
     while digits % 10000 == 0:
         digits //= 10000
         power += 4
@@ -199,6 +210,12 @@ def _put_any(out: Bytes, at: int, bits: int) -> int:
         out[at] = _MINUS
         return at + 1
     digits, power = shortest(magnitude)
+    return put_decimal(out, at, digits, power)
+
+
+@kernel
+def put_decimal(out: Bytes, at: int, digits: int, power: int) -> int:
+    """Write digits * 10 ** power, with an exponent if it is below 1e-4, or 1e10 or more."""
     count = _count(digits)
     exponent = count + power - 1
     if exponent < _LEAST_POSITIONAL or exponent > _MOST_POSITIONAL:
@@ -270,7 +287,7 @@ def _put_scientific(out: Bytes, at: int, digits: int, count: int, exponent: int)
     at += count + 1 if count > 1 else 1
     out[at] = _LETTER_E
     out[at + 1] = _MINUS if exponent < 0 else ord("+")
-    return _put_digits(out, at + 2, abs(exponent), 2)
+    return _put_digits(out, at + 2, abs(exponent), 3 if abs(exponent) > 99 else 2)
 
 
 @kernel

@@ -51,19 +51,16 @@ def number_cells(column: Numbers, delimiter: bytes, is_alone: bool) -> Cells:
     is_integer = values.dtype.kind in "iu" and _fits(values)
     if (is_alone and not present.all()) or not (is_integer or values.dtype.kind == "f"):
         return _joined([_text(value) for value in values], present, width, delimiter, is_alone)
-    if values.dtype == np.float64:
-        return _joined(_float64s(values), present, width, delimiter, is_alone)
+    if is_integer:
+        form, stored = k.WHOLE, np.ascontiguousarray(values, np.int64)
+    elif values.dtype == np.float64:
+        form, stored = k.DOUBLE, np.ascontiguousarray(values).view(np.int64)
+    else:
+        form, stored = k.SINGLE, as_singles(values).view(np.int32).astype(np.int64)
     out = np.empty(k.NUMBER_ROOM * len(values), np.uint8)
     ends = np.empty(len(column), np.int64)
-    compiled = k.KERNELS.use_compiled(out.size)
-    if is_integer:
-        integers = np.ascontiguousarray(values, np.int64)
-        put_integers = k.KERNELS.choose(k.put_integers, compiled)
-        put_integers(integers, present, width, delimiter[0], out, ends)
-    else:
-        bits = np.ascontiguousarray(values, np.float32).view(np.int32)
-        put_float32s = k.KERNELS.choose(k.put_float32s, compiled)
-        put_float32s(bits, present, width, delimiter[0], out, ends)
+    put = k.KERNELS.choose(k.put_numbers, k.KERNELS.use_compiled(out.size))
+    put(stored, form, present, width, delimiter[0], out, ends)
     return Cells(out, ends)
 
 
@@ -72,16 +69,6 @@ def _fits(values: Any) -> bool:
     if not values.size:
         return True
     return int(values.min()) > -(1 << 63) and int(values.max()) < 1 << 63
-
-
-def _float64s(values: Any) -> list[bytes]:
-    cells = [repr(value).encode() for value in values.tolist()]
-    sizes = np.abs(values)
-    with np.errstate(invalid="ignore"):
-        others = (sizes >= _MOST) | ((sizes < _LEAST) & (sizes > 0))
-    for row in np.flatnonzero(others).tolist():
-        cells[row] = _text(values[row])
-    return cells
 
 
 def _text(value: Any) -> bytes:

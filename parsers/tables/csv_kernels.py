@@ -5,13 +5,15 @@ from typing import Final
 import numpy as np
 
 from exset.core.kernels import Kernels, entry_kernel, kernel
-from exset.grammars.columns.arrays import Bytes, Flags, Ints, LongRows, Longs
+from exset.grammars.columns.arrays import Bytes, Flags, LongRows, Longs
 from exset.parsers.engine.conversion import TENS, decimal, eight_digits, rounded
 from exset.parsers.shared.shortest import put_integer, put_real
+from exset.parsers.shared.shortest_double import DOUBLE_ROOM, put_double
 
 KERNELS: Final = Kernels(
     "exset.parsers.engine.conversion",
     "exset.parsers.shared.shortest",
+    "exset.parsers.shared.shortest_double",
     "exset.parsers.tables.csv_kernels",
 )
 
@@ -20,14 +22,19 @@ KERNELS: Final = Kernels(
 
 TEXT_ROOM: Final = 2
 """The most bytes of a cell of text for each of its bytes, and besides them."""
-NUMBER_ROOM: Final = 24
+NUMBER_ROOM: Final = DOUBLE_ROOM
 """More bytes than any number needs."""
+
+# How `put_numbers` writes numbers.
+(WHOLE, SINGLE, DOUBLE) = range(3)
 
 _INFINITY: Final = np.frombuffer(b"infinity", np.uint8)
 _NAN: Final = np.frombuffer(b"nan", np.uint8)
 _DIGITS: Final = 18  # fit in 63 bits
 _EXPONENT: Final = 0x7F800000
 _MAGNITUDE: Final = 0x7FFFFFFF
+_DOUBLE_EXPONENT: Final = 0x7FF << 52
+_DOUBLE_MAGNITUDE: Final = (1 << 63) - 1
 (_QUOTE, _PLUS, _MINUS, _POINT, _ZERO, _LETTER_E) = b'"+-.0e'
 
 
@@ -192,12 +199,14 @@ def put_text(
 
 
 @entry_kernel
-def put_integers(
-    values: Longs, present: Flags, width: int, between: int, out: Bytes, ends: Longs
+def put_numbers(
+    values: Longs, form: int, present: Flags, width: int, between: int, out: Bytes, ends: Longs
 ) -> None:
-    """Write rows of `width` integers above -2**63, with the byte `between` between them.
+    """Write rows of `width` numbers, with the byte `between` between them.
 
-    The cells of an absent row are empty. ends: where each row ends in `out`.
+    form: WHOLE for integers above -2**63; SINGLE and DOUBLE for the bits of binary32 and binary64
+    numbers: their shortest decimals, with a point or an exponent. The cells of an absent row are
+    empty. ends: where each row ends in `out`.
     """
     at = 0
     for row in range(len(present)):
@@ -205,41 +214,25 @@ def put_integers(
             if cell > row * width:
                 out[at] = between
                 at += 1
-            if present[row]:
+            if present[row] and form == WHOLE:
                 at = put_integer(out, at, values[cell])
-        ends[row] = at
-
-
-@entry_kernel
-def put_float32s(
-    bits: Ints, present: Flags, width: int, between: int, out: Bytes, ends: Longs
-) -> None:
-    """Write rows of binary32 numbers, given by their bits, as `put_integers` writes integers.
-
-    They are the shortest decimals, with a point or an exponent.
-    """
-    at = 0
-    for row in range(len(present)):
-        for cell in range(row * width, (row + 1) * width):
-            if cell > row * width:
-                out[at] = between
-                at += 1
-            if present[row]:
-                at = _put_float32(out, at, bits[cell])
+            elif present[row]:
+                at = _put_float(out, at, values[cell], form)
         ends[row] = at
 
 
 @kernel
-def _put_float32(out: Bytes, at: int, bits: int) -> int:
-    if bits & _MAGNITUDE >= _EXPONENT:
-        return _put_no_number(out, at, bits)
-    return _put_point(out, at, put_real(out, at, bits))
-
-
-@kernel
-def _put_no_number(out: Bytes, at: int, bits: int) -> int:
-    """Write `nan`, `inf` or `-inf`."""
-    if bits & _MAGNITUDE > _EXPONENT:
+def _put_float(out: Bytes, at: int, bits: int, form: int) -> int:
+    if form == SINGLE and bits & _MAGNITUDE < _EXPONENT:
+        return _put_point(out, at, put_real(out, at, bits))
+    if form == DOUBLE and bits & _DOUBLE_MAGNITUDE < _DOUBLE_EXPONENT:
+        return _put_point(out, at, put_double(out, at, bits))
+    is_nan = (
+        bits & _MAGNITUDE > _EXPONENT
+        if form == SINGLE
+        else bits & _DOUBLE_MAGNITUDE > _DOUBLE_EXPONENT
+    )
+    if is_nan:
         out[at], out[at + 1], out[at + 2] = 110, 97, 110
         return at + 3
     if bits < 0:
