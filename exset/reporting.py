@@ -3,6 +3,7 @@
 exset reads only the beginning of a large file, and the report says so.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -233,10 +234,19 @@ def _drawn(name: str, make: "Callable[[], Picture]", number: int) -> PagePicture
     try:
         made = make()
     except (FormatError, OSError, ValueError, ImportError) as error:
-        return PagePicture(name, f"Not drawn: {safe(str(error))}")
+        return PagePicture(name, f"Not drawn: {safe(_reason(error))}")
     data = encoded(made, "svg", settings={"svg.fonttype": "none"})
     words = safe(made.alternative)
     return PagePicture(made.heading, words, inline(data, f"f{number}-{name}-", words))
+
+
+def _reason(error: Exception) -> str:
+    """Return the message of an error, without the number of a system error."""
+    if isinstance(error, OSError) and error.filename is not None:
+        missing = isinstance(error, FileNotFoundError)
+        hint = "; --base names the folder of relative paths" if missing else ""
+        return f"{os.fsdecode(error.filename)}: {error.strerror}{hint}"
+    return str(error)
 
 
 def report_of_differences(

@@ -9,6 +9,7 @@ import click
 
 import exset
 from exset.cli.commands import Command, option_sections
+from exset.core.text import counted, safe
 from exset.io import files
 
 _EXIT: Final = (
@@ -32,9 +33,11 @@ def man(ctx: click.Context, folder: str) -> None:
     """
     os.makedirs(folder, exist_ok=True)
     root = ctx.find_root()
-    for each in _contexts(click.Context(root.command, info_name="exset", parent=None)):
+    contexts = [*_contexts(click.Context(root.command, info_name="exset", parent=None))]
+    for each in contexts:
         name = each.command_path.replace(" ", "-")
         files.write(os.path.join(folder, f"{name}.1"), _page(each, name).encode())
+    click.echo(f"{safe(folder)}: {counted(len(contexts), 'page')}")
 
 
 def _contexts(ctx: click.Context) -> Iterator[click.Context]:
