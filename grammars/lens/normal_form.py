@@ -1,14 +1,18 @@
 """The normal form of an example set: sets with the same meaning have the same columns.
 
-1. Every NaN is the quiet NaN 7FC00000. 2. An empty proc is absent; an empty name is not. 3. A time
-of an event that is NaN is absent, because NaN means "absent" in Lens. A default or active value of
-an event that equals the set's value, bit for bit, is absent, because Lens copies the set's value
-(example.c: initEvent). 4. A list without ranges is absent. Each list belongs to one example. Lists
-are numbered as in the binary file: within an example, first the lists that inputs use, by the
-first event that uses them, then the lists that only targets use, in the same way. Ranges, values
-and units follow this order. 5. A dense range has value 0; a range that is not dense has first unit
-0. 6. Each group is used, has a name that is not empty, and occurs once; their order is that of
-first use. 7. A column that repeats one value is a constant.
+1. Every NaN is the quiet NaN 7FC00000.
+2. An empty proc is absent; an empty name is not.
+3. A time of an event that is NaN is absent, because NaN means "absent" in Lens. A default or active
+   value of an event that equals the set's value, bit for bit, is absent, because Lens copies the
+   set's value (example.c: initEvent).
+4. A list without ranges is absent. Each list belongs to one example. Lists are numbered as in the
+   binary file: within an example, first the lists that inputs use, by the first event that uses
+   them, then the lists that only targets use, in the same way. Ranges, values and units follow this
+   order.
+5. A dense range has value 0; a range that is not dense has first unit 0.
+6. Each group is used, has a name that is not empty, and occurs once; their order is that of first
+   use.
+7. A column that repeats one value is a constant.
 
 This module has no loops over examples, events or ranges. Columns in normal form are not copied.
 """

@@ -35,14 +35,15 @@ def measure(
     spans: LongRows,
     flags: Bytes,
 ) -> int:
-    """Find the bytes of strings, without delimiters, and the flags of each string.
+    """Find the bytes of strings, without delimiters, and flags for the unusual properties of each.
 
     Fills `spans` and `flags`, and returns all flags that occur.
 
-    pairs: the first token of each string, and the token after its last, or -1. beginnings: for each
-    kind of token, which kind of string it begins. places: starts and ends of tokens. most: the most
-    tokens and bytes of a usual string. has_nul: whether there may be a NUL. spans: int64 [pairs,
-    2], the first byte of each string, and the byte after its last, as indices of the buffer.
+    pairs: the first token of each string, and the token after its last; -1 for an absent string.
+    beginnings: for each kind of token, which kind of string it begins. places: starts and ends of
+    tokens. most: the largest number of tokens, and of bytes, of a usual string. has_nul: whether
+    there may be a NUL. spans: int64 [pairs, 2], the first byte of each string, and the byte after
+    its last, as indices of the buffer.
     """
     starts, ends = places
     found = 0
@@ -82,7 +83,9 @@ def measure(
 
 @entry_kernel
 def gather(buffer: Bytes, spans: LongRows, offsets: Longs, data: Bytes) -> None:
-    """Copy the spans one after another to `data`, and their ends to `offsets` after the first 0."""
+    """Copy the bytes of spans to `data`, one after the other; write their ends to `offsets`, after
+    a 0.
+    """
     size = 0
     for index in range(len(spans)):
         low, high = spans[index, 0], spans[index, 1]
@@ -104,7 +107,8 @@ def number(
     """Number the distinct strings in the order of their first use; return how many there are.
 
     table: a hash table filled with -1; its size is a power of two, at least twice the number of
-    strings. Fills heads, the first string of each number, and numbers, -1 for an absent string.
+    strings. Fills `heads` with the first string of each number, and `numbers` with the number of
+    each string, -1 for an absent string.
     """
     count = 0
     for index in range(len(pairs)):

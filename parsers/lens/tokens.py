@@ -77,9 +77,9 @@ _BEGINNINGS: Final = MappingProxyType(
 class Quoted(NamedTuple):
     """Strings of a text: their tokens, their bytes, and flags for unusual properties.
 
-    pairs: int64 [n, 2], the first token of each string, and the token after its last, or -1 twice.
-    spans: int64 [n, 2], indices of the text's buffer. flags: uint8 [n], bits of `string_kernels`;
-    found: all flags that occur.
+    pairs: int64 [n, 2], the first token of each string, and the token after its last; (-1, -1) for
+    an absent string. spans: int64 [n, 2], where its bytes begin and end in the text's buffer.
+    flags: uint8 [n], bits that `string_kernels` declares. found: all flags that occur.
     """
 
     pairs: Ints
@@ -104,11 +104,11 @@ class Text(Tokens):
         self.limits = limits
 
     def numbers(self) -> tuple[Floats, Ints, Ints]:
-        """Return the values of all tokens: reals float32[tokens], ints int64[tokens]; hard reals.
+        """Return the values of tokens: reals float32[tokens], ints int64[tokens], hard int64[k].
 
-        In reals, a token that is not a real has any value. In ints, a token that is not an integer
-        has 0; without any integers, ints is empty. Hard reals are tokens, int64[k]: all reals that
-        are too large or have an unusual notation, and maybe others.
+        In `reals`, the value of a token that is not a real is undefined. In `ints`, a token that
+        is not an integer has 0; if there are no integers, `ints` is empty. `hard` has the indices
+        of all reals that are too large or have an unusual notation, and maybe of others.
         """
         roles = _roles()
         reals = np.empty(len(self), np.float32)
@@ -137,7 +137,9 @@ class Text(Tokens):
         return [self.raw(token) for token in tokens.tolist()]
 
     def quoted(self, pairs: Ints) -> Quoted:
-        """Return the strings of pairs of tokens."""
+        """Return strings from their pairs: the first token of each, and the token after its
+        last.
+        """
         spans, flags = np.empty((len(pairs), 2), np.int64), np.empty(len(pairs), np.uint8)
         if not len(pairs):
             return Quoted(pairs, spans, flags, 0)
@@ -182,7 +184,9 @@ class Text(Tokens):
         return Strings.unchecked(data=data, offsets=compact(offsets), present=compact(present))
 
     def groups(self, quoted: Quoted) -> tuple[NDArray[np.int32], Strings]:
-        """Return the index of each group name, or -1, and the distinct names by first use."""
+        """Return the index of each group name, or -1, and the distinct names in order of first
+        use.
+        """
         pairs, spans, size = quoted.pairs, quoted.spans, len(quoted.pairs)
         numbers = np.empty(size, np.int32)
         if quoted.found & string_kernels.BROKEN:
@@ -210,9 +214,8 @@ def _beginnings() -> Ints:
 
 
 def unbroken(raw: bytes) -> bytes:
-    """Return a string of several lines as Lens stores it.
-
-    It has no comments, and no line breaks before the first character.
+    """Return a string of several lines as Lens stores it: without comments and leading line
+    breaks.
     """
     first, *rest = _LINE_BREAK.split(raw)
     lines = [first] if first else []

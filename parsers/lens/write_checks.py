@@ -1,4 +1,4 @@
-"""Find strings, units and shared lists of a set that text cannot represent."""
+"""Find the strings, units and shared lists in a set that text cannot represent."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,10 +18,10 @@ _MAY_HAVE_FAULTS: Final = np.array([may_have_faults(bytes([byte])) for byte in r
 
 
 class Losses:
-    """Report strings and shared lists that text cannot represent.
+    """Reports strings and shared lists that text cannot represent.
 
-    Each raises FormatError; with `lossy` a string gives a finding instead, with `unshare` a shared
-    list does. A `path` is the path of a field, such as `examples[3].name`.
+    Both raise FormatError; with `lossy` strings, and with `unshare` shared lists, give findings
+    instead. A `path` is the path of a field, such as `examples[3].name`.
     """
 
     def __init__(self, findings: Findings, *, lossy: bool, unshare: bool) -> None:
@@ -51,9 +51,10 @@ class Losses:
         return without_faults(raw, is_group)
 
     def stars(self, units: Ragged[np.int32], path: Callable[[int], str | None]) -> Ragged[np.int32]:
-        """Return the units, with every lone negative number replaced by -1: all of them mean `*`.
+        """Return the units with each single negative number, which means `*`, replaced by -1.
 
-        Raises FormatError unless lossy, because text writes `*` for all of these numbers.
+        Raises FormatError for numbers other than -1 unless `lossy`, because text has only `*` for
+        all.
         """
         rows = np.flatnonzero(units.lengths == 1)
         rows = rows[units.values[units.offsets[rows]] < -1]
@@ -71,10 +72,11 @@ class Losses:
         return units.with_unchecked(values=values)
 
     def crossed_lists(self, examples: ExampleColumns, example: int) -> CrossedLists:
-        """Return the steps of the lists that inputs and targets of different events share.
+        """Return the steps that write an example's crossed lists, shared by different events.
 
-        Raises FormatError for a list that text cannot share; with `unshare` the list is written
-        twice instead, with a finding.
+        A crossed list is both the inputs of an event and the targets of another. Raises
+        FormatError for a list that text cannot share; with `unshare` the list is written twice
+        instead, with a finding.
         """
         start, end = examples.event_offsets[example : example + 2].tolist()
         inputs: list[int] = examples.events.inputs[start:end].tolist()
@@ -108,7 +110,7 @@ def _error(path: str, message: str, hint: str) -> FormatError:
 
 
 def representable_header(header: SetHeader, losses: Losses) -> SetHeader:
-    """Return the header with a proc that text can represent. Raises FormatError."""
+    """Return the header with a proc that text can represent. Raises FormatError unless lossy."""
     if header.proc is None:
         return header
     return replace(header, proc=losses.representable(header.proc, "header.proc"))
@@ -148,7 +150,9 @@ def _event_path(examples: ExampleSet, event: int) -> str:
 def _strings(
     column: Strings, losses: Losses, path: Callable[[int], str | None], is_group: bool = False
 ) -> Strings:
-    """Return strings that text can represent. A string without a path is unused, and stays."""
+    """Return strings that text can represent. A string whose path is None is unused, and not
+    changed.
+    """
     if not column.data.size:
         return column
     suspect = np.flatnonzero(_MAY_HAVE_FAULTS[column.data])
@@ -170,7 +174,9 @@ def _strings(
 
 
 def _group_path(examples: ExampleSet, group: int) -> str | None:
-    """Return the path of the first range with a group, or None if the group is unused."""
+    """Return the path of the group's name in the first range that uses it, or None if it is
+    unused.
+    """
     for index in np.flatnonzero(examples.ranges.group == group).tolist():
         if (path := _range_path(examples, index)) is not None:
             return f"{path}.group"
@@ -190,7 +196,9 @@ def _range_path(examples: ExampleSet, index: int) -> str | None:
 
 
 def _impossible_units(units: Ragged[np.int32]) -> dict[int, str]:
-    """Return why Lens cannot read the units of some ranges (example.c: readEventRanges)."""
+    """Return, for each range whose units Lens cannot read, the reason (example.c:
+    readEventRanges).
+    """
     values, offsets = units.values, units.offsets
     if values.min(initial=0) == 0:
         return {}

@@ -41,7 +41,9 @@ Columns = TypeVar("Columns", bound=tuple[object, ...])
 def chunks(
     examples: ExampleColumns, compact: bool, losses: Losses, *, compiled: bool
 ) -> Iterator[memoryview]:
-    """Yield the text of the examples, about a megabyte at a time. Raises FormatError.
+    """Yield the text of the examples, about a megabyte at a time.
+
+    Raises FormatError for lists that text cannot share.
 
     The memory of each text is overwritten when the next one is made.
     """
@@ -62,7 +64,9 @@ def _room(size: int, compiled: bool) -> Bytes:
 
 
 def _parts(examples: ExampleColumns) -> Iterator[tuple[int, int]]:
-    """Yield ranges of examples for chunks: at least one example, and limited numbers of events."""
+    """Divide examples into chunks of at least one example, but few events; yield the indices of
+    each.
+    """
     ranges, offsets = examples.ranges, examples.event_offsets
     numbers = ranges.values.values.size + ranges.units.values.size
     events = max(1, min(_EVENTS, _NUMBERS * examples.num_events // max(numbers, 1)))
@@ -75,7 +79,7 @@ def _parts(examples: ExampleColumns) -> Iterator[tuple[int, int]]:
 
 
 class _Chunk:
-    """Some examples of a set, in the form that the kernels take."""
+    """The examples of a chunk, as columns for the kernels."""
 
     def __init__(
         self,
@@ -133,14 +137,16 @@ class _Chunk:
         )
 
     def as_arguments(self, columns: Columns) -> Columns:
-        """Return columns in the form for kernels: contiguous read-only arrays, or lists."""
+        """Return columns as the kernels take them: contiguous read-only arrays, or lists in plain
+        Python.
+        """
         make = type(columns)._make  # type: ignore[attr-defined]
         return cast(
             "Columns", make(map(self.column, cast("Sequence[NDArray[np.generic]]", columns)))
         )
 
     def column(self, column: NDArray[T]) -> NDArray[T]:
-        """Return one column in the form for kernels; the bytes of texts stay bytes."""
+        """Return one column as the kernels take it; the bytes of texts stay bytes."""
         if self.compiled:
             return arrays.frozen(np.ascontiguousarray(column))
         if isinstance(column, list):
@@ -148,11 +154,13 @@ class _Chunk:
         return cast("NDArray[T]", bytes(column) if column.dtype == np.uint8 else column.tolist())
 
     def filled(self, value: int, n: int) -> Longs:
-        """Return a column of n times `value`, which kernels can fill."""
+        """Return a column that has `value` n times, and that kernels can change."""
         return np.full(n, value, np.int64) if self.compiled else cast("Longs", [value] * n)
 
     def active(self, name: str) -> Ints:
-        """Return the bits of an active value for each event, then of the set's value."""
+        """Return the bits of an active value: of each event, then of the set. name:
+        `active_input`, ...
+        """
         column, inherited = self.events.real(name), self.set.header.real(name)
         bits = np.full(len(column) + 1, inherited.view(np.int32), np.int32)
         if column.present.any():
@@ -160,7 +168,9 @@ class _Chunk:
         return bits
 
     def range_lists(self) -> tuple[k.Lists, list[bytes] | None]:
-        """Return the used range lists, and their numbers as text unless kernels are compiled."""
+        """Return the range lists that are used; unless kernels are compiled, also their numbers as
+        text.
+        """
         ranges = self.set.ranges
         offsets = self.set.lists[self.lists.start : self.lists.stop + 1]
         rows = slice(int(offsets[0]), int(offsets[-1]))
@@ -201,7 +211,9 @@ class _Chunk:
         return chains, script, np.array(begins), np.array(crossed) == p.NOTHING
 
     def plan_single(self) -> tuple[p.Chains, p.Script, Longs, Flags]:
-        """Return the plan for examples of one event, in which no range list needs an event list."""
+        """Return the plan for examples that have one event each: no range list needs an event
+        list.
+        """
         self.is_first = self.numbers != p.NOTHING
         inputs, targets = self.numbers[p.INPUTS :]
         are_both = self.is_first[p.INPUTS] & (inputs == targets)
@@ -224,8 +236,8 @@ class _Chunk:
     def first_steps(self, crossed: Longs, chains: p.Chains) -> p.CrossedSteps:
         """Return the first steps of crossed examples, and number these examples in `crossed`.
 
-        An example without such steps gets NOTHING in `crossed`. A list that the steps write no
-        longer begins a chain. Raises FormatError.
+        An example without such steps gets NOTHING in `crossed`. Lists that the steps write are
+        removed from the starts of chains. Raises FormatError for lists that text cannot share.
         """
         steps: list[Step] = []
         begins = [0]
@@ -251,7 +263,9 @@ class _Chunk:
 
 
 def _texts(*columns: Strings) -> k.Texts:
-    """Return the bytes of all strings one after the other, and their offsets."""
+    """Return the bytes of all strings in columns, one after the other, and the offsets for each
+    column.
+    """
     data = np.concatenate([column.data for column in columns])
     starts = arrays.offsets_of(np.array([column.data.size for column in columns]))
     offsets = (column.offsets + start for column, start in zip(columns, starts, strict=False))

@@ -1,9 +1,9 @@
 """Plan examples in which inputs and targets of different events share a range list.
 
-Lens can share such a list only if a single event, the next one in turn, gets it as inputs or as
+Lens can share such a list only if a single event, the next event in turn, gets it as inputs or as
 targets (`exset.parsers.lens.write_plan`). So these lists come first, before any event list of the
-example. Their order is found from the end: a list can be the last if it still gets its turn,
-whatever the order of the other lists.
+example. Their order is found from the end: a list can be the last if its events are still next in
+turn, whatever the order of the other lists.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -18,7 +18,9 @@ Step: TypeAlias = tuple[int, int, int, int]
 
 
 class Unshareable(ValueError):
-    """Raised if no order of the lists exists; `number` is one of the lists that prevent it."""
+    """Raised if the lists cannot be written in any order. number: one of the lists that prevent
+    it.
+    """
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -34,7 +36,7 @@ class _Way(Enum):
 
 
 class _Side:
-    """The inputs, or the targets, of an example, and the event that gets the next ones."""
+    """The inputs, or the targets, of an example; knows which event gets the next list."""
 
     def __init__(self, role: int, kind: int, numbers: Sequence[int]) -> None:
         self.role = role
@@ -47,7 +49,10 @@ class _Side:
         self.armed = False
 
     def give(self, number: int, active: Events) -> int:
-        """Give a list to the events whose turn it is; return the first of them."""
+        """Assign a list to the events whose turn it is; return the first of these events.
+
+        active: the events of the last event list.
+        """
         events = active if self.armed else (self.next,)
         self.next = max(self.next, events[-1] + 1)
         self.armed = False
@@ -66,8 +71,9 @@ def _uses(numbers: Iterable[int]) -> dict[int, Events]:
 class CrossedLists:
     """The steps that write an example's crossed lists.
 
-    inputs, targets: the list of each event. steps: the first steps of the example. split: the first
-    event of each list that is written twice. Raises Unshareable for such lists unless `unshare`.
+    inputs, targets: the list of each event. steps: the first steps of the example. split: for each
+    list that must be written twice, the first event. Raises Unshareable for such lists unless
+    `unshare`.
     """
 
     def __init__(self, inputs: Sequence[int], targets: Sequence[int], *, unshare: bool) -> None:
@@ -92,11 +98,14 @@ class CrossedLists:
 
     @property
     def written(self) -> list[tuple[int, int]]:
-        """The lists that the steps write, each by its kind and the first event that uses it."""
+        """The lists that the steps write: the kind of each, and the first event that uses it."""
         return [(side.kind, at) for side in (self._inputs, self._targets) for at in side.written]
 
     def turn(self, start: int) -> list[int]:
-        """Return the turn after the steps; `start`: the index of the example's first event."""
+        """Return the turn (which events get the next lists) after the steps.
+
+        start: the index of the example's first event.
+        """
         turn = [p.NOTHING] * p.TURN_SIZE
         turn[p.KIND] = self._kind
         turn[p.ACTIVE] = start + self._active[0] if self._active else p.NOTHING
@@ -124,7 +133,8 @@ class CrossedLists:
             self._add_step(p.ROLE_BOTH, number)
 
     def _list_events(self, side: _Side, other: _Side, number: int) -> None:
-        """Write an event list of a list's events on `side`, and then data of the other side.
+        """Write an event list of the events that have the list `number` on `side`; then data of
+        `other`.
 
         After that, the next data of the other side go to the next event in turn.
         """
@@ -136,7 +146,9 @@ class CrossedLists:
         self._add_step(other.role, theirs if is_theirs else p.NOTHING)
 
     def _advance(self, input_event: int, target_event: int) -> None:
-        """Advance the turns to these events; events before them get an unshared list or nothing."""
+        """Advance the turns to these events; earlier events get a list that is not shared, or
+        nothing.
+        """
         inputs, targets = self._inputs, self._targets
         while inputs.next < input_event or targets.next < target_event:
             is_input = inputs.next < input_event and (
@@ -168,11 +180,13 @@ def _schedule(
 ) -> tuple[list[tuple[int, _Way]], list[int]]:
     """Order the lists that inputs and targets of different events share.
 
-    Returns the lists in order with the way of each, and the lists for which there is no order. Take
-    a list with inputs i and targets t. NEXT_BOTH needs all lists before it to have lower inputs and
-    lower targets. LISTED_INPUTS, which lists the events i and uses up their turn for targets, needs
-    them to have lower targets, and no targets in i; LISTED_TARGETS is the mirror image. A list that
-    can be the last never hinders others, so taking lists from the end finds an order if one exists.
+    Returns the lists in order with the way of each, and the lists for which there is no order. Let
+    a list be the inputs of events i and the targets of events t. NEXT_BOTH is possible if all
+    lists before it have lower inputs and lower targets. LISTED_INPUTS lists the events i and uses
+    up their turn for targets; it is possible if the lists before have lower targets, and no
+    targets in i. LISTED_TARGETS is the same with inputs and targets exchanged. A list that can be
+    the last never prevents the order of others. So choosing lists from the end finds an order if
+    there is one.
     """
     input_of = {event: n for n in crossed for event in inputs[n]}
     target_of = {event: n for n in crossed for event in targets[n]}

@@ -1,4 +1,4 @@
-"""Write as text the fields of a Lens set, and the events' own fields for event lists."""
+"""Write as text the fields of a Lens set, and the fields that events do not inherit."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +17,7 @@ _DEFAULT: Final = SetHeader()
 
 
 def set_fields(header: SetHeader, compact: bool) -> bytes:
-    """Write the set's fields that differ from the defaults, and the `;` that ends them.
+    """Return as text the set's fields that differ from the defaults, and the `;` that ends them.
 
     Without `;` Lens reads the first example's number of events or proc as part of the header.
     """
@@ -35,7 +35,9 @@ def set_fields(header: SetHeader, compact: bool) -> bytes:
 
 
 def _joined(words: Sequence[bytes], compact: bool) -> bytes:
-    """Join fields. Compact text has a space only after `-` for NaN, which needs a space."""
+    """Join the words of fields. Compact text has a space only after `-` for NaN, where it is
+    needed.
+    """
     if not compact:
         return b" ".join(words)
     spaced = (word + b" " if word.endswith(b":-") else word for word in words[:-1])
@@ -43,14 +45,15 @@ def _joined(words: Sequence[bytes], compact: bool) -> bytes:
 
 
 def _string(raw: bytes, compact: bool) -> bytes:
-    """Write a string. In compact text a bare word needs a space after it."""
+    """Return a string as text; in compact text a bare word needs a space after it."""
     return quoted(raw) + (b" " if compact and is_bare(raw) else b"")
 
 
 def own_fields(events: Events, compact: bool) -> tuple[Longs, list[bytes]]:
-    """Write the own fields of m events: return the distinct texts, and each event's number.
+    """Write the fields that m events do not inherit; return each event's number, and the distinct
+    texts.
 
-    The numbers are int64 [m], NOTHING for an event without own fields.
+    The numbers are int64 [m], indices of texts, NOTHING for an event that inherits all fields.
     """
     has_any = events.proc.present.copy()
     codes = np.zeros(len(events), np.int64)
@@ -75,7 +78,9 @@ def own_fields(events: Events, compact: bool) -> tuple[Longs, list[bytes]]:
 
 
 def _both(a: Longs, b: Longs) -> Longs:
-    """Combine two columns of numbers: equal results mean equal numbers in both columns."""
+    """Combine two columns of numbers to one: its rows are equal only if they are equal in both
+    columns.
+    """
     of_a: Longs
     of_b: Longs
     of_a, of_b = (np.unique(each, return_inverse=True)[1] for each in (a, b))

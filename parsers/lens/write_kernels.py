@@ -1,4 +1,4 @@
-"""Write Lens examples as bytes: kernels.
+"""Kernels that write Lens examples as bytes.
 
 They write the layout of `exset.parsers.lens.render`, in the order of a script
 (`exset.parsers.lens.write_plan`), into a buffer that has room. Columns are arrays for compiled
@@ -44,10 +44,10 @@ _FREQUENCY: Final = tuple(b"freq:")
 
 
 class Texts(NamedTuple):
-    """The bytes of all strings in written form, and the offset of each: int64 [k + 1].
+    """The bytes of all strings as they are written, and the offsets of each kind: int64 [k + 1].
 
     An absent string has no bytes. names, procs: the names and procs of examples. fields: the
-    distinct own fields of events. groups: the names of the groups.
+    distinct texts of fields that events do not inherit. groups: the names of the groups.
     """
 
     data: Bytes
@@ -71,7 +71,7 @@ class Heads(NamedTuple):
 
 
 class ActiveValues(NamedTuple):
-    """The bits of the active values of each event, then of the set: int32 [m + 1]."""
+    """The bits of active values: of each event, then of the set: int32 [m + 1]."""
 
     inputs: Ints
     targets: Ints
@@ -108,11 +108,11 @@ def write(
     script: Script,
     lists: Lists,
 ) -> tuple[int, int, int]:
-    """Write examples from `example` on, until the buffer has no room for the next one.
+    """Write examples from `example` on, until the buffer has no room for the next example.
 
-    items: the numbers of each range as text, with a space before each number; None to convert them
-    here. Returns the index of the first example that is not written, the bytes written, and the
-    room that this example needs.
+    items: the numbers of each range as text, with a space before each number; None if this kernel
+    must convert them. Returns the index of the first example that is not written, the bytes
+    written, and the room that this example needs.
     """
     at, room = 0, 0
     while example < len(heads.frequency):
@@ -234,7 +234,8 @@ def _put(out: Bytes, at: int, data: Bytes | Word, begin: int, end: int) -> int:
 
 @kernel
 def _apart(out: Bytes, start: int, at: int, compact: bool, is_digit: bool) -> int:
-    """Write a space, if needed, between the text from `start` on and the next word.
+    """Write a space, if needed, between the text before index `at`, which begins at `start`, and a
+    word.
 
     is_digit: whether this word begins with a digit. Compact text needs spaces only between numbers,
     and after `-` for NaN.
@@ -279,9 +280,10 @@ def _event_list(
     base: int,
     count: int,
 ) -> int:
-    """Write the event list of a chain. All events are `*`, or no text if own fields follow.
+    """Write the event list of a chain. All events are written as `*`, or as nothing if fields
+    follow.
 
-    own: the number of the own fields that follow, or NOTHING.
+    own: the number of the fields that follow, or NOTHING.
     """
     chain = kind * (len(chains.numbers) // 3)
     size, each = 0, event
@@ -328,9 +330,10 @@ def _bracket(
     is_first: bool,
     active: int,
 ) -> int:
-    """Write the brackets of a range: its group, and its first unit, or its value if not `active`.
+    """Write the brackets of a range: in them its group, and its first unit or its value.
 
-    The first range of a list gets no brackets if they would be empty, and the range is not.
+    A value equal to `active` is left out. The first range of a list gets no brackets if they would
+    be empty, unless the range is empty, too.
     """
     group, is_named = lists.group[index], lists.group[index] >= 0
     is_dense = _is_dense(lists.value_begins, index)
@@ -356,7 +359,7 @@ def _bracket(
 
 @inline_kernel
 def _numbers(out: Bytes, at: int, compact: bool, lists: Lists, index: int) -> int:
-    """Write the values or units of a range, with a space before the first unless compact.
+    """Write the values or units of a range; unless compact, with a space before the first.
 
     Units are separated by spaces, except for the ends of spans; -1 alone is `*`.
     """

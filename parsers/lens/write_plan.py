@@ -1,8 +1,9 @@
-"""Plan the order in which the inputs and targets of examples are written: kernels.
+"""Kernels that plan the order in which the inputs and targets of examples are written.
 
-After an event list, Lens gives the first inputs and the first targets to its events. Other inputs
-or targets go to the event after the highest one that already got some (example.c: readExample). The
-plan follows these rules, and adds an event list wherever a range list would reach wrong events.
+After an event list, Lens assigns the first inputs and the first targets to its events. Other
+inputs or targets are for the event after the highest event that already has some (example.c:
+readExample). The plan follows these rules, and adds an event list wherever Lens would otherwise
+assign a range list to wrong events.
 
 Examples in which inputs and targets of *different* events share a range list are `crossed`: their
 first steps come from `exset.parsers.lens.write_crossed`.
@@ -39,11 +40,12 @@ TURN_SIZE: Final = NEXT + 3
 
 
 class Chains(NamedTuple):
-    """Chains of events of an example with the same fields or range list: columns int64 [3 * m].
+    """Chains: the events of an example that have the same fields or range list. Columns: int64 [3
+    * m].
 
     The entry of an event for a kind is at index `kind * m + event`. numbers: the number of the
-    range list or own fields, or NOTHING. following: the chain's next event, or NOTHING. is_first:
-    0 or 1.
+    range list or the fields, or NOTHING. following: the chain's next event, or NOTHING. is_first:
+    whether the event is the first of its chain, 0 or 1.
     """
 
     numbers: Longs
@@ -55,8 +57,9 @@ class Script(NamedTuple):
     """The steps of the plan, each a column int64 [steps].
 
     role: `SETTINGS`, `ROLE_INPUTS`, `ROLE_TARGETS` or `ROLE_BOTH`. number: the number of the range
-    list or own fields, or NOTHING. event: the first event that gets them. listed: NOTHING, or, if
-    an event list comes before the step, the kind of the chain from `event` on that it lists.
+    list or the fields, or NOTHING. event: the first event that gets them. listed: if an event list
+    comes before the step, the kind of the chain whose events, from `event` on, it lists; else
+    NOTHING.
     """
 
     role: Longs
@@ -66,7 +69,8 @@ class Script(NamedTuple):
 
 
 class CrossedSteps(NamedTuple):
-    """The first steps of k crossed examples, and the turns after them.
+    """The first steps of k crossed examples, and the turns (which events are next) after these
+    steps.
 
     begins: int64 [k + 1], the first step of each example. turns: int64 [k * TURN_SIZE].
     """
@@ -78,7 +82,8 @@ class CrossedSteps(NamedTuple):
 
 @entry_kernel
 def link(offsets: Longs, chains: Chains, last: Longs, crossed: Longs) -> None:
-    """Fill the chains of m events by their numbers; set `crossed`, int64 [n], to 0 if crossed.
+    """Fill the chains of m events by their numbers; set the entry in `crossed` of crossed examples
+    to 0.
 
     last: scratch space, int64 [3 * k] filled with -1, where k is larger than all numbers.
     """
@@ -102,7 +107,9 @@ def link(offsets: Longs, chains: Chains, last: Longs, crossed: Longs) -> None:
 
 @kernel
 def _is_crossed(start: int, end: int, numbers: Longs, last: Longs) -> bool:
-    """Return whether a list is used as inputs and as targets, but not by the same events."""
+    """Return whether an example is crossed: inputs and targets of different events share a
+    list.
+    """
     m, k = len(numbers) // 3, len(last) // 3
     for event in range(start, end):
         a, b = numbers[INPUTS * m + event], numbers[TARGETS * m + event]
@@ -124,10 +131,12 @@ def plan(
     script: Script,
     begins: Longs,
 ) -> None:
-    """Write the steps of all examples, and to `begins` the first step of each: int64 [n + 1].
+    """Fill `script` with the steps of all examples, and `begins`, int64 [n + 1], with their first
+    steps.
 
-    `script` must have room for three steps for each event, in addition to the first steps. crossed:
-    int64 [n], the index of the example in `first`, or NOTHING. turn: scratch, int64 [TURN_SIZE].
+    `script` must have room for three steps for each event, in addition to the steps in `first`.
+    crossed: int64 [n], the index of the example in `first`, or NOTHING. turn: scratch, int64
+    [TURN_SIZE].
     """
     at = 0
     for example in range(len(offsets) - 1):
@@ -162,7 +171,7 @@ def plan(
 
 @kernel
 def _plan_settings(start: int, end: int, chains: Chains, script: Script, at: int) -> int:
-    """Write the steps that set the events' own fields in event lists."""
+    """Add the steps for event lists with the fields that events do not inherit."""
     own = OWN * (len(chains.numbers) // 3)
     for event in range(start, end):
         if chains.is_first[own + event]:
@@ -172,7 +181,7 @@ def _plan_settings(start: int, end: int, chains: Chains, script: Script, at: int
 
 @kernel
 def _plan_data(start: int, end: int, chains: Chains, turn: Longs, script: Script, at: int) -> int:
-    """Write the steps of the range lists, each at the first event of its chain."""
+    """Add the steps for the range lists, each at the first event of its chain."""
     numbers, following, is_first = chains
     m = len(numbers) // 3
     of_inputs, of_targets = INPUTS * m, TARGETS * m
@@ -214,7 +223,7 @@ def _add_step(script: Script, at: int, role: int, number: int, event: int, liste
 
 @kernel
 def _list_events(turn: Longs, kind: int, event: int) -> int:
-    """Make the chain of a kind that begins at `event` the active event list; return the kind."""
+    """Set the active event list to the chain of a kind that begins at `event`; return the kind."""
     turn[KIND] = kind
     turn[ACTIVE] = event
     turn[ARMED + INPUTS] = turn[ARMED + TARGETS] = True
@@ -223,7 +232,8 @@ def _list_events(turn: Longs, kind: int, event: int) -> int:
 
 @kernel
 def _is_turn(following: Longs, turn: Longs, kind: int, at: int, event: int) -> bool:
-    """Return whether the next data of a kind reach exactly the events of the chain from `event` on.
+    """Return whether Lens would assign the next data of a kind to exactly the chain from `event`
+    on.
 
     at: the index of the event in the columns of this kind.
     """
@@ -235,7 +245,10 @@ def _is_turn(following: Longs, turn: Longs, kind: int, at: int, event: int) -> b
 
 @kernel
 def _are_same(following: Longs, a: int, b: int, event: int) -> bool:
-    """Return whether two chains have the same events from `event` on; a, b: the indices of it."""
+    """Return whether two chains have the same events from `event` on.
+
+    a, b: the indices of this event in the columns of the two kinds.
+    """
     first = second = event
     while first == second and first >= 0:
         first, second = following[a - event + first], following[b - event + second]

@@ -1,8 +1,9 @@
 """Write strings as Lens text, with delimiters if needed; find bytes that text cannot represent.
 
 Source: Lens, util.c: readBlock. Delimiters of all four kinds nest and must balance. A quotation
-mark is a closing mark if the innermost open delimiter is a quotation mark. A backslash protects the
-next character; at the end of a line, the first character of the next line that is not empty.
+mark is a closing mark if the innermost open delimiter is a quotation mark. A backslash protects
+the next character; at the end of a line, it protects the first character of the next line that is
+not empty.
 """
 
 import re
@@ -29,7 +30,8 @@ _OPENS: Final = {b"}": b"{", b")": b"(", b"]": b"["}
 def is_bare(raw: bytes) -> bool:
     """Return whether a representable string is written without delimiters.
 
-    A string that ends in a backslash cannot have any: the backslash would protect the closing one.
+    A string that ends in a backslash cannot have delimiters: it would protect the closing
+    delimiter.
     """
     return BARE.fullmatch(raw) is not None or _ends_in_escape(raw)
 
@@ -60,7 +62,9 @@ def quoted_column(column: Strings) -> Strings:
 
 
 def quoted_group(raw: bytes) -> bytes:
-    """Do as `quoted` for a group name, but use `"` instead of braces unless the name has a `"`."""
+    """Return a group name as Lens text, as `quoted` does, but in `"` instead of braces if it has
+    no `"`.
+    """
     if is_bare(raw):
         return raw
     return b"{%s}" % raw if b'"' in raw else b'"%s"' % raw

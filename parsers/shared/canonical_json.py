@@ -1,7 +1,7 @@
-"""Write JSON with canonical white space; numbers and strings keep their spelling.
+"""The canonical text of JSON: only white space changes; numbers and strings stay as they are.
 
-A list or object is one line if it is short and contains no object. Others have a line for each
-value or member, indented by one space for each level.
+A list or object is one line if it is short and contains no object. All other lists and objects
+have a line for each value or member, indented by one space for each level.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _DEEPEST: Final = 1000
 
 
 def canonical(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto") -> bytes:
-    """Return the canonical text of a source; raises FormatError for a text of wrong syntax."""
+    """Return the canonical text of a source. Raises FormatError for a syntax error."""
     stream = tokens(source, limits, Findings(), engine)
     kinds = [GRAMMAR.terminals[kind] for kind in stream.kinds.tolist()]
     gaps = _gaps(kinds, _tall(kinds, (stream.ends - stream.starts).tolist()))
@@ -37,7 +37,9 @@ def canonical(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "aut
 
 @dataclass
 class _Open:
-    """An open bracket: its token, the bytes in it as one line, and whether it has an object."""
+    """An open bracket: its token, its size in bytes as one line, and whether an object is in
+    it.
+    """
 
     token: int
     size: int = 0
@@ -45,7 +47,7 @@ class _Open:
 
 
 def _tall(kinds: Sequence[str], widths: Sequence[int]) -> set[int]:
-    """Return the tokens of the opening brackets of lists and objects of several lines."""
+    """Return the opening brackets, as tokens, of the lists and objects that take several lines."""
     tall, opened = set[int](), [_Open(-1)]
     for at, (kind, width) in enumerate(zip(kinds, widths, strict=True)):
         if kind in _OPEN:

@@ -1,4 +1,4 @@
-"""Write YAML with canonical white space: two spaces for each level; scalars and comments stay."""
+"""The canonical text of YAML: only white space changes, to two spaces for each level."""
 
 import re
 from bisect import bisect_right
@@ -27,9 +27,9 @@ _VALUES: Final = (tokens.ScalarToken, tokens.AliasToken, tokens.TagToken, tokens
 
 
 def canonical(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto") -> bytes:
-    """Return the canonical text of a source; raises FormatError for a text of wrong syntax.
+    """Return the canonical text of a source. Raises FormatError for a syntax error.
 
-    Only the first document is changed, as only this one is read.
+    Only the first document is changed, because programs read only this document.
     """
     second = document(source, limits).second
     rest = b"" if second is None else source.data[second.start :]
@@ -51,14 +51,16 @@ class _Row(NamedTuple):
 
 
 class _Blocks:
-    """The open block mappings and sequences: the column of each, which increase."""
+    """The columns at which the open block mappings and sequences begin, in ascending order."""
 
     def __init__(self) -> None:
         self.columns: list[int] = []
         self.before: list[int] = []  # those at the last token
 
     def indent(self, column: int) -> int:
-        """Return the indentation of a comment: that of the innermost block around its column."""
+        """Return the indentation of a comment: the indentation of the innermost block around its
+        column.
+        """
         levels = [bisect_right(each, column) for each in (self.columns, self.before)]
         return 2 * max(max(levels) - 1, 0)
 
@@ -95,7 +97,7 @@ def _rows(text: str) -> Iterator[_Row]:
 
 
 def _comments(text: str, start: int, stop: int, blocks: _Blocks) -> Iterator[_Row]:
-    """Yield the comments of a gap."""
+    """Yield the comments between two tokens."""
     for match in _COMMENT.finditer(text, start, stop):
         begin = max(text.rfind("\n", 0, match.start()), text.rfind("\r", 0, match.start())) + 1
         if begin <= start and start > 0:
@@ -106,7 +108,7 @@ def _comments(text: str, start: int, stop: int, blocks: _Blocks) -> Iterator[_Ro
 
 
 def _between(last: tokens.Token | None, token: tokens.Token, *, has_gap: bool) -> int:
-    """Return the code of the gap between two tokens of a line."""
+    """Return the code of the gap between two tokens in a line."""
     if isinstance(token, tokens.ValueToken):
         return SPACE if has_gap and isinstance(last, tokens.AliasToken) else NONE
     if isinstance(last, tokens.ValueToken):

@@ -66,7 +66,8 @@ def parse(
     """Return the value of a JSON text.
 
     `findings` collects repeated names and a byte order mark. `engine`: as in `Grammar.parse`.
-    Raises FormatError, and LimitError for `max_depth`, `max_nodes`, `max_name` and `max_text`.
+    Raises FormatError for a syntax error, and LimitError for a text that exceeds `max_depth`,
+    `max_nodes`, `max_name` or `max_text`.
     """
     findings = Findings() if findings is None else findings
     stream = tokens(source, limits, findings, engine)
@@ -74,7 +75,9 @@ def parse(
 
 
 def tokens(source: Source, limits: Limits, findings: Findings, engine: Engine) -> ParseStream:
-    """Return the tokens of a JSON text; raises the errors of syntax and of size of `parse`."""
+    """Return the tokens of a JSON text. Raises FormatError for a syntax error, LimitError for a
+    large text.
+    """
     check_size(source, limits, "JSON")
     begin = len(_BOM) if source.data.startswith(_BOM) else 0
     if begin:
@@ -96,7 +99,7 @@ class _Builder:
         self.findings = findings
 
     def build(self, stream: ParseStream) -> Node:
-        """Return the root of the tree. Nested values do not use Python's call stack."""
+        """Return the root of the tree, built without recursion, so deep nesting is possible."""
         terminals = GRAMMAR.terminals
         opened: list[tuple[int, list[Node] | dict[str, Member]]] = []
         names: list[tuple[str, Span]] = []
@@ -183,7 +186,7 @@ class _Builder:
 
 
 def _hint(unexpected: Unexpected) -> str | None:
-    """Return advice for a word that the grammar rejects."""
+    """Return a hint for a word that the grammar rejects."""
     word, expected = unexpected.word, unexpected.expected
     if word.startswith(b'"') and (advice := _string_hint(unexpected.after)):
         return advice
@@ -212,7 +215,7 @@ def _hint(unexpected: Unexpected) -> str | None:
 
 
 def _string_hint(text: bytes) -> str | None:
-    """Return advice for the string at the beginning of a text, or None if it is valid."""
+    """Return a hint for the string at the beginning of a text, or None if it is valid."""
     try:
         json.JSONDecoder().raw_decode(text.decode("latin-1"))
     except json.JSONDecodeError as error:

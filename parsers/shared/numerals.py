@@ -18,7 +18,7 @@ _SCIENTIFIC: Final = re.compile(r"(-?)(\d)(?:\.(\d+))?e([-+]\d+)")
 def reals(values: Floats) -> list[bytes]:
     """Return each binary32 number as its shortest decimal that reads back exactly.
 
-    -0 is `-0`, NaN is `-`, and infinity is a decimal that overflows.
+    -0 becomes `-0`, NaN becomes `-`, and infinity becomes a decimal that overflows.
     """
     table, codes = _distinct(values)
     return [table[code] for code in codes.tolist()]
@@ -31,7 +31,7 @@ def real_rows(rows: Ragged[np.float32]) -> list[bytes]:
 
 
 def unit_rows(rows: Ragged[np.int32]) -> list[bytes]:
-    """Return each row of integers as one text: 4, -6 is ` 4-6`.
+    """Return each row of integers as one text: the row 4, -6 becomes ` 4-6`.
 
     A space precedes every integer that is not negative.
     """
@@ -41,7 +41,9 @@ def unit_rows(rows: Ragged[np.int32]) -> list[bytes]:
 
 
 def _distinct(values: Floats) -> tuple[list[bytes], Longs]:
-    """Return the texts of the distinct numbers, and the index of each number's text: int64 [n]."""
+    """Return the texts of the distinct numbers, and for each number the index of its text: int64
+    [n].
+    """
     if is_constant(values):
         return _texts(values[:1]), np.zeros(values.size, np.int64)
     patterns, codes = _unique(values.view(np.uint32))
@@ -65,7 +67,7 @@ def _texts(values: Floats) -> list[bytes]:
 
 
 def _text(text: str) -> str:
-    """Convert NumPy's shortest text of a number to the text that exset writes."""
+    """Convert the text that NumPy makes of a number to the text that exset writes."""
     if text in _WORDS:
         return _WORDS[text]
     if "e" not in text:
@@ -84,7 +86,7 @@ def _text(text: str) -> str:
 
 
 def _rows(table: list[bytes], codes: NDArray[np.intp], offsets: Longs) -> list[bytes]:
-    """Join the texts table[code] of each row."""
+    """Return each row as one text: it joins table[code] for all its codes."""
     if not table:
         return [b""] * (offsets.size - 1)
     texts = np.array(table, "S")

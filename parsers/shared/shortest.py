@@ -1,9 +1,9 @@
 """Write single numbers as text: the shortest decimals of binary32 numbers, and integers.
 
-The kernels put bytes into a buffer that has room, and return the index for the next byte. The
-algorithm is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): exact, without a
-second attempt for any number, and in integers of 64 bits. `numerals` writes the same text, column
-by column.
+The kernels write bytes into a buffer that has room, and return the index for the next byte. The
+algorithm is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): it is exact,
+needs only one attempt for each number, and uses integers of 64 bits. `numerals` writes the same
+text, column by column.
 """
 
 from typing import Final
@@ -48,7 +48,7 @@ _MOST_POWER: Final = 45
 
 
 def _powers() -> tuple[Longs, Longs]:
-    """Return the first 64 bits of each power 10 ** k, rounded up: upper and lower 32 bits."""
+    """Return the first 64 bits of each power 10 ** k, rounded up, as upper and lower 32 bits."""
     high, low = [], []
     for k in range(_LEAST_POWER, _MOST_POWER + 1):
         shift = 63 - log2_of_power(k)
@@ -70,7 +70,8 @@ _HIGH, _LOW = _powers()
 
 @kernel
 def _scaled(high: int, low: int, n: int) -> int:
-    """Return a power times n, divided by 2 ** 64, rounded to odd: the last bit is 1 if inexact.
+    """Return a power of ten times n, divided by 2 ** 64, rounded to odd: the last bit is 1 if
+    inexact.
 
     Rounding to odd keeps all comparisons correct (Schubfach, section 9.4; n is below 2 ** 31).
     """
@@ -239,9 +240,10 @@ def put_decimal(out: Bytes, at: int, digits: int, power: int) -> int:
 def _put_few_digits(out: Bytes, at: int, bits: int) -> int:
     """Write a number from 2 ** -13 to below 2 ** 19 with six digits or fewer, if they are enough.
 
-    Returns `at` if they are not. If they are, no shorter decimal is another one: decimals of six
-    digits are different numbers. Rounding twice is exact here, as no quotient of these sizes is so
-    close to the middle between two numbers without being the middle.
+    Returns `at` if they are not enough. If they are enough, the result is the shortest decimal,
+    because different decimals of six digits are different numbers. Rounding twice is exact here:
+    no quotient of these sizes is so close to the middle between two numbers without being the
+    middle.
     """
     exponent = bits >> 23
     if not _LEAST_FEW <= exponent < _MOST_FEW:
@@ -292,7 +294,9 @@ def _put_scientific(out: Bytes, at: int, digits: int, count: int, exponent: int)
 
 @kernel
 def put_reals(out: Bytes, at: int, bits: Ints, start: int, end: int) -> int:
-    """Write numbers start to end - 1 of a column, given by their bits, with a space before each."""
+    """Write the numbers `start` to `end` - 1 of a column of bits, with a space before each
+    number.
+    """
     skipped = 0  # after a number of many digits, the next ones probably have many, too
     for i in range(start, end):
         out[at] = ord(" ")

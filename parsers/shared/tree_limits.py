@@ -14,18 +14,18 @@ def check_size(source: Source, limits: Limits, language: str) -> None:
 
 
 def too_deep(source: Source, span: Span | None, limits: Limits) -> LimitError:
-    """Return the error for a node that is nested too deep."""
+    """Return the error for a node that is nested too deeply."""
     message = f"nested more than {min(limits.max_depth, DEEPEST)} deep"
     return LimitError(message, source=source, span=span, hint=limit_hint("max_depth"))
 
 
 def too_many(source: Source, span: Span | None, limits: Limits, what: str = "nodes") -> LimitError:
-    """Return the error for too many nodes."""
+    """Return the error for too many nodes. what: the word for nodes."""
     message = f"more than {limits.max_nodes:,} {what}"
     return LimitError(message, source=source, span=span, hint=limit_hint("max_nodes"))
 
 
 def too_long(source: Source, span: Span, limits: Limits, unit: str) -> LimitError:
-    """Return the error for a text that is too long."""
+    """Return the error for a text that is too long. unit: the word for its units."""
     message = f"a text of more than {limits.max_name:,} {unit}"
     return LimitError(message, source=source, span=span, hint=limit_hint("max_name"))

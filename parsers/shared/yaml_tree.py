@@ -1,7 +1,8 @@
 """Parse YAML bytes into a tree whose scalars are strings (`exset.grammars.columns.tree`).
 
 ruamel.yaml scans and parses. YAML's own types are not used: tags create no objects, and merge keys
-merge nothing. Depth, nodes and lengths are limited, and no alias can contain itself.
+merge nothing. The depth, the number of nodes and the lengths of texts are limited, and no alias
+can contain itself.
 """
 
 import re
@@ -30,7 +31,9 @@ _NAME = re.compile(rb"[\r\n](?=[\w\"'\x80-\xff])")
 
 
 class BadKey(NamedTuple):
-    """An invalid key of a mapping: `name` is a repeated name, or None for a key that is no text."""
+    """An invalid key of a mapping: `name` is a repeated name, or None for a key that is not a
+    text.
+    """
 
     span: Span | None
     name: str | None
@@ -49,10 +52,10 @@ class Document(NamedTuple):
 
 
 def document(source: Source, limits: Limits) -> Document:
-    """Read the first document; an alias gives the same node object again.
+    """Read the first document; the node of an alias is the object to which it refers.
 
-    Raises FormatError for text that is not YAML, LimitError for more than `max_depth`, `max_nodes`,
-    `max_name` or `max_text`.
+    Raises FormatError for text that is not YAML, LimitError for text that exceeds `max_depth`,
+    `max_nodes`, `max_name` or `max_text`.
     """
     check_size(source, limits, "YAML")
     text = Text(source)
@@ -68,9 +71,9 @@ def document(source: Source, limits: Limits) -> Document:
 
 
 def _later_errors(source: Source, error: FormatError, limits: Limits) -> Iterator[Finding]:
-    """Yield later errors: after each error, read again from the next name in column 1.
+    """Yield later errors: after each error, read on from the next name in column 1.
 
-    This rest is read as a mapping. It may use an anchor that is defined before it.
+    The text from this name on is read as a mapping. It may use an anchor that is defined earlier.
     """
     while error.place is not None and error.place.span is not None:
         found = _NAME.search(source.data, error.place.span.start - source.start)
@@ -107,12 +110,14 @@ class Text:
             raise self.error("this byte is not UTF-8", Span(at, at + 1), hint) from None
 
     def span(self, start: int, end: int) -> Span:
-        """Return the span of some characters, without the whitespace after them."""
+        """Return the span of the characters `start` to `end` - 1, without the white space at their
+        end.
+        """
         end = max(start, len(self.text[start:end].rstrip()) + start)
         return Span(self._offset(start), self._offset(end))
 
     def bounds(self, start: int, end: int) -> tuple[int, int]:
-        """Return the bytes of some characters: the offsets of the first one and after the last."""
+        """Return where the bytes of the characters `start` to `end` - 1 begin and end."""
         return self._offset(start), self._offset(end)
 
     def error(self, message: str, span: Span | None, hint: str | None = None) -> FormatError:
@@ -138,8 +143,8 @@ class Text:
 class _Open:
     """A sequence or mapping that is being read.
 
-    span: the span of its first character. bracket: the offset of the innermost flow bracket, if
-    any. items: the items; for a mapping, each key and then its value.
+    span: the span of its first character. bracket: the offset of the innermost flow bracket, None
+    if there is none. items: the items; for a mapping, each key and then its value.
     """
 
     span: Span
@@ -200,7 +205,7 @@ class _Composer:
             raise too_deep(self._text.source, span, self._limits)
 
     def _begin(self, span: Span | None, anchor: str | None) -> None:
-        """Count a node and reserve its anchor."""
+        """Count a node, and reserve the name of its anchor."""
         self._nodes += 1
         if self._nodes > self._limits.max_nodes:
             raise too_many(self._text.source, span, self._limits)
@@ -229,7 +234,7 @@ class _Composer:
         return members
 
     def _events(self) -> Iterator[events.Event]:
-        """Yield the events of the file; raise every error of the library as FormatError."""
+        """Yield the parser events of the file; raise each error of the library as FormatError."""
         last, context = 0, None
         try:
             for event in YAML(typ="safe", pure=True).parse(self._text.text):

@@ -1,1 +1,3 @@
-"""Sibling formats: files of svmlight, SNNS, CNTK and MikeNet, which are read as tables."""
+"""Parse and write files of svmlight, SNNS, CNTK, MikeNet, emergent and Kaldi, which are read as
+tables.
+"""

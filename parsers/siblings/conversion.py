@@ -1,4 +1,4 @@
-"""The kernels that convert numerals of sibling formats: some tokens of a text at once."""
+"""Kernels that convert numerals: many tokens of a text at once."""
 
 from typing import Final
 
@@ -31,8 +31,8 @@ def reals(
 ) -> int:
     """Convert tokens without their first `skip` bytes to numbers, rounded once.
 
-    Stores the places in `tokens` of those that it cannot convert in `hard`, and returns their
-    count; with `is_single`, also of those that must not be rounded again, to binary32.
+    Fills `hard` with the indices in `tokens` of tokens that it cannot convert, and returns their
+    count; with `is_single`, also of tokens whose numbers must not be rounded again, to binary32.
     """
     left = 0
     for place in range(len(tokens)):
@@ -61,7 +61,7 @@ def integers(
     values: Longs,
     hard: Longs,
 ) -> int:
-    """Convert tokens without their first `skip` bytes to integers, as `reals`."""
+    """Convert tokens without their first `skip` bytes to integers; fill `hard` as `reals` does."""
     left = 0
     for place in range(len(tokens)):
         token = tokens[place]
@@ -92,7 +92,9 @@ def pairs(
     values: NDArray[np.float64],
     hard: Longs,
 ) -> int:
-    """Convert tokens such as `12:0.5` to an index and a number, as `reals`."""
+    """Convert tokens such as `12:0.5` to an index and a number each; fill `hard` as `reals`
+    does.
+    """
     left = 0
     for place in range(len(tokens)):
         token = tokens[place]
@@ -118,7 +120,7 @@ def pairs(
 
 @inline_kernel
 def _real(buffer: Bytes, at: int, end: int) -> float:
-    """Return the value of a numeral without a sign, or -1."""
+    """Return the value of a numeral without a sign, or -1 if the kernel cannot convert it."""
     point, whole = at, 0
     while 0 <= point < end and 48 <= buffer[point] <= 57:
         whole = whole * 10 + (int(buffer[point]) - 48)

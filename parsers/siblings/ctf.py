@@ -48,10 +48,11 @@ def parse(
 ) -> Table:
     """Return a table with a row for each line, and a column for each stream.
 
-    `example` numbers the sequences. A dense stream is a column of arrays, float32 [size]. A sparse
-    stream has two columns of lists: `NAME.index`, int64, and `NAME.value`, float32. A stream is
-    absent in a line without it. streams: the streams to read, such as `A=dense:5,B=sparse:100`; by
-    default all, with the sizes that the file shows. Raises FormatError; OptionError for `streams`.
+    The column `example` has the number of each line's sequence. A dense stream becomes a column of
+    arrays, float32 [size]. A sparse stream becomes two columns of lists: `NAME.index`, int64, and
+    `NAME.value`, float32. If a line lacks a stream, its row is absent. streams: the streams to
+    read, such as `A=dense:5,B=sparse:100`; by default all, with the sizes that the file shows.
+    Raises FormatError for a text that CNTK cannot read, OptionError for wrong `streams`.
     """
     words = Words.of(GRAMMAR, source, engine, CTF, findings, _hint)
     begins, names = words.where("LINE", "ID"), words.where("NAME")
@@ -82,7 +83,7 @@ def _hint(unexpected: Unexpected) -> str:
 
 
 def _chosen(text: str) -> Mapping[str, tuple[str, int]]:
-    """Return the kinds and the sizes of the streams in an option."""
+    """Return the kind and the size of each stream in the option `streams`."""
     found = {}
     for part in text.replace(",", " ").split():
         name, _, rest = part.rpartition("=")
@@ -94,7 +95,9 @@ def _chosen(text: str) -> Mapping[str, tuple[str, int]]:
 
 
 class _Stream:
-    """The samples of one stream: their tokens, the tokens after them, and their rows."""
+    """The samples of one stream: the first token of each, the token after its last, and its
+    row.
+    """
 
     def __init__(
         self, words: Words, name: str, tokens: Longs, ends: Longs, rows: Longs, count: int
@@ -131,12 +134,12 @@ class _Stream:
 
     @property
     def numbers(self) -> tuple[Longs, Longs]:
-        """How many numbers each sample has, and the tokens of all of them."""
+        """How many numbers each sample has, and the tokens of all these numbers."""
         counts = self.ends - self.tokens - 1
         return counts, row_indices(self.tokens + 1, counts)
 
     def dense(self, size: int, limits: Limits) -> Numbers:
-        """Return the samples as arrays; short ones are filled with 0."""
+        """Return the samples as arrays; shorter samples are filled with 0."""
         counts, at = self.numbers
         width = size or int(counts.max(initial=0))
         if (wide := counts > width).any():
@@ -176,7 +179,7 @@ class _Stream:
 
 
 def _sequences(words: Words, begins: Longs, used: Longs) -> Any:
-    """Return the number of the sequence of each row: its id, or its place in the file."""
+    """Return the number of each row's sequence: its id, or its position in the file."""
     has_id = words.is_a("ID", among=begins)
     if not used.size or not has_id[0]:
         return np.arange(used.size)
@@ -207,7 +210,7 @@ def _sequences(words: Words, begins: Longs, used: Longs) -> Any:
 
 
 def _report_empty(words: Words, begins: Longs, used: Longs) -> None:
-    """Add a finding for each line without a sample, but for the end of the text."""
+    """Add a finding for each line without a sample, except at the end of the text."""
     empty = begins[np.setdiff1d(np.arange(begins.size), used)]
     is_end = words.ends[empty] - words.base >= len(words.source.data)
     is_end &= words.is_a("LINE", among=empty)
@@ -215,7 +218,7 @@ def _report_empty(words: Words, begins: Longs, used: Longs) -> None:
 
 
 def _report_missing(stream: _Stream, begins: Longs, sequences: Any) -> None:
-    """Add a finding for the first sequence without a sample of a stream."""
+    """Add a finding for the first sequence that has no sample of a stream."""
     lacking = np.setdiff1d(sequences, sequences[stream.present])
     if lacking.size:
         token = int(begins[(sequences == lacking[0]).argmax()])

@@ -24,10 +24,12 @@ _NAME: Final = re.compile(rb"[^\0-\x20|#][^\0-\x20|]*+")
 
 
 def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return a line for each row: each column of numbers is a dense stream, in 32 bits.
+    """Return a line for each row: each column of numbers becomes a dense stream, rounded to 32
+    bits.
 
-    `NAME.index` and `NAME.value` are a sparse stream. `example` gives the ids, unless it numbers
-    the rows. Raises FormatError; with `lossy`, samples with NaN are left out.
+    `NAME.index` and `NAME.value` become a sparse stream. `example` gives the ids, unless it is
+    just the number of each row. Raises FormatError for columns and values that the format cannot
+    store; with `lossy`, samples with NaN are left out.
     """
     losses = Losses(lossy, Findings() if findings is None else findings)
     patterns = Patterns.of(table, losses, "CTF")
@@ -82,7 +84,7 @@ def _add(
     column: str,
     losses: Losses,
 ) -> None:
-    """Add a stream to the lines; wrong: the rows with NaN."""
+    """Add a stream to the lines. wrong: a mask of the rows with NaN."""
     raw = stream.encode("utf-8", "surrogateescape")
     if not _NAME.fullmatch(raw):
         losses.report(column, "CTF has no streams with blanks, `|` or an empty name")
@@ -95,7 +97,9 @@ def _add(
 
 
 def _first_row(named: tuple[str, TableColumn]) -> int:
-    """Return the first row with a number: a reader meets the streams in this order."""
+    """Return the first row of a column with a number; streams are sorted by it, as a reader finds
+    them.
+    """
     column = named[1]
     has_number = column.present
     if is_vector(column) and len(column):
@@ -108,7 +112,7 @@ def _says_nothing(patterns: Patterns, name: str) -> bool:
 
 
 def _ids(patterns: Patterns) -> list[bytes]:
-    """Return the id of each line; empty texts if each line is a sequence of its own."""
+    """Return the id of each line; the ids are empty if each line is a separate sequence."""
     column = patterns.others.get(EXAMPLE)
     if column is None or patterns.says_nothing(EXAMPLE):
         return [b""] * patterns.rows

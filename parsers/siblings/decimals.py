@@ -17,7 +17,7 @@ _NO_WORDS: Final[Mapping[str, bytes]] = MappingProxyType({})
 def decimals(values: NDArray[Any], words: Mapping[str, bytes] = _NO_WORDS) -> list[bytes]:
     """Return the text of each number; whole numbers have no point.
 
-    words: the texts for `nan`, `inf` and `-inf`, where they differ from these.
+    words: the texts to write for `nan`, `inf` and `-inf`, if they are others.
     """
     flat = np.ascontiguousarray(values).reshape(-1)
     if flat.dtype.kind != "f":
@@ -29,7 +29,7 @@ def decimals(values: NDArray[Any], words: Mapping[str, bytes] = _NO_WORDS) -> li
 
 
 def joined(texts: list[bytes], offsets: Longs, between: bytes = b" ") -> list[bytes]:
-    """Return the texts of each row as one; row i has texts[offsets[i]:offsets[i + 1]]."""
+    """Join the texts of each row; row i has texts[offsets[i]:offsets[i + 1]]."""
     return [between.join(texts[begin:end]) for begin, end in pairwise(offsets.tolist())]
 
 
@@ -39,7 +39,9 @@ def decimal_rows(values: NDArray[Any], words: Mapping[str, bytes] = _NO_WORDS) -
 
 
 def sparse_rows(sparse: Sparse, first: int, words: Mapping[str, bytes] = _NO_WORDS) -> list[bytes]:
-    """Return each row as `index:value`, each with a blank before it; indices begin at `first`."""
+    """Return each row as pairs `index:value`, with a blank before each pair; indices begin at
+    `first`.
+    """
     numbers = zip((sparse.index + first).tolist(), decimals(sparse.values, words), strict=True)
     return joined([b" %d:%b" % pair for pair in numbers], sparse.offsets, b"")
 

@@ -1,4 +1,4 @@
-"""Parse tables of emergent as ReadCSV of emer/etable does, with the cells of tensors in place."""
+"""Parse tables of emergent as ReadCSV of emer/etable does; indices place the cells of tensors."""
 
 import re
 from dataclasses import dataclass, replace
@@ -45,7 +45,9 @@ _EXACT: Final = 1 << 53
 
 @dataclass(frozen=True)
 class _Column:
-    """A column of the header; places: where a row has its cells, in the order of the tensor."""
+    """A column in the header. places: the positions in a row of its cells, in the order of the
+    tensor.
+    """
 
     name: str
     dtype: str
@@ -61,10 +63,11 @@ def parse(
     engine: Engine = "auto",
     as_go: bool = False,
 ) -> Table:
-    """Return the table of a file: tensors are arrays, and names are those of `as_patterns`.
+    """Return the table of a file: tensors become arrays, and names are those of `as_patterns`.
 
-    An empty cell is an absent number, or NaN in an array. as_go: take the cells of a tensor as they
-    come, as emergent in Go does, and ignore their indices. Raises FormatError.
+    An empty cell is an absent number, or NaN in an array. as_go: ignore the indices of a tensor's
+    cells and read the cells in order, as emergent in Go does. Raises FormatError for a file that
+    emergent cannot read.
     """
     first = source.data[: max(source.data.find(b"\n", 2), 0) or None]
     grammar, tokens = grammar_of(b"\t" in first or b"," not in first), len(source.data) // 4
@@ -85,7 +88,7 @@ def parse(
 
 @cache
 def grammar_of(has_tabs: bool) -> Grammar:
-    """Return the grammar of files with tabs, or else with commas."""
+    """Return the grammar of files with tabs or, if not `has_tabs`, with commas."""
     with open(path.join(*grammars.__path__, "emergent.lark"), encoding="ascii") as file:
         rules = "".join(line for line in file if not line.startswith("//"))
     words = dict.fromkeys(("CELL", "CELL_QUOTED"), "a tab" if has_tabs else "`,`")
@@ -96,7 +99,7 @@ def grammar_of(has_tabs: bool) -> Grammar:
 
 
 def _columns(names: list[str], cells: Cells, findings: Findings, *, as_go: bool) -> list[_Column]:
-    """Return the columns of the header. Raises FormatError for one that exset cannot read."""
+    """Return the columns in the header. Raises FormatError for a column that exset cannot read."""
 
     def error(place: int, message: str, hint: str) -> FormatError:
         span, code = cells.span(place), "emergent-header"
@@ -168,7 +171,11 @@ class _Rows:
         self.findings.add(EMERGENT.finding(code, place, raw=raw, **words))
 
     def marked(self, expected: bool) -> Longs:
-        """Return 1 for each row that begins with `_D:`, else 0, with a finding for odd rows."""
+        """Return 1 for each row that begins with `_D:`, else 0; add a finding for rows that should
+        not.
+
+        expected: whether rows should begin with `_D:`.
+        """
         cells = self.cells
         firsts, ends = cells.starts[:: cells.width], cells.ends[:: cells.width]
         at = np.minimum(firsts[:, np.newaxis] + np.arange(3), cells.buffer.size - 1)
@@ -214,7 +221,7 @@ class _Rows:
     def numbers(
         self, which: Longs, missing: Flags, dtype: str, *, compiled: bool
     ) -> tuple[Any, Flags]:
-        """Return cells as float64, and which of them are missing or empty."""
+        """Return cells as float64, and a mask of the cells that are missing or empty."""
         cells, values = self.cells, np.empty(which.size, np.float64)
         hard, run = np.empty(which.size, np.int64), KERNELS.choose(reals, compiled)
         left = run(cells.buffer, 0, cells.starts, cells.ends, which, 0, False, values, hard)
@@ -236,7 +243,7 @@ class _Rows:
         return values, missing
 
     def whole(self, values: Any, missing: Flags, which: Longs, dtype: str) -> Any:
-        """Return numbers as integers or flags, NaN as 0; NaN is missing, too."""
+        """Return numbers as integers or flags, NaN as 0; mark NaN as missing."""
         missing |= np.isnan(values)
         values = np.where(missing, 0, values)
         if dtype == "bool":

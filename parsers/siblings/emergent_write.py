@@ -28,10 +28,10 @@ _MOST: Final = (1 << 63) - 1024
 
 
 def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return the rows of a table, with arrays as tensors, and the names of `from_patterns`.
+    """Return the rows of a table; arrays become tensors, and names are those of `from_patterns`.
 
-    An absent number is an empty cell. Raises FormatError for columns that emergent does not have,
-    and for values that it reads otherwise; with `lossy` they are left out.
+    An absent number becomes an empty cell. Raises FormatError for columns that emergent does not
+    have, and for values that it would not read back; with `lossy` they are left out.
     """
     losses = Losses(lossy, Findings() if findings is None else findings)
     patterns = Patterns.of(table, losses, "emergent")

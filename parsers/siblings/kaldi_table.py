@@ -1,4 +1,4 @@
-"""Parse the tables of a data directory of Kaldi: keys and values."""
+"""Parse the files in a data directory of Kaldi that are tables of keys and values."""
 
 import re
 from functools import partial
@@ -29,9 +29,10 @@ _UNUSUAL: Final = re.compile(
 def parse(
     source: Source, *, is_words: bool, findings: Findings, engine: Engine
 ) -> dict[bytes, bytes]:
-    """Return the values of a file by key; of a key that comes twice, the first one.
+    """Return the values of a file by key; if a key is repeated, its first value counts.
 
-    is_words: a value is text with any blanks; else blanks only separate fields. Raises FormatError.
+    is_words: whether a value is a text with any blanks; if not, blanks only separate fields.
+    Raises FormatError for a syntax error.
     """
     hint = "write: key, one blank, value; no line begins with a blank"
     words = Words.of(GRAMMAR, source, engine, KALDI, findings, lambda _: hint)
@@ -61,7 +62,7 @@ def _words(what: str, _: int) -> dict[str, object]:
 
 
 def _wrong(raw: bytes, *, is_words: bool) -> str:
-    """Return what is wrong with the blank and the value after a key; "" if nothing is."""
+    """Return the problem of the blank and the value after a key; "" if they are valid."""
     if not raw.strip():
         return "has no value"
     if invalid_utf8(raw) is not None:

@@ -47,7 +47,11 @@ _OLD: Final = re.compile(rb"\[|tag:|[A-Za-z]\w*\s+\[")
 
 
 class _Range(NamedTuple):
-    """Values of a group: of all units, or of those in `units`; ticks `first` to `end` - 1."""
+    """The values of a group in the ticks `first` to `end` - 1.
+
+    values: of all units or, if `units` is given, of these units. others: the value of all other
+    units.
+    """
 
     side: str
     group: str
@@ -66,12 +70,13 @@ def parse(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Table:
-    """Return a table of events: `example`, `event`, `name`, `frequency`, and inputs and targets.
+    """Return a table of events: `example`, `event`, `name`, `frequency`, inputs and targets.
 
-    `inputs.GROUP` and `targets.GROUP` are arrays, float32 [units], absent in an event without
+    `inputs.GROUP` and `targets.GROUP` are arrays, float32 [units], absent in an event that has no
     values for the group. An event is a span of ticks in which no value changes. `max_time` and
-    `min_time` are the number of these ticks, absent for the last event of an example.
-    Raises FormatError, and LimitError for sparse values that need too many bytes.
+    `min_time` are the number of these ticks, absent for the last event of an example. Raises
+    FormatError for a text that MikeNet cannot read, LimitError for sparse values that need too
+    many bytes.
     """
     words = Words.of(GRAMMAR, source, engine, MIKENET, findings, _hint)
     for token in words.where("SOFT")[:1].tolist():
@@ -115,7 +120,7 @@ def _end_check(words: Words, ends: Longs) -> None:
 
 
 def _numbers(words: Words) -> Floats:
-    """Return the number of each token as sscanf reads it; NaN for no value."""
+    """Return the number of each token as sscanf reads it; NaN if it reads no number."""
     found = np.zeros(len(words), np.float32)
     tokens, others = words.where("NUMBER"), words.where("OTHER")
     found[tokens] = words.float32s(tokens)
@@ -177,7 +182,7 @@ def _unit(words: Words, token: int, number: float) -> int:
 
 
 def _ticks(raw: bytes) -> tuple[int, int]:
-    """Return the first tick of a time, and the tick after its last one."""
+    """Return the first tick of a time in the text, and the tick after its last."""
     if raw == b"ALL":
         return 0, LAST
     match = _TIME.match(raw)
@@ -187,19 +192,23 @@ def _ticks(raw: bytes) -> tuple[int, int]:
 
 
 def _cuts(each: _Range) -> set[int]:
-    """Return the ticks at which values begin or end, within the time of an example."""
+    """Return the ticks at which the values of a range begin or end, other than those of the
+    example.
+    """
     return {each.first, each.end} - {0, LAST} if each.first < each.end else set()
 
 
 def _events(ranges: list[_Range]) -> list[tuple[int, int]]:
-    """Return the spans of ticks in which nothing changes, one or more."""
+    """Return the events of an example: one or more spans of ticks in which no value changes."""
     if all(each.first == 0 and each.end == LAST for each in ranges):
         return [(0, LAST)]
     return [*pairwise([0, *sorted({tick for each in ranges for tick in _cuts(each)}), LAST])]
 
 
 def _sizes(words: Words, ranges: list[_Range]) -> dict[tuple[str, str], int]:
-    """Return the number of units of each group. Raises FormatError if it differs."""
+    """Return the number of units of each group. Raises FormatError if a group has different
+    numbers.
+    """
     full: dict[str, int] = {}
     for each in ranges:
         size = each.values.size
@@ -233,8 +242,8 @@ def _sides(
 ) -> dict[str, TableColumn]:
     """Return the columns of inputs, then of targets; a later line replaces an earlier one.
 
-    The groups are in the order of their first events. A group all of whose values MikeNet ignores
-    has no column.
+    The groups are in the order of their first events. A group gets no column if MikeNet ignores
+    all its values.
     """
     rows, left = len(events), limits.max_expand
     order = sorted(sizes, key=lambda key: key[0])
@@ -277,7 +286,9 @@ def _sides(
 
 
 def _words_of(words: Words, numbers: Floats, ends: Longs, example: Longs) -> dict[str, TableColumn]:
-    """Return the columns of the words of examples, for each event."""
+    """Return the columns for the keywords of examples, such as the name, with a row for each
+    event.
+    """
     begins = np.append(True, example[1:] != example[:-1]) if example.size else example > 0
     event = np.arange(example.size) - np.flatnonzero(begins)[np.cumsum(begins) - 1]
     columns: dict[str, TableColumn] = {

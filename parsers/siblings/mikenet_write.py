@@ -22,10 +22,11 @@ _SIDES: Final = MappingProxyType({"inputs": b"CLAMP", "targets": b"TARGET"})
 
 
 def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return the examples of a table, whose rows are events.
+    """Return the examples in a table, whose rows are events.
 
     `max_time` is the number of ticks of an event; without it the last event lasts to the end. A
-    column without a group belongs to the group `Input` or `Output`. Raises FormatError.
+    column without a group belongs to the group `Input` or `Output`. Raises FormatError for columns
+    and values that the format cannot store.
     """
     losses = Losses(lossy, Findings() if findings is None else findings)
     patterns = Patterns.of(table, losses, "MikeNet")
@@ -77,7 +78,7 @@ def _time(first: int, end: int) -> bytes:
 
 
 def _examples(patterns: Patterns) -> tuple[Longs, Any]:
-    """Return the first row of each example, and whether each row is one."""
+    """Return the first row of each example, and a mask of these rows."""
     column = patterns.others.get("example")
     is_new = np.ones(patterns.rows, np.bool_)
     if isinstance(column, Numbers) and not column.shape and column.present.all():
@@ -89,7 +90,10 @@ def _examples(patterns: Patterns) -> tuple[Longs, Any]:
 
 
 def _ticks(patterns: Patterns, is_new: Any) -> tuple[list[int], list[int]]:
-    """Return the first tick of each event, and the tick after its last one."""
+    """Return the first tick of each event, and the tick after its last.
+
+    is_new: a mask of the first row of each example.
+    """
     column = patterns.others.get("max_time")
     lengths = [0] * patterns.rows
     if isinstance(column, Numbers) and is_single(column, "iuf"):

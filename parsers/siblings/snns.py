@@ -54,11 +54,13 @@ def parse(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Table:
-    """Return a table of patterns: `inputs`; `targets` and `name` (the class) if the file has them.
+    """Return a table of patterns: `inputs`, and if the file has them `targets` and `name` (the
+    class).
 
-    Inputs and targets are float32 [rows, units]. Patterns of variable sizes are lists instead, with
-    `input_sizes` and `target_sizes`, int64 [rows, dimensions]. The metadata has the redistribution
-    of classes, and the remap function. Raises FormatError.
+    Inputs and targets are float32 [rows, units]. Patterns of variable sizes become lists instead,
+    and their sizes `input_sizes` and `target_sizes`, int64 [rows, dimensions]. The metadata has
+    the redistribution of classes, and the remap function. Raises FormatError for a text that SNNS
+    refuses.
     """
     words = Words.of(GRAMMAR, source, engine, SNNS, findings, lambda _: _HINTS["syntax"])
     if (at := source.data.find(b"\r") + source.start) >= source.start:
@@ -89,10 +91,10 @@ def parse(
 
 
 class _Header:
-    """The header of a file. Raises FormatError for what SNNS refuses.
+    """The header of a file. Raises FormatError for a header that SNNS refuses.
 
-    width: the words of a pattern of one size: inputs, outputs, class. most: the maximum sizes of
-    inputs and of outputs. end: the token after the header.
+    width: the number of words in a pattern of fixed size: inputs, outputs, class. most: the
+    maximum sizes of inputs and of outputs. end: the token after the header.
     """
 
     def __init__(self, words: Words) -> None:
@@ -133,18 +135,24 @@ class _Header:
         raise self.words.error(token, code, message, _HINTS[code])
 
     def reals(self, name: str) -> Any:
-        """Return the numbers of a keyword as float64."""
+        """Return the numbers after a keyword as float64."""
         return self.words.float64s(np.array(self.said[name], np.int64))
 
     def count(self, name: str, least: int = 0) -> int:
-        """Return the number of a keyword as SNNS reads it, truncated; 0 without the keyword."""
+        """Return the number after a keyword as SNNS reads it, truncated; 0 if the keyword is
+        missing.
+
+        least: the smallest number that is allowed.
+        """
         if name not in self.said:
             return 0
         [token] = self.said[name]
         return self.whole(token, least, _HUGE)
 
     def whole(self, token: int, least: int, most: int) -> int:
-        """Return a number from `least` to `most`, truncated."""
+        """Return the number of a token, truncated. Raises FormatError unless it is from `least` to
+        `most`.
+        """
         words, raw = self.words, shown(self.words.raw(token))
         [real] = words.float64s(np.array([token])) if words.is_a("NUMBER")[token] else [-1.0]
         if not least <= real < most + 1:
@@ -154,7 +162,9 @@ class _Header:
         return int(real)
 
     def sizes(self, name: str, most: str) -> list[int]:
-        """Return the maximum sizes of a side."""
+        """Return the maximum sizes of the inputs, or of the outputs. name, most: the keywords in
+        the header.
+        """
         found = [self.whole(token, 1, _HUGE) for token in self.said.get(most, [])]
         if len(found) != self.count(name) or len(found) > MOST_SIZES:
             message = (
@@ -174,7 +184,11 @@ class _Header:
             self.refuse(end, message, "snns-values")
 
     def variable(self) -> tuple[list[Longs], list[Longs], list[Longs]]:
-        """Return the first tokens and the lengths of inputs, outputs and classes; and the sizes."""
+        """Return, for patterns of variable sizes, the first tokens and lengths of their parts; and
+        the sizes.
+
+        The parts of a pattern are inputs, outputs and class.
+        """
         is_open, is_close = (self.words.is_a(name).tolist() for name in ("OPEN", "CLOSE"))
         at, tokens = self.end, len(self.words)
         starts, lengths, sizes = ([list[int]() for _ in range(count)] for count in (3, 3, 2))
@@ -206,7 +220,9 @@ class _Header:
         return tuple(made)  # type: ignore[return-value]
 
     def values(self, starts: Longs, lengths: Longs) -> Any:
-        """Return the numbers of all patterns. Raises FormatError for a word among them."""
+        """Return the numbers in all patterns. Raises FormatError for a token that is not a
+        number.
+        """
         tokens = row_indices(starts, lengths)
         is_number = self.words.is_a("NUMBER", among=tokens)
         if not is_number.all():

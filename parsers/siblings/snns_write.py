@@ -24,11 +24,11 @@ _CLASS: Final = re.compile(rb"(?![vV][0-9]+\.[0-9])[^ \t\r\n\f\0\x1a#\[\]][^ \t\
 
 
 def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return the patterns of a table: its inputs, its targets, and its names as classes.
+    """Return the patterns in a table: its inputs, its targets, and its names as classes.
 
-    Inputs and targets are arrays, or lists of any length, with the sizes of each pattern in
-    `input_sizes` and `target_sizes`; numbers have 32 bits. Raises FormatError; with `lossy`,
-    patterns with NaN are left out.
+    Inputs and targets are arrays; or lists, and the sizes of each pattern are in `input_sizes` and
+    `target_sizes`. Numbers are rounded to 32 bits. Raises FormatError for columns and values that
+    the format cannot store; with `lossy`, patterns with NaN are left out.
     """
     losses = Losses(lossy, Findings() if findings is None else findings)
     patterns, kept = Patterns.of(table, losses, "SNNS"), list[str]()
@@ -70,14 +70,20 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
 
 
 class _Side:
-    """The values of one side, one after the other; units: of a pattern of one size."""
+    """The values of the inputs, or of the targets, pattern after pattern.
+
+    units: how many values a pattern of fixed size has. sizes: the sizes of each pattern, if they
+    vary.
+    """
 
     def __init__(self, values: Any, offsets: Longs, units: int, sizes: Longs | None) -> None:
         self.values, self.offsets, self.units, self.sizes = values, offsets, units, sizes
 
 
 def _lists(column: Lists, side: int, patterns: Patterns) -> _Side:
-    """Return the values of lists. Raises FormatError where their sizes do not fit."""
+    """Return the values of a column of lists. Raises FormatError if the column of sizes does not
+    fit it.
+    """
     name, given = SIZES[side], patterns.others.get(SIZES[side])
     assert isinstance(column.items, Numbers)
     sizes = column.lengths.reshape(-1, 1)
@@ -93,7 +99,7 @@ def _lists(column: Lists, side: int, patterns: Patterns) -> _Side:
 
 
 def _classes(names: object, keep: Any, losses: Losses) -> list[bytes]:
-    """Return the class of each row; none if the names cannot be classes."""
+    """Return the class of each row; return no classes if the names cannot be classes."""
     if not isinstance(names, Strings) or not names.present.any():
         return []
     classes = [name or b"" for name in Strings.unchecked(**vars(names))]

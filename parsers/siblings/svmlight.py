@@ -56,11 +56,12 @@ def parse(
     features: int | str = "",
     dense: bool = False,
 ) -> Table:
-    """Return a table: `target`, `qid` if there are any, `index` and `value`; indices count from 0.
+    """Return a table: `target`, `qid` if a row has one, `index` and `value`; indices count from 0.
 
-    zero_based: "yes" or "no"; "auto": the file counts from 1 unless it has an index 0. features:
-    their number. dense: one column `inputs`, float64 [rows, units], in place of `index` and
-    `value`. Raises FormatError; LimitError for dense rows of too many bytes.
+    zero_based: "yes" or "no", whether indices in the file count from 0; "auto": they count from 1
+    unless there is an index 0. features: the number of features. dense: return one column
+    `inputs`, float64 [rows, units], instead of `index` and `value`. Raises FormatError for a text
+    that scikit-learn cannot read, LimitError for dense rows of too many bytes.
     """
     words = Words.of(GRAMMAR, source, engine, SVMLIGHT, findings, _hint)
     lines, numbers = words.where("LINE"), words.is_a("NUMBER")
@@ -108,8 +109,9 @@ def parse(
 def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
     """Return the rows of a table, with indices from 1.
 
-    The table has `index` and `value`, or inputs, whose zeros are left out; and one number as
-    target, or a list of labels. Without a target the label is 0. Raises FormatError.
+    The table has `index` and `value`, or inputs, whose zeros are left out. Its target is one
+    number, or a list of labels; without a target the label is 0. Raises FormatError for columns
+    and values that the format cannot store.
     """
     losses = Losses(lossy, Findings() if findings is None else findings)
     patterns = Patterns.of(table, losses, _TITLE)
@@ -153,7 +155,10 @@ def _hint(unexpected: Unexpected) -> str:
 
 
 def _header(words: Words, rows: int) -> int:
-    """Report the header, and return its number of features. Raises FormatError."""
+    """Report the header, and return its number of features.
+
+    Raises FormatError for a word in it that is not a number.
+    """
     for token in (1, 2, 3):
         if not words.raw(token).lstrip(b"+").isdigit():
             message = f"{shown(words.raw(token))} is no number of a header"
@@ -184,7 +189,7 @@ def _check(words: Words, tokens: Longs, sparse: Sparse, least: int) -> None:
 
 
 def _report(words: Words, empty: Longs, bounds: Longs) -> None:
-    """Add the findings about lines: the first of each kind that libsvm refuses."""
+    """Add the findings about lines that libsvm refuses: one for the first line of each kind."""
     queries, firsts = words.where("QUERY"), bounds[:-1] + 1
     if queries.size:
         words.report("svmlight-query", firsts[counts_between(queries, bounds) == 0])
@@ -203,7 +208,7 @@ def _what(what: str, _: int) -> dict[str, object]:
 
 
 def _targets(words: Words, bounds: Longs) -> Numbers | Lists:
-    """Return the targets: numbers, or lists if not all rows have one."""
+    """Return the targets: numbers, or lists if a row does not have exactly one."""
     labels = words.where("NUMBER", "LABELS")
     labels = labels[labels > bounds[0]]
     if labels.size == bounds.size - 1 and not words.count("LABELS"):

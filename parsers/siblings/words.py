@@ -1,4 +1,4 @@
-"""The tokens of a sibling format: numbers, text and findings."""
+"""The tokens of a text as numbers and strings, with the findings of its format."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -40,7 +40,7 @@ class Words(Tokens):
         findings: Findings | None,
         hint: Hint,
     ) -> "Words":
-        """Parse a text, and return its tokens. Raises FormatError."""
+        """Parse a text, and return its tokens. Raises FormatError for a syntax error."""
         room = len(source.content) // _BYTES_A_TOKEN + TOKENS
         [stream] = grammar.parse(source, engine, hint=hint, tokens=room)
         compiled = KERNELS.use_compiled(len(source.data), engine)
@@ -49,7 +49,9 @@ class Words(Tokens):
         return words
 
     def span(self, token: int) -> Span:
-        """Return the span of a token; a line break at its beginning ends the line before it."""
+        """Return the span of a token, without a line break at its beginning, which ends the line
+        before.
+        """
         span = super().span(token)
         has_break = self.raw(token).startswith(b"\n")
         return Span(span.start + has_break, span.end)
@@ -59,7 +61,7 @@ class Words(Tokens):
         return np.flatnonzero(self.is_a(*terminals))
 
     def strings(self, tokens: Longs) -> Strings:
-        """Return the bytes of some tokens."""
+        """Return the bytes of the given tokens."""
         starts, ends = self.starts[tokens] - self.base, self.ends[tokens] - self.base
         return Strings.from_spans(self.buffer, starts, ends)
 
@@ -77,7 +79,9 @@ class Words(Tokens):
         return values
 
     def integers(self, tokens: Longs, skip: int = 0) -> Longs:
-        """Return the integers of some tokens; one beyond 64 bits is the nearest of 64 bits."""
+        """Return the integers of the given tokens; an integer beyond 64 bits becomes the nearest
+        int64.
+        """
         values, hard = np.empty(tokens.size, np.int64), np.empty(tokens.size, np.int64)
         left = self.run(integers)(*self._spans, tokens, skip, values, hard)
         values[hard[:left]] = int64s(self._raws(tokens[hard[:left]], skip))
@@ -87,7 +91,7 @@ class Words(Tokens):
         """Return the indices and the numbers of tokens such as `12:0.5`.
 
         The numbers are rounded once, to binary32 with `is_single`, else to binary64. An index
-        beyond 64 bits is the nearest of 64 bits.
+        beyond 64 bits becomes the nearest int64.
         """
         index, values = np.empty(tokens.size, np.int64), np.empty(tokens.size, np.float64)
         hard = np.empty(tokens.size, np.int64)
@@ -106,7 +110,9 @@ class Words(Tokens):
         tokens: ArrayLike,
         words: Callable[[int], dict[str, object]] = lambda _: {},
     ) -> None:
-        """Add a finding for each token; words: returns values for its message, next to `raw`."""
+        """Add a finding for each token. words: returns values for its message, in addition to
+        `raw`.
+        """
 
         def finding(token: int) -> Finding:
             raw = shown(self.raw(token).strip())
@@ -117,7 +123,9 @@ class Words(Tokens):
     def _reals(
         self, tokens: Longs, skip: int, *, is_single: bool
     ) -> tuple[NDArray[np.float64], Longs]:
-        """Convert tokens; return also the places of those that the kernel leaves out."""
+        """Return the numbers of tokens, and the indices of tokens that the kernel cannot
+        convert.
+        """
         values, hard = np.empty(tokens.size, np.float64), np.empty(tokens.size, np.int64)
         left = self.run(reals)(*self._spans, tokens, skip, is_single, values, hard)
         return values, hard[:left]
@@ -131,12 +139,16 @@ class Words(Tokens):
 
 
 def counts_between(tokens: Longs, bounds: Longs) -> Longs:
-    """Return how many of the tokens are between each two bounds; both are in ascending order."""
+    """Return how many tokens are between each bound and the next; tokens and bounds must
+    ascend.
+    """
     return np.diff(np.searchsorted(tokens, bounds))
 
 
 def whole_number(value: int | str, name: str) -> int:
-    """Return the value of an option that is a number of units, 0 if unset; raise OptionError."""
+    """Return the value of an option that is a whole number, 0 if unset; raise OptionError if it is
+    not.
+    """
     try:
         number = int(value or 0)
     except ValueError:

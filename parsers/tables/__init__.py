@@ -1,1 +1,1 @@
-"""Tables as text: parsers and writers."""
+"""Parse and write text formats of tables: CSV, and lists of files."""

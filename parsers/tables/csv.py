@@ -1,6 +1,6 @@
 """Parse CSV and TSV (RFC 4180) into tables; `csv_write` writes them, `csv_stream` reads in chunks.
 
-Source: RFC 4180; Python's csv module, whose strict reader gives the same cells.
+Source: RFC 4180, and Python's csv module, whose strict reader gives the same cells.
 """
 
 from functools import cache
@@ -42,12 +42,13 @@ def parse(
 ) -> Table:
     """Return the table of a CSV file; the first row decides the delimiter: comma, semicolon or tab.
 
-    A column of integers is int64, or uint64 beyond it; one of numbers is float64; all others are
-    text. A column whose cells are all in quotation marks is text, too, unless all cells of the file
-    are in quotation marks. An empty cell is absent; in quotation marks it is an empty text.
-    `NAME:0` to `NAME:K` are one column of arrays. A sidecar that belongs to the file gives other
-    types, and the metadata. Raises FormatError for other syntax, for rows with another number of
-    cells than names, and for bytes that are not UTF-8.
+    A column of integers becomes int64, or uint64 if they are too large for it; a column of other
+    numbers becomes float64; all other columns become text. A column whose cells are all in
+    quotation marks becomes text, too, unless all cells of the file are in quotation marks. An
+    empty cell is absent; in quotation marks it is an empty text. `NAME:0` to `NAME:K` become one
+    column of arrays. A sidecar that belongs to the file gives other types, and the metadata.
+    Raises FormatError for a syntax error, for rows with more or fewer cells than there are names,
+    and for bytes that are not UTF-8.
     """
     findings = Findings() if findings is None else findings
     grammar = grammar_of(delimiter_of(source.data))
@@ -78,7 +79,7 @@ def parse(
 
 @cache
 def grammar_of(delimiter: bytes) -> Grammar:
-    """Return the grammar of files with a delimiter."""
+    """Return the grammar of files with this delimiter."""
     with open(path.join(*grammars.__path__, "csv.lark"), encoding="ascii") as file:
         rules = [line for line in file if not line.startswith("//")]
     mark = {b"\t": r"\t"}.get(delimiter, delimiter.decode())

@@ -1,4 +1,4 @@
-"""The cells of one column of CSV as text."""
+"""Write the cells of one column of CSV as text."""
 
 from typing import Any, Final, NamedTuple
 
@@ -24,9 +24,8 @@ class Cells(NamedTuple):
 def text_cells(text: Text, special: tuple[bytes, ...], *, has_marks: bool) -> Cells:
     """Return the cells of text, in quotation marks if needed.
 
-    has_marks: put all present cells in quotation marks.
-
-    special: the bytes that a cell cannot have without quotation marks.
+    special: the bytes that a cell cannot have without quotation marks. has_marks: put all present
+    cells in quotation marks.
     """
     flags = np.full(256, has_marks, np.bool_)
     flags[[byte[0] for byte in special]] = True
@@ -40,9 +39,10 @@ def text_cells(text: Text, special: tuple[bytes, ...], *, has_marks: bool) -> Ce
 
 
 def number_cells(column: Numbers, delimiter: bytes, is_alone: bool) -> Cells:
-    """Return the cells of rows of numbers; the cells of an array have delimiters between them.
+    """Return the cells of a column of numbers; an array becomes several cells, with delimiters
+    between.
 
-    is_alone: there is no other column, so that empty cells need quotation marks.
+    is_alone: whether there is no other column, so that empty cells need quotation marks.
     """
     width = column.values[:1].size if len(column) else 1
     values, present = column.values.reshape(-1), np.ascontiguousarray(column.present)
@@ -72,7 +72,7 @@ def _fits(values: Any) -> bool:
 
 
 def _text(value: Any) -> bytes:
-    """Return a number as text, a real as `shortest` writes it, with a point or an exponent."""
+    """Return a number as text; a real as its shortest decimal, with a point or an exponent."""
     kind = value.dtype.kind
     if kind == "b":
         return b"true" if value else b"false"
@@ -91,7 +91,9 @@ def _text(value: Any) -> bytes:
 def _joined(
     cells: list[bytes], present: Flags, width: int, delimiter: bytes, is_alone: bool
 ) -> Cells:
-    """Return rows of `width` cells each, with delimiters; the cells of an absent row are empty."""
+    """Join `width` cells to each row, with delimiters between; the cells of an absent row are
+    empty.
+    """
     missing = [_EMPTY if is_alone else b""] * width
     rows = [
         delimiter.join(cells[row * width : (row + 1) * width] if has else missing)

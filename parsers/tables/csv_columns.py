@@ -1,4 +1,4 @@
-"""The columns of CSV: the types that all rows decide, and the values of the rows of a chunk."""
+"""The columns of CSV: their types, for which all rows must be known, and the values in a chunk."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -20,11 +20,11 @@ from exset.parsers.tables.csv_rows import Cells
 
 @dataclass
 class Reading:
-    """What is known of the columns of a file whose rows come in chunks.
+    """Facts about the columns of a file, whose rows come in chunks.
 
-    `names`: their names. `shown`: what the cells of each column look like. `has_plain`: which
-    columns have a filled cell without quotation marks. `has_marks`, `all_marks`: whether some
-    cells, or all cells, of the file are in quotation marks.
+    `names`: the names of the columns. `shown`: what the cells of each column look like.
+    `has_plain`: which columns have a filled cell without quotation marks. `has_marks`,
+    `all_marks`: whether some cells, or all cells, of the file are in quotation marks.
     """
 
     names: list[str]
@@ -37,7 +37,7 @@ class Reading:
 
     @classmethod
     def of(cls, first: Cells, findings: Findings) -> Self:
-        """Begin with the row of names. Raises FormatError for two columns of one name."""
+        """Begin with the row of names. Raises FormatError for two columns with the same name."""
         names = first.names()
         if len(set(names)) < len(names):
             twice = next(i for i, name in enumerate(names) if name in names[:i])
@@ -96,7 +96,7 @@ class Reading:
 
     @cached_property
     def _groups(self) -> list[slice]:
-        """Neighbouring columns that are the units of one array."""
+        """The groups of consecutive columns that are the units of one array."""
         found: list[slice] = []
         for name, units in unit_groups(self.names).items():
             first = self.names.index(units[0])
@@ -106,7 +106,8 @@ class Reading:
         return found
 
     def columns(self, cells: Cells, numbers: list[CellsOfColumn]) -> dict[str, TableColumn]:
-        """Return the columns of rows by name, when all rows of the file were added.
+        """Return the columns of the given rows, by name. All rows of the file must have been
+        added.
 
         `numbers`: the cells of these rows as numbers. Collects findings for `report`.
         """

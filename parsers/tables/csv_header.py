@@ -1,4 +1,4 @@
-"""Find the delimiter of a CSV file, and whether it is a table, from its first rows alone."""
+"""Find the delimiter of a CSV file, and whether it is a table, from its first rows only."""
 
 import re
 from itertools import islice
@@ -20,28 +20,29 @@ _TYPES: Final = frozenset((b"FILE", b"BINARY", b"STRING", b"ASCII_INT", b"ASCII_
 
 
 def delimiter_of(data: bytes) -> bytes:
-    """Return the delimiter that occurs most often in the first row, a comma if none does."""
+    """Return the delimiter that occurs most often in the first row; a comma if none occurs."""
     [line] = islice(_lines(data), 1)
     plain = _IN_QUOTES.sub(b"", line)
     return max(DELIMITERS, key=plain.count)
 
 
 def first_row_ends(head: bytes) -> bool:
-    """Return whether the first row of a file ends within its first bytes."""
+    """Return whether the first row of a file ends within `head`, the first bytes of the file."""
     found = _LINE.match(head.removeprefix(BOM).lstrip(b"\r\n"))
     return found is not None and found[0].endswith((b"\r", b"\n"))
 
 
 def is_number(name: bytes) -> bool:
-    """Return whether a name is a number."""
+    """Return whether the name of a column is a number."""
     return _NUMBER.fullmatch(name) is not None
 
 
 def is_table(head: bytes) -> bool:
-    """Return whether a file begins with names of columns, and a row of as many cells.
+    """Return whether a file begins with names of columns, and then a row with the same number of
+    cells.
 
-    A name is no number, no path of a file, and not a type of aeon's manifests. If no row follows
-    the names, there must be at least two names.
+    A name is not a number, not a path of a file, and not a type of aeon's manifests. If no row
+    follows the names, there must be at least two names.
     """
     rows = [line for line in islice(_lines(head), 3) if line]
     delimiter = delimiter_of(head)

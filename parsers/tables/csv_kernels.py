@@ -51,10 +51,10 @@ def read_numbers(
 ) -> None:
     """Fill the kind and the number of each cell: integers, or the bits of reals.
 
-    The cells are in rows. Those of column `i` go to the places `firsts[i]`, `firsts[i] + steps[i]`,
-    and so on. columns: for each column a bit for each kind that it has, the least integer, and the
-    largest integer. A column with a cell that is not a number is text, and the rest of it is
-    skipped.
+    The cells come row by row. The results for column `i` are stored at `firsts[i]`, `firsts[i] +
+    steps[i]`, and so on. columns: for each column a bit for each kind that it has, the smallest
+    integer, and the largest integer. A column with a cell that is not a number is text, and its
+    other cells are skipped.
     """
     width = len(columns)
     rows = len(starts) // width
@@ -128,9 +128,8 @@ def _number(buffer: Bytes, begin: int, end: int) -> tuple[int, int]:
 def _other_real(buffer: Bytes, begin: int, end: int, at: int, digits: int, negative: bool) -> float:
     """Return the value of `inf`, `nan`, or a numeral with an exponent or many digits.
 
-    Return -1 if it needs exact arithmetic, and -2 if it is not a number.
-
-    begin: after the sign. at: after the digits, of which there are `digits`.
+    Return -1 if the value needs exact arithmetic, and -2 if the cell is not a number. begin: the
+    index after the sign. at: the index after the first `digits` digits.
     """
     if _is_word(buffer, begin, end, _INFINITY, 3) or _is_word(buffer, begin, end, _INFINITY, 8):
         return np.inf
@@ -173,7 +172,7 @@ def _is_word(buffer: Bytes, begin: int, end: int, word: Bytes, size: int) -> boo
 def put_text(
     data: Bytes, offsets: Longs, present: Flags, special: Flags, out: Bytes, ends: Longs
 ) -> None:
-    """Write cells of text, in quotation marks if needed; an absent one is empty.
+    """Write cells of text, in quotation marks if needed; an absent cell is empty.
 
     special: for each of 256 bytes, whether a cell with this byte needs quotation marks.
     """

@@ -17,7 +17,7 @@ _MOST_UNSIGNED: Final = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class Shown:
-    """What the cells of a column look like; `least`, `most`: its smallest and largest integer."""
+    """What the cells of a column look like. least, most: its smallest and its largest integer."""
 
     is_text: bool = False
     is_filled: bool = False
@@ -27,7 +27,7 @@ class Shown:
     most: int = 0
 
     def __or__(self, other: "Shown") -> "Shown":
-        """Return what the cells of both look like."""
+        """Return what the cells of two parts of a column look like together."""
         return Shown(
             self.is_text or other.is_text,
             self.is_filled or other.is_filled,
@@ -51,10 +51,10 @@ class Shown:
 
 @dataclass(frozen=True)
 class CellsOfColumn:
-    """The cells of a column as a kernel read them; kinds: uint8 [n], numbers: int64 [n].
+    """The cells of a column as a kernel read them. kinds: uint8 [n], numbers: int64 [n].
 
-    seen: a bit for each kind of cells. least, most: the lowest and the highest integer that the
-    kernel read.
+    seen: a bit for each kind of cells that occurs. least, most: the smallest and the largest
+    integer that the kernel read.
     """
 
     kinds: Bytes
@@ -67,7 +67,7 @@ class CellsOfColumn:
     _ends: Longs
 
     def _has(self, *kinds: int) -> bool:
-        """Return whether any cell is of one of the given kinds."""
+        """Return whether a cell has one of the given kinds."""
         return any(self.seen >> kind & 1 for kind in kinds)
 
     @cached_property
@@ -113,7 +113,7 @@ class CellsOfColumn:
         return Numbers.of(reals, present)
 
     def _texts(self, rows: Longs) -> Iterator[memoryview]:
-        """Yield the cells in some rows."""
+        """Yield the bytes of the cells in the given rows."""
         for begin, end in zip(self._starts[rows].tolist(), self._ends[rows].tolist(), strict=True):
             yield self._view[begin:end]
 
@@ -129,11 +129,10 @@ def cells_of(
 ) -> list[CellsOfColumn]:
     """Return the cells of each column.
 
-    starts, ends: of the cells, row by row. is_text: bool [columns], the columns that are text in
-    any case. groups: neighbouring columns that are the columns of one array [n, k] in memory.
-    Empty
-    cells are absent. A column is text if no cell is filled, or some cell is not a number: it has
-    leading zeros, a plus sign, or is an integer beyond 64 bits.
+    starts, ends: where each cell begins and ends, row by row. is_text: bool [columns], the columns
+    that are text in any case. groups: consecutive columns to store as one array [n, k] in memory.
+    Empty cells are absent. A column is text if no cell is filled, or if a cell is not a number;
+    cells with leading zeros, a plus sign, or an integer beyond 64 bits are not numbers.
     """
     width = is_text.size
     rows = starts.size // width
@@ -159,5 +158,5 @@ def cells_of(
 
 
 def _integer(numeral: bytes) -> int:
-    """Return an integer; one of more than 20 digits is beyond 64 bits."""
+    """Return the value of a numeral; for more than 20 digits, an integer beyond 64 bits."""
     return int(numeral) if len(numeral) <= 21 else _MOST_UNSIGNED + 1

@@ -22,9 +22,10 @@ _QUOTE: Final = ord('"')
 class Cells:
     """The cells of one or more rows of `width` cells each.
 
-    `source`: bytes that contain them. `starts`, `ends`: int64 [cells], their offsets in `buffer`,
-    the bytes of the source, without quotation marks. `is_quoted`: bool [cells]. `error`: the error
-    of the next row, which has another width.
+    `source`: the bytes that contain the cells. `starts`, `ends`: int64 [cells], where each cell
+    begins and ends in `buffer`, the bytes of the source, without quotation marks. `is_quoted`:
+    bool [cells], whether it has quotation marks. `error`: the error of the row after these, if
+    that has a wrong number of cells.
     """
 
     source: Source
@@ -38,9 +39,9 @@ class Cells:
     def of(
         cls, grammar: Grammar, source: Source, stream: ParseStream, width: int | None = None
     ) -> Self:
-        """Return the cells of parsed rows up to the first row of another width.
+        """Return the cells of parsed rows, up to the first row with a wrong number of cells.
 
-        `width`: the number of cells of each row, by default of the first row.
+        `width`: the number of cells that each row must have, by default that of the first row.
         """
         first, first_quoted, cell, cell_quoted, line = (
             grammar.terminal(name)
@@ -81,13 +82,13 @@ class Cells:
         return np.frombuffer(self.source.data, np.uint8)
 
     def after_names(self) -> Self:
-        """Return the rows without the first one, which has the names."""
+        """Return the rows without the first row, which has the names."""
         cells = slice(self.width, None)
         each = (self.starts[cells], self.ends[cells], self.is_quoted[cells])
         return replace(self, starts=each[0], ends=each[1], is_quoted=each[2])
 
     def check(self) -> None:
-        """Raise FormatError for bytes that are not UTF-8, then the error of the next row."""
+        """Raise FormatError for bytes that are not UTF-8; else raise `error`, if there is one."""
         self._check_text()
         if self.error is not None:
             raise self.error
@@ -113,7 +114,7 @@ class Cells:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Return the rows of one or more parts, which have the same source."""
+        """Join the rows of one or more parts, which must have the same source."""
         if len(parts) == 1:
             return parts[0]
         return replace(
@@ -164,7 +165,7 @@ def _not_utf8(source: Source, at: int) -> FormatError:
 
 
 def _wrong_width(source: Source, span: Span, size: int, width: int) -> FormatError:
-    """Return the error for a row that has another number of cells than there are names."""
+    """Return the error for a row that has more or fewer cells than there are names."""
     return FormatError(
         f"the row has {counted(size, 'cell')}, but there are {width} names",
         source=source,

@@ -1,4 +1,6 @@
-"""Read CSV files in chunks of rows: once to find the types of the columns, once for the rows."""
+"""Read CSV files in chunks of rows: first to find the types of the columns, then to return the
+rows.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -45,9 +47,9 @@ def stream(
 ) -> Iterator[Table]:
     """Yield the rows of a CSV file in tables; joined, they equal the result of `parse`.
 
-    All rows decide the types of the columns, so that the file is read twice or three times. A
-    file whose chunks would have different types is read whole. Raises the errors of `parse`; of
-    several errors, the first one.
+    All rows decide the types of the columns, so the file is read two or three times. A file whose
+    chunks would have different types is read whole. Raises the errors of `parse`; if there are
+    several, the first error.
     """
     findings = Findings() if findings is None else findings
     file = _File(blocks, limits, engine)
@@ -74,7 +76,9 @@ class _File:
     engine: Engine
 
     def chunks(self, watch: Callable[[bytes], object] | None = None) -> Iterator[Cells]:
-        """Yield the rows in chunks; the first row has the names. watch: gets all bytes."""
+        """Yield the rows in chunks; the first row has the names. watch: a function called with all
+        bytes.
+        """
         head = self.blocks.head(_HEAD)
         grammar = grammar_of(delimiter_of(head))
         begin = len(BOM) if head.startswith(BOM) else 0
@@ -98,7 +102,9 @@ class _File:
             is_first = False
 
     def tables(self, reading: Reading, make: Make) -> Iterator[Table]:
-        """Yield the rows in tables. reading: what is known from all rows."""
+        """Yield the rows in tables. reading: the facts from all rows. make: makes a table of the
+        columns.
+        """
         for cells in self.rows():
             numbers = reading.numbers(cells, self.compiled)
             yield make(reading.columns(cells, numbers), len(cells))
@@ -116,15 +122,16 @@ class _File:
 
     @property
     def compiled(self) -> bool:
-        """Whether the compiled kernels are used."""
+        """Whether to use the compiled kernels."""
         return KERNELS.use_compiled(self.blocks.size or 0, self.engine)
 
 
 @dataclass(frozen=True)
 class _Known:
-    """What all rows of a file show. `make` is None if only the whole file gives the right types.
+    """Facts that all rows of a file show. make: makes the tables; None if the file must be read
+    whole.
 
-    `before`, `after`: the findings about the names, and about the sidecar.
+    before: the findings about the names. after: the findings about the sidecar.
     """
 
     reading: Reading
@@ -166,7 +173,9 @@ class _Known:
 
 
 def _typed(value: Mapping[str, Any]) -> Make:
-    """Return a function that gives columns the types in the value of a sidecar."""
+    """Return a function that makes a table of columns, with the types in the value of a
+    sidecar.
+    """
     return lambda columns, rows: typed(columns, rows, {**value, "rows": rows})
 
 
@@ -203,7 +212,10 @@ def _fits(reading: Reading, value: Mapping[str, Any]) -> bool:
 
 
 def _holds(wanted: TableColumn, dtype: "np.dtype[Any] | None", shown: Shown) -> bool:
-    """Return whether a type certainly holds the cells of a column with a dtype."""
+    """Return whether a type can certainly store the cells of a column.
+
+    wanted: a column of the type. dtype, shown: the dtype of the cells, and what they look like.
+    """
     if isinstance(wanted, Strings):
         return dtype is None
     if not isinstance(wanted, Numbers) or dtype is None:

@@ -1,4 +1,6 @@
-"""What the writer of CSV must know about all rows of a table before it writes the first one."""
+"""Collect what the writer of CSV must know about all rows of a table before it writes the first
+row.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -21,10 +23,10 @@ from exset.parsers.tables.csv_numbers import Shown, cells_of
 class ColumnSurvey:
     """Facts about all rows of a column, collected chunk by chunk.
 
-    `has_rows`, `has_absent`: whether some rows are present, and whether some are absent. `least`:
-    the smallest number of a column of uint64. `has_odd_nan`: whether a NaN has other bits than the
-    usual NaN. `wrong_text`: the first row that is not UTF-8. `shown`: the types as which a reader
-    would read the text. `changed`: the text that other programs change.
+    `has_rows`, `has_absent`: whether a row is present, and whether a row is absent. `least`: the
+    smallest number in a column of uint64. `has_odd_nan`: whether a NaN has other bits than the
+    usual NaN. `wrong_text`: the first row that is not UTF-8. `shown`: what cells of text look like
+    to a reader. `changed`: the cells of text that other programs would change.
     """
 
     rows: int = 0
@@ -69,7 +71,7 @@ class ColumnSurvey:
 
 
 def survey(tables: Iterable[Table]) -> tuple[Table, dict[str, ColumnSurvey]]:
-    """Return the table without rows, and what the rows of each column have."""
+    """Return the first table without its rows, and the facts about the rows of each column."""
     found: dict[str, ColumnSurvey] = {}
     first: Table | None = None
     for table in tables:
@@ -81,7 +83,7 @@ def survey(tables: Iterable[Table]) -> tuple[Table, dict[str, ColumnSurvey]]:
 
 
 def place_of(name: str, row: int | None = None) -> Place:
-    """Return the place of a column, or of a row of it, in a table."""
+    """Return the place of a column in a table, or of its value in one row."""
     return Place("table", field=f"columns[{safe(name)!r}]" + ("" if row is None else f"[{row}]"))
 
 

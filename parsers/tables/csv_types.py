@@ -21,8 +21,8 @@ _TAIL: Final = (1 << 29) - 1  # the bits that rounding to binary32 drops
 def typed(columns: Mapping[str, TableColumn], rows: int, value: Mapping[str, Any]) -> Table:
     """Return a table of the columns with the types and the metadata in the value of a sidecar.
 
-    columns: as CSV has them, a column for each number of an array. Raises ValueError if they do not
-    fit the value.
+    columns: as they are in CSV: a column for each number of an array. Raises ValueError if they do
+    not fit the value.
     """
     check_rows(value, rows)
     left = dict(columns)
@@ -42,7 +42,7 @@ def typed(columns: Mapping[str, TableColumn], rows: int, value: Mapping[str, Any
 def _typed(name: str, left: dict[str, TableColumn], wanted: TableColumn, kind: str) -> Any:
     """Remove the column `name` from `left`; return it with the type of `wanted`.
 
-    For arrays, this is the type of their numbers.
+    For a column of arrays, kind is the type of the numbers.
     """
     if name not in left:
         raise ValueError(f"there is no column {name!r}")
@@ -62,7 +62,7 @@ def _stacked(
 ) -> TableColumn:
     """Remove the columns of units from `left`; return them as arrays with the type of `wanted`.
 
-    A row is absent if all its numbers are.
+    A row is absent if all its numbers are absent.
     """
     if not names:
         raise ValueError("CSV has no empty arrays")
@@ -80,7 +80,7 @@ def _stacked(
 
 
 def _numbers(column: TableColumn, dtype: np.dtype[Any]) -> Numbers | None:
-    """Return a column as numbers of a dtype, or None if that would change a value."""
+    """Return a column as numbers of a dtype, or None if this would change a value."""
     if isinstance(column, Numbers):
         if dtype.kind == "M":  # a year
             return Numbers.of(column.values.astype(np.str_).astype(dtype), column.present)
@@ -104,8 +104,8 @@ def _numbers(column: TableColumn, dtype: np.dtype[Any]) -> Numbers | None:
 def _reals(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Convert reals, read from the shortest decimals of numbers of a dtype, to this dtype.
 
-    A decimal close to the middle between two numbers may have been rounded to this middle. Then the
-    result is the number that has this shortest decimal.
+    A decimal close to the middle between two numbers may have been rounded to this middle. Then
+    the result is the number whose shortest decimal it was.
     """
     with np.errstate(over="ignore"):
         made = values.astype(dtype)

@@ -1,4 +1,4 @@
-"""Write tables as CSV or TSV, from chunks: UTF-8, a row of names, LF after each row."""
+"""Write tables, whole or in chunks, as CSV or TSV: UTF-8, a row of names, LF after each row."""
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
@@ -30,29 +30,32 @@ _SPECIAL: Final = (*DELIMITERS, _MARK, b"\r", b"\n")
 def write(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
     """Return a table as CSV, with commas.
 
-    Arrays are split into a column for each number, `NAME:0`. Raises FormatError for lists, records,
-    bytes that are not UTF-8, and arrays of more dimensions, which `lossy` drops, and for a table
-    without columns.
+    Arrays are split into a column for each number, `NAME:0`. Raises FormatError for a table
+    without columns, and for columns that CSV cannot store, which `lossy` drops: lists, records,
+    bytes that are not UTF-8, and arrays of more dimensions.
     """
     return _whole(table, b",", findings, lossy)
 
 
 def write_tabs(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return a table as CSV with tabs; all else is as in `write`."""
+    """Return a table as CSV with tabs; otherwise like `write`."""
     return _whole(table, b"\t", findings, lossy)
 
 
 def write_chunks(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, lossy: bool = False
 ) -> bytes | None:
-    """Write tables as CSV, with commas; return the sidecar, if any. Errors as in `write`."""
+    """Write a table that comes in chunks as CSV, with commas; return the sidecar, or None.
+
+    Raises the errors of `write`.
+    """
     return _write(tables, out, b",", findings, lossy)
 
 
 def write_tab_chunks(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, lossy: bool = False
 ) -> bytes | None:
-    """Write tables as CSV with tabs; all else is as in `write_chunks`."""
+    """Write a table that comes in chunks as CSV with tabs; otherwise like `write_chunks`."""
     return _write(tables, out, b"\t", findings, lossy)
 
 
@@ -122,7 +125,7 @@ def _cells(
     special: tuple[bytes, ...],
     is_alone: bool,
 ) -> Iterator[Cells]:
-    """Yield the cells of the columns that are kept."""
+    """Yield, for each column in `kept`, the cells of a chunk."""
     for name in kept.names:
         column = table.columns[name]
         if isinstance(column, Numbers):
@@ -133,7 +136,7 @@ def _cells(
 
 
 def _is_plain(kept: Table, surveys: dict[str, ColumnSurvey]) -> bool:
-    """Return whether a file without its sidecar gives the table back for certain."""
+    """Return whether a reader certainly gets the same table from the file without its sidecar."""
     return not kept.metadata and all(
         _plain_type(name, column, surveys[name]) == type_of(column)
         for name, column in kept.columns.items()
@@ -141,7 +144,9 @@ def _is_plain(kept: Table, surveys: dict[str, ColumnSurvey]) -> bool:
 
 
 def _plain_type(name: str, column: TableColumn, found: ColumnSurvey) -> str | None:
-    """Return the type that a column has for certain when it is read without its sidecar."""
+    """Return the type that a column certainly has when it is read without its sidecar; None if
+    unsure.
+    """
     if not isinstance(column, Numbers):
         return "text"
     if is_unit(name) or not found.has_rows or column.values.dtype not in _PLAIN:
@@ -151,7 +156,7 @@ def _plain_type(name: str, column: TableColumn, found: ColumnSurvey) -> str | No
 
 
 def _kept(table: Table, surveys: dict[str, ColumnSurvey], losses: Losses) -> dict[str, TableColumn]:
-    """Return the columns that CSV can hold; report the others."""
+    """Return the columns that CSV can store; report the other columns as losses."""
     kept: dict[str, TableColumn] = {}
     taken: set[str] = set()
     for name, column in table.columns.items():
@@ -174,7 +179,9 @@ def _kept(table: Table, surveys: dict[str, ColumnSurvey], losses: Losses) -> dic
 
 
 def _problem(name: str, column: TableColumn, wrong: int | None) -> str | None:
-    """Return why CSV cannot hold a column, or None. wrong: the first row that is not UTF-8."""
+    """Return why CSV cannot store a column, or None. wrong: the first row that is not UTF-8, or
+    None.
+    """
     if has_surrogates(name):
         return "the name of the column is not UTF-8"
     if isinstance(column, Strings):
@@ -187,7 +194,9 @@ def _problem(name: str, column: TableColumn, wrong: int | None) -> str | None:
 
 
 def _name(name: str, is_alone: bool) -> bytes:
-    """Return the name of a column as a cell, which does not begin like a manifest or a comment."""
+    """Return the name of a column as a cell; it must not look like the start of a manifest or a
+    comment.
+    """
     raw = name.encode()
     is_like_other = raw.startswith((b"@", b"#", b"\xef\xbb\xbf")) or (is_alone and not raw)
     if is_like_other or any(byte in raw for byte in _SPECIAL):
@@ -196,7 +205,7 @@ def _name(name: str, is_alone: bool) -> bytes:
 
 
 def _rows(cells: list[Cells], rows: int, delimiter: bytes) -> Bytes:
-    """Return the rows of cells as text, uint8."""
+    """Join the cells of the columns to rows, and return their bytes: uint8."""
     sizes = np.full(rows, len(cells), np.int64)
     for each in cells:
         sizes += np.diff(each.ends, prepend=0)

@@ -51,7 +51,7 @@ def parse(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Table:
-    """Return the table of a list: `path`, and `label`, int64; findings for likely mistakes.
+    """Return the table of a list: `path`, and `label`, int64. `findings` collects likely mistakes.
 
     Raises FormatError for a NUL, which no path has.
     """
@@ -73,7 +73,7 @@ def parse(
 
 
 def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return the list of the files and labels in a table: see `ListedFiles.of`.
+    """Return the text of a list with the files and labels in a table: see `ListedFiles.of`.
 
     Raises FormatError for a path with a line break, and for labels of more than 32 bits.
     """
@@ -113,7 +113,11 @@ def _report(
     codes: Longs,
     labels: Longs,
 ) -> None:
-    """Add the findings about lines; texts, labels: of the distinct labels, which `codes` number."""
+    """Add the findings about lines.
+
+    texts, labels: the text and the number of each distinct label. codes: each line's index in
+    these.
+    """
     read = dict(zip(written.tolist(), labels[codes].tolist(), strict=True))
     is_wrong = np.array([_WHOLE.fullmatch(text) is None for text in texts], np.bool_)
     is_large = (labels < _LEAST_32) | (labels > _MOST_32)

@@ -1,4 +1,4 @@
-"""The tokens of a list that has one entry a line, and findings about them."""
+"""The tokens of a list with one entry on each line, and findings about them."""
 
 from collections.abc import Callable
 
@@ -16,19 +16,21 @@ class ListTokens(Tokens):
     """The tokens of a list of files."""
 
     def first(self, line: str) -> Longs:
-        """Return the first token of each line that is not empty; line: what ends lines."""
+        """Return the first token of each line that is not empty. line: the terminal that ends a
+        line.
+        """
         is_line = self.is_a(line)
         return np.flatnonzero(~is_line[1:] & is_line[:-1]) + 1
 
     def empty_lines(self, line: str) -> Longs:
-        """Return the line ends of empty lines, without the one after the last line."""
+        """Return the tokens that end empty lines, but not the last token of the text."""
         is_line = self.is_a(line)
         is_empty = is_line[1:] & is_line[:-1]
         is_empty &= self.ends[1:] > self.starts[1:]  # not the end that the parser adds
         return np.flatnonzero(is_empty) + 1
 
     def strings(self, tokens: Longs) -> Strings:
-        """Return the bytes of some tokens."""
+        """Return the bytes of the given tokens."""
         starts, ends = self.starts[tokens] - self.base, self.ends[tokens] - self.base
         return Strings.from_spans(self.buffer, starts, ends)
 

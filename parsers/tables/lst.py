@@ -83,7 +83,9 @@ def parse(
 
 
 def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return the list of the files and labels in a table, numbered from 0 without `index`.
+    """Return the text of a list with the files and labels in a table.
+
+    The index of a file is the column `index` or, without it, its number from 0.
 
     A file may have several labels: see `ListedFiles.of`. Raises FormatError for a path that im2rec
     would change.
@@ -115,7 +117,9 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
 
 
 def _several(table: Table) -> list[bytes] | None:
-    """Return the labels of each file as text; None if each has a single whole number, or text."""
+    """Return the labels of each file as text; None if the labels are single whole numbers, or
+    text.
+    """
     column = table.columns.get(LABEL)
     items = column.items if isinstance(column, Lists) else column
     if not isinstance(items, Numbers) or not items.present.all() or len(items.shape) > 1:
@@ -132,7 +136,9 @@ def _several(table: Table) -> list[bytes] | None:
 
 
 def _lines(words: ListTokens) -> Iterator[tuple[int, list[int], bool]]:
-    """Yield the token that ends each line, its fields, and whether one between them is empty."""
+    """Yield, for each line, the token that ends it, its fields, and whether a field between is
+    empty.
+    """
     is_line, is_tab = words.is_a("LINE").data, words.is_a("TAB").data
     fields: list[int] = []
     has_gap, tabs = False, 0
