@@ -35,7 +35,7 @@ _SIZE: Final = 4
 
 @dataclass(frozen=True)
 class Video:
-    """A video of Motion JPEG.
+    """A video whose frames are JPEG pictures (Motion JPEG).
 
     width, height: in pixels, as the header of the file gives them. frames: the bytes of each
     frame's JPEG picture, not copied; an empty picture means that the previous frame is shown
@@ -54,7 +54,9 @@ def decode(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Video:
-    """Read a video; the pictures are not decoded. `findings` collects what aeon does not accept.
+    """Read a video without decoding the pictures.
+
+    `findings` collects properties of the file that aeon does not accept.
 
     Raises FormatError for a file that is damaged or is not an AVI file, for any codec except Motion
     JPEG, and for a video without frames.

@@ -2,7 +2,8 @@
 
 An entry has a heading of thirteen 16-bit words in little-endian byte order, a name and data. The
 last entry is `TRAILER!!!`. In a block of aeon's cache (cpio.cpp) the first entry is the header,
-with the number of records, and the last but one has 16 zero bytes. All other entries are elements.
+with the number of records, and the entry before the last has 16 zero bytes. All other entries are
+elements.
 """
 
 from typing import Final, cast

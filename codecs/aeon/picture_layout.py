@@ -103,8 +103,9 @@ Webp = cs.Struct(
 
 
 def _directory(order: str) -> cs.Struct:
-    """Return the layout of a TIFF's first directory; numbers of two bytes fill half of the value's
-    bytes.
+    """Return the layout of the first directory of a TIFF. order: "little" or "big".
+
+    A number of two bytes is in the first half of its value.
     """
     two, four = (cs.Int16ul, cs.Int32ul) if order == "little" else (cs.Int16ub, cs.Int32ub)
     entry = cs.Struct("tag" / two, "type" / two, "count" / four, "value" / cs.Bytes(4))

@@ -60,7 +60,7 @@ class Parsed:
 
     @property
     def texts(self) -> dict[str, Strings]:
-        """The columns of texts."""
+        """The columns of texts, by path."""
         encodings = self._shape.tree.encodings
         named = [path for path, each in encodings.items() if each.name]
         return {path: Text.unchecked(**vars(Strings.of(self._values[path]))) for path in named}

@@ -69,7 +69,7 @@ class Shape:
         count.
 
         The count of an array of records that may be absent has a column: without this column, an
-        absent array would look like an empty one.
+        absent array would look like an empty array.
         """
         if path not in self.tree.hidden:
             return False

@@ -1,6 +1,6 @@
 """Build a program: add instructions, registers, streams, blocks of numbers, superinstructions.
 
-A superinstruction runs an instruction together with one or more that follow it.
+A superinstruction runs an instruction together with one or more instructions after it.
 """
 
 from collections.abc import Iterable
@@ -133,7 +133,7 @@ def _first_field(expression: ir.Expression | None) -> str | None:
 
 
 def fuse(code: list[_Row]) -> None:
-    """Make superinstructions: replace an instruction's operation by one that also runs the next
+    """Make superinstructions: change an instruction's operation so that it also runs the next
     ones.
 
     The next instructions stay in the program, with their operands. So if one of them fails, or its
@@ -149,7 +149,7 @@ def fuse(code: list[_Row]) -> None:
 
 
 def _fused(row: _Row, second: _Row, third: _Row, fourth: _Row) -> int:
-    """Return the operation for an instruction, which may also run some of the next three."""
+    """Return the operation for an instruction; it may also run instructions after it."""
     if row[0] == op.TAKE:
         if second[0] == op.EACH and second[2] == row[3]:
             return op.TAKE_EACH

@@ -33,8 +33,8 @@ _FULL: Final = 0.95  # fill a window to this part, by the mean size: few records
 class ChunkedLayout:
     """A declaration whose last two fields are a count and an array of `count` records.
 
-    head: the layout of the fields before these two. tail: the layout of the two fields. one: the
-    layout of a single record. `declaration.split_declaration` makes these layouts.
+    head: the layout of the fields before the count. tail: the layout of the count and the array.
+    one: the layout of a single record. `declaration.split_declaration` makes these layouts.
     """
 
     def __init__(self, head: Layout, tail: Layout, one: Layout) -> None:
@@ -42,7 +42,7 @@ class ChunkedLayout:
 
     @cached_property
     def path(self) -> str:
-        """The path of the array."""
+        """The path of the array of records."""
         return next(path for path in self.tail.rows if "." not in path)
 
     @cached_property

@@ -46,19 +46,19 @@ class Fields(Mapping[str, Values]):
         return f"Fields({len(self)} columns, {self.end} bytes)"
 
     def ints(self, path: str) -> Ints:
-        """Return a column of 32-bit integers."""
+        """Return the column of 32-bit integers at a path."""
         return cast(Ints, self.columns[path])
 
     def reals(self, path: str) -> Floats:
-        """Return a column of 32-bit reals."""
+        """Return the column of 32-bit reals at a path."""
         return cast(Floats, self.columns[path])
 
     def flags(self, path: str) -> Flags:
-        """Return a column of flags."""
+        """Return the column of flags at a path."""
         return cast(Flags, self.columns[path])
 
     def strings(self, path: str) -> Strings:
-        """Return a column of strings."""
+        """Return the column of strings at a path."""
         return cast(Strings, self.columns[path])
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
@@ -70,7 +70,7 @@ class Fields(Mapping[str, Values]):
         return np.diff(self.bounds[path])
 
     def order(self, first: str, second: str) -> Longs:
-        """Return the elements of two columns or arrays in file order, as their numbers: int64.
+        """Return the numbers of the elements of two columns or arrays, in file order: int64.
 
         The elements of `first` are numbered from 0, then those of `second`.
         """

@@ -83,7 +83,7 @@ def scatter_words(
 def gather_rows(
     data: Bytes, starts: Offsets, lengths: Offsets, big: bool, real: bool, out: Words
 ) -> None:
-    """Gather rows of numbers of four bytes."""
+    """Gather rows of numbers of four bytes, which begin at `starts` and have `lengths` numbers."""
     k = np.int64(0)
     for i in range(len(starts)):
         at, n = np.int64(starts[i]), np.int64(lengths[i])
@@ -180,7 +180,7 @@ def scatter_numbers(
 def gather_number_rows(
     data: Bytes, starts: Offsets, lengths: Offsets, size: int, swap: bool, out: Bytes
 ) -> None:
-    """Gather rows of numbers of one, two or eight bytes, as bytes."""
+    """Gather rows of numbers of one, two or eight bytes, as bytes; see `gather_rows`."""
     k = np.int64(0)
     for i in range(len(starts)):
         at, n = np.int64(starts[i]), np.int64(lengths[i]) * size
@@ -210,7 +210,9 @@ def scatter_number_rows(
 
 @entry_kernel
 def gather_bytes(data: Bytes, starts: Offsets, lengths: Offsets, out: Bytes) -> None:
-    """Gather rows of bytes."""
+    """Copy rows of bytes, which begin at `starts` and have `lengths` bytes, to `out`, row after
+    row.
+    """
     k = np.int64(0)
     for i in range(len(starts)):
         at, n = np.int64(starts[i]), np.int64(lengths[i])

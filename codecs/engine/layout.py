@@ -59,7 +59,7 @@ class Layout:
 
     @property
     def rows(self) -> dict[str, Row]:
-        """The arrays, by path."""
+        """The arrays of the declaration, by path."""
         return self.program.rows
 
     @cached_property

@@ -46,7 +46,7 @@ class Leaf(NamedTuple):
 
 
 class Row(NamedTuple):
-    """An array.
+    """An array of the layout.
 
     stream: the stream of the array's counts. begin: the stream of the elements' offsets, or the
     path of the field with which each element begins. least: the smallest number of bytes of an

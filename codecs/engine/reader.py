@@ -47,7 +47,7 @@ class Gatherer:
         self.data = np.frombuffer(source.view, np.uint8)
 
     def column(self, path: str) -> Values:
-        """Gather a column."""
+        """Gather the column at a path."""
         leaf = self.layout.leaves[path]
         starts = self.streams[leaf.stream]
         if not leaf.is_number:
@@ -68,7 +68,7 @@ class Gatherer:
         return self.streams[leaf.stream] + np.int64(leaf.shift)
 
     def bounds(self, path: str) -> Longs:
-        """Return the index in its column at which an array begins, each time it occurs; and the
+        """Return the indices in its column at which an array begins, each time it occurs, and the
         end.
         """
         counts = self.streams[self.layout.rows[path].stream]
@@ -105,7 +105,7 @@ class LazyFields(Fields):
         return streams[stream].astype(np.int64), streams[stream + 1].astype(np.int64)
 
     def owners(self, path: str) -> Longs | None:
-        """Return the index of each record that has a field or array; None if no record may lack
+        """Return the indices of the records that have a field or array; None if no record may lack
         it.
         """
         stream = self.layout.program.owners.get(path)
@@ -116,7 +116,7 @@ class LazyFields(Fields):
         return self.run.streams[self.layout.rows[path].stream]
 
     def order(self, first: str, second: str) -> Longs:
-        """Return the elements of two columns or arrays in file order, as their numbers: int64."""
+        """Return the numbers of the elements of two columns or arrays, in file order: int64."""
         return self.run.mover.order(self.starts[first], self.starts[second])
 
     def merged(self, first: str, second: str) -> Values:

@@ -56,7 +56,8 @@ def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
 
 
 def is_invalid(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
-    """Return which entries end a span that does not begin before its end: bool [entries].
+    """Return a mask of entries that end a span, but do not come after its beginning: bool
+    [entries].
 
     units: for units, a span may end with its first unit, and a lone negative number means `*`.
     """

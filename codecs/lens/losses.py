@@ -62,8 +62,9 @@ class Losses:
 
 
 def ints(counts: Longs, what: str) -> Ints:
-    """Convert counts to 32 bits, as in the file. Raises FormatError for a larger count. what: its
-    noun.
+    """Convert counts to 32 bits, as in the file. Raises FormatError for a larger count.
+
+    what: the word for the counted things in the message.
     """
     if counts.max(initial=0) > _INT_MAX:
         message = f"a binary file can store at most {_INT_MAX} {what}"

@@ -75,7 +75,9 @@ class Features:
 
 
 def entries_of(data: Bytes, maps: Parts, records: Longs) -> Entries:
-    """Return the entries of maps. maps: the messages that are maps. records: the record of each."""
+    """Return the entries of maps. maps: the messages that are maps. records: the record of each
+    map.
+    """
     entries = _fields(data, maps, records).of(ENTRY, BYTES)
     owners = records[entries.owners]
     inner = _fields(data, entries, owners)
@@ -91,7 +93,9 @@ def entries_of(data: Bytes, maps: Parts, records: Longs) -> Entries:
 
 
 def steps_of(data: Bytes, entries: Entries) -> tuple[Parts, Longs]:
-    """Return the messages Feature in FeatureLists, numbered from 0, and the entry of each."""
+    """Return the `Feature` messages in FeatureLists, numbered from 0, and the entry of each
+    message.
+    """
     lists = entries.values
     steps = _fields(data, lists, entries.records[lists.owners]).of(ITEM, BYTES)
     return steps._replace(owners=np.arange(steps.owners.size)), lists.owners[steps.owners]

@@ -85,7 +85,7 @@ def members(names: Strings, data: Strings) -> memoryview:
 def _fill(
     headers: NDArray[np.uint8], names: Strings, prefixes: Strings, kinds: Bytes, lengths: Longs
 ) -> None:
-    """Fill headers, uint8 [n, 512]."""
+    """Fill the headers of n members, uint8 [n, 512], with these values and checksums."""
     template, fields = _template()
     headers[:] = template
     name, digits = padded(names, int(names.lengths.max(initial=0))), _octal(lengths, _DIGITS)

@@ -35,7 +35,7 @@ Record: TypeAlias = tuple[bytes, ...]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
-    """A manifest.
+    """The records of a manifest, and the types of their elements.
 
     types: the type of each element of a record. width: the number of fields of a record, one for
     each type; in the dialect `seed` there may be more fields than types, and aeon drops them.

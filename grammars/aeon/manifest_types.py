@@ -26,8 +26,8 @@ class Dialect(StrEnum):
 
     @property
     def comments(self) -> bytes:
-        """The bytes of which each starts a comment at the start of a line; no record can start
-        so.
+        """The bytes that start a comment, at the start of a line; no record can start with
+        them.
         """
         return b"#" if self is Dialect.CSV else b"#@"
 

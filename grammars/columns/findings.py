@@ -30,7 +30,7 @@ from exset.core.text import Count
 
 
 class Rule(NamedTuple):
-    """The declaration of one code: its severity, message, hint and explanation."""
+    """The declaration of the findings with one code: severity, message, hint and explanation."""
 
     severity: str
     message: str = ""

@@ -162,7 +162,7 @@ def cube(where: str, given: object) -> Floats:
 def numbers_like(where: str, column: NDArray[np.generic], given: object) -> NDArray[np.generic]:
     """Return numbers as an array with the dtype of a column; an array of that dtype is not copied.
 
-    Raises ValueError for numbers that the dtype cannot hold. The caller must check the shape.
+    Raises ValueError for numbers that the dtype cannot store. The caller must check the shape.
     """
     if isinstance(given, np.ndarray) and given.dtype == column.dtype:
         return given

@@ -108,7 +108,7 @@ class Reals(Column[float | None]):
 
     @classmethod
     def listed(cls, what: str, items: object) -> Self:
-        """Return a column of numbers.
+        """Return a column of the given numbers.
 
         None is an absent number. Raises ValueError for other items; the message begins with
         `what`.

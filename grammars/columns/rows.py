@@ -22,8 +22,8 @@ class FrozenColumns:
 
     @classmethod
     def unchecked(cls, **columns: object) -> Self:
-        """Return a table of these columns without checking them; use it for columns made from
-        checked ones.
+        """Return a table of these columns without checking them; use it for parts of checked
+        columns.
         """
         table = object.__new__(cls)
         for name, column in columns.items():

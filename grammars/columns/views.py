@@ -7,7 +7,7 @@ V = TypeVar("V", covariant=True)
 
 
 class Views(Sequence[V]):
-    """A sequence of views, each created on access; a slice is a sequence of views, too.
+    """A sequence of views, each created when it is read; a slice is a sequence of views, too.
 
     `what` names the sequence in the messages of IndexError and TypeError for a wrong index.
     """

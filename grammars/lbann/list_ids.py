@@ -19,7 +19,7 @@ _DECIMAL: Final = re.compile(rb"0|-?[1-9]\d{0,17}")
 
 
 def id_values(ids: Ids) -> list[Id]:
-    """Return all ids, ranges expanded."""
+    """Return all ids as a sequence, each number of a range by itself."""
     if isinstance(ids, Spans):
         return [*ids.numbers().tolist()]
     return [(each or b"").decode("utf-8", "surrogateescape") for each in ids]

@@ -1,4 +1,4 @@
-"""The six types of sample lists, what a list of each type contains, and LBANN's readers."""
+"""The six types of sample lists with their properties, and the readers of LBANN."""
 
 from enum import StrEnum
 from typing import NoReturn

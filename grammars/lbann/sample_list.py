@@ -37,7 +37,7 @@ MAX_SAMPLES: Final = 2**62
 
 
 class FileView:
-    """One file of a list."""
+    """One file of a sample list."""
 
     def __init__(self, samples: "SampleList", index: int) -> None:
         self._samples = samples
@@ -55,7 +55,7 @@ class FileView:
 
     @property
     def included(self) -> int:
-        """The number of included samples."""
+        """The number of included samples of the file."""
         return int(self._samples.included[self.index])
 
     @property

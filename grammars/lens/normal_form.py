@@ -151,7 +151,9 @@ def _first_uses(used: Longs | Ints, n: int) -> Longs:
 
 
 def own_fields(header: SetHeader, events: Events) -> Events:
-    """Return the events with only those real fields that they do not inherit (rule 3)."""
+    """Return the events without the numbers that they would also inherit (rule 3 of the normal
+    form).
+    """
     reals = {}
     for field in REAL_FIELDS:
         column = events.real(field)

@@ -1,7 +1,8 @@
 """Views: objects for one example, event, range list or range of a set, created on access.
 
-A view holds only the set and an index. Names, procs and groups are text, decoded as UTF-8; invalid
-bytes become lone surrogates, as in Python's file names. The columns have the original bytes.
+A view stores only the set and an index. Names, procs and groups are text, decoded as UTF-8;
+invalid bytes become lone surrogates, as in Python's file names. The columns have the original
+bytes.
 
 Views are equal if the values that they store are equal, bit for bit; NaN equals NaN. They may have
 different indices, headers of sets, and shared lists. Views have no hash.

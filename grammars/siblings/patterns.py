@@ -116,5 +116,5 @@ class Patterns:
 
 
 def is_vector(column: TableColumn) -> TypeGuard[Numbers]:
-    """Return whether a column has numbers, or arrays of them, in each row."""
+    """Return whether a column has numbers, or arrays of numbers."""
     return isinstance(column, Numbers) and column.values.dtype.kind in "biuf"

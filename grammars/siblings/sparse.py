@@ -1,4 +1,4 @@
-"""Sparse rows in a table: two columns, lists of indices and lists of values, or one dense
+"""Sparse rows in a table: a column of lists of indices and one of lists of values, or a dense
 array.
 """
 

@@ -59,8 +59,8 @@ def to_store(table: Table, absent: Container[ColumnPath]) -> Table:
 
 
 def from_stored(table: Table, most: int) -> Table:
-    """Return the table from which `to_store` made the stored one. Columns that do not fit their
-    forms stay unchanged.
+    """Return the table from which `to_store` made this one. Columns that do not fit their forms
+    stay unchanged.
 
     most: the largest number of bytes for a column of absent arrays.
     """

@@ -71,8 +71,9 @@ class Numbers(Column[Any]):
 
     @classmethod
     def of(cls, values: NDArray[Any], present: Flags | None = None) -> Self:
-        """Return a column of numbers; by default all rows are present. Raises ValueError for
-        another dtype.
+        """Return a column of numbers; by default all rows are present.
+
+        Raises ValueError for a dtype that a column of numbers cannot have.
         """
         if present is None:
             present = constant(True, len(values), np.bool_)
@@ -201,7 +202,7 @@ class Lists(Column[Any]):
         return f"list<{type_of(self.items)}>"
 
     def take(self, indices: Indices) -> Self:
-        """Return the rows at the indices, int64 [k]. Raises IndexError."""
+        """Return the rows at the indices, int64 [k]. Raises IndexError if one is out of bounds."""
         begins, lengths = take(self.offsets[:-1], indices), take(self.lengths, indices)
         items: Indices
         if (run := run_of(indices, len(self))) is not None:
@@ -270,7 +271,7 @@ class Records(Column[Any]):
         return f"record<{', '.join(fields)}>"
 
     def take(self, indices: Indices) -> Self:
-        """Return the rows at the indices, int64 [k]. Raises IndexError."""
+        """Return the rows at the indices, int64 [k]. Raises IndexError if one is out of bounds."""
         return self.unchecked(
             fields={name: column.take(indices) for name, column in self.fields.items()},
             present=take(self.present, indices),

@@ -55,7 +55,10 @@ class ChangedCells:
 
 
 def _changed(text: Text, lengths: Longs, filled: Longs) -> Iterator[tuple[str, Longs]]:
-    """Yield each code and the rows of its cells. filled: the rows that are not empty."""
+    """Yield the code of each finding, and the rows of the cells that have it.
+
+    filled: the rows that are not empty.
+    """
     first = text.data[text.offsets[:-1][filled]]
     is_formula = np.isin(first, np.frombuffer(b"=+-@", np.uint8)) & (lengths[filled] > 1)
     yield "csv-formula", filled[is_formula]

@@ -25,7 +25,7 @@ _KINDS: Final = ("Image", "Audio")
 
 
 def media_of(table: Table) -> dict[str, str]:
-    """Return the names of the columns of pictures and sounds, with the kind of media of each."""
+    """Return a dict from the name of each column of pictures or sounds to its kind of media."""
     found = table.metadata.get(MEDIA)
     named = found.items() if isinstance(found, dict) else ()
     return {name: kind for name, kind in named if kind in _KINDS and _is_media(table, name)}

@@ -17,7 +17,9 @@ _UNIT: Final = re.compile(r"(.+):(0|[1-9][0-9]{0,8})", re.DOTALL)
 
 
 def split_units(columns: Mapping[str, TableColumn]) -> dict[str, TableColumn]:
-    """Split each column of arrays of one dimension into columns of single numbers, `NAME:UNIT`."""
+    """Return columns in which arrays of one dimension are split into columns of numbers,
+    `NAME:UNIT`.
+    """
     split: dict[str, TableColumn] = {}
     for name, column in columns.items():
         if isinstance(column, Numbers) and len(column.shape) == 1:
@@ -29,7 +31,8 @@ def split_units(columns: Mapping[str, TableColumn]) -> dict[str, TableColumn]:
 
 
 def join_units(columns: Mapping[str, TableColumn]) -> dict[str, TableColumn]:
-    """Join columns of single numbers, `NAME:0` to `NAME:K`, to one column of arrays.
+    """Return columns in which columns of numbers `NAME:0` to `NAME:K` are joined to one column of
+    arrays.
 
     A row is absent if all its numbers are absent. Columns stay as they are if one of the units is
     missing, or if no common type holds their integers exactly.

@@ -48,7 +48,7 @@ def parse(
     engine: Engine = "auto",
     dialect: Dialect | str | None = None,
 ) -> Manifest:
-    """Parse a manifest.
+    """Parse a text to a manifest.
 
     dialect: "head", "seed" or "csv", by default detected from the first line. findings: collects
     likely mistakes that aeon accepts, and elements that aeon cannot read. engine: as in
@@ -332,7 +332,7 @@ class _Parser:
         return count
 
     def add_fields(self, starts: Longs, ends: Longs) -> None:
-        """Copy fields into the columns."""
+        """Copy the bytes of fields into the columns."""
         _make_room(self.offsets, self.fields + starts.size + 1)
         offsets = self.offsets[self.fields : self.fields + starts.size + 1]
         at = int(offsets[0])

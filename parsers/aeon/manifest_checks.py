@@ -44,9 +44,7 @@ def check_elements(
     compiled: bool,
     findings: Findings,
 ) -> None:
-    """Add findings for the given fields, buffer[start:end] each, of records one after the
-    other.
-    """
+    """Add findings for the fields buffer[start:end], which come record after record."""
     if len(types) == width and types[-1] in NUMBER_DTYPES:
         # A CR at the end of the line has another finding.
         last = slice(width - 1, None, width)

@@ -98,7 +98,7 @@ class Grammar:
 
         A `str` is parsed as UTF-8 bytes. `name`: the file name in messages. `engine`: with
         "reference", Lark itself parses the text. Raises FormatError for a text that the grammar
-        rejects, and for a token that its dtype cannot hold; LimitError for more than `max_bytes`
+        rejects, and for a token that its dtype cannot store; LimitError for more than `max_bytes`
         bytes.
         """
         content = data.encode() if isinstance(data, str) else data

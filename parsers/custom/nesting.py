@@ -1,10 +1,10 @@
 """The kernel that nests the nodes of a parse: it finds the table and row of each node and each
 token.
 
-Nodes and tokens that have no parent yet are items, in the order of the text. The items of the
-symbol on top of the parser's stack are the last ones, so the items are a stack, too. A new node
-removes the items of its symbols from this stack, and the kernel writes an event for each. The
-kernel can stop anywhere, and continue later.
+Nodes and tokens that have no parent yet are items, in the order of the text. The last items belong
+to the symbol on top of the parser's stack, so the items are a stack, too. A new node removes the
+items of its symbols from this stack, and the kernel writes an event for each. The kernel can stop
+anywhere, and continue later.
 """
 
 from typing import Final, NamedTuple

@@ -55,7 +55,7 @@ class Reading:
     def chunks(self) -> Iterator[Columns]:
         """Yield the columns of each chunk; without cuts there is one chunk.
 
-        Raises FormatError for a syntax error, and for a token that its dtype cannot hold.
+        Raises FormatError for a syntax error, and for a token that its dtype cannot store.
         """
         self.text = Text(self._source)
         streams = self.grammar.streams(self.input, self.engine, boundary=ANY_STEP, tokens=_TOKENS)

@@ -112,7 +112,7 @@ class Shape:
 
     @cached_property
     def _folded(self) -> frozenset[str]:
-        """The rules that are not always nodes."""
+        """The rules that do not always make a node."""
         return frozenset(e.origin.name for e in self.rules if self.mode(e) != Mode.NODE)
 
     def is_kept(self, rule: Rule, symbol: Symbol) -> bool:

@@ -14,7 +14,7 @@ _NONE: Final = np.empty(0, np.int64)
 
 
 class Spans(NamedTuple):
-    """The first byte of each span, and the byte after its last one: int64."""
+    """The first byte of each span, and the byte after its last byte: int64."""
 
     starts: Longs
     ends: Longs

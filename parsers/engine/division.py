@@ -37,7 +37,7 @@ _FOLLOWING: Final = 1 << 12
 
 @dataclass(frozen=True)
 class Sizes:
-    """How to divide a text.
+    """Numbers that say how to divide a text.
 
     threads: how many. first: the bytes of the first part; part: of each other part. following: the
     number of bytes after a part in which the next token should end.
@@ -59,7 +59,7 @@ def sizes_of(text: Source) -> Sizes | None:
 
 
 def read_divided(text: Source, findings: Findings, read: Callable[[Findings, bool], R]) -> R:
-    """Return what `read` returns, where several threads may parse a large text.
+    """Call `read`, and return its result; several threads may parse a large text.
 
     read: a function of a collection of findings, and of whether several threads may parse the
     text. If the text has an error, or many findings, one thread reads it again, because which
@@ -145,7 +145,7 @@ class Division(Generic[R]):
                 yield part
 
     def cuts(self, cut: int) -> Iterator[int]:
-        """Yield the ends of parts, from `cut` to the end of the text."""
+        """Yield the offsets at which parts end, from `cut` on; the last is the end of the text."""
         yield cut
         while cut < len(self.source.content):
             cut = self.cut(cut + self.sizes.part)
@@ -194,8 +194,8 @@ class _Part(Generic[R]):
         return self.driver.part(data[at:end], data[after : end + following])
 
     def run(self, work: Callable[[ParseStream], R | None]) -> None:
-        """Run the work on the first stream; drop an error, which a second run in the main thread
-        raises.
+        """Run the work on the first stream; ignore an error, because the calling thread raises it
+        later.
         """
         if self.stream is not None:
             with contextlib.suppress(FormatError):
@@ -222,8 +222,8 @@ class _Part(Generic[R]):
 
 
 def _patterns(records: Records) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """Return two patterns of the mark between records: one that is probably such a mark, and
-    any.
+    """Return two patterns: of the bytes that probably are a mark between records, and of any such
+    bytes.
     """
     if records.begin:
         pattern = re.compile(re.escape(records.begin))

@@ -83,12 +83,12 @@ class Marks(Sequence[tuple[str, int]]):
         return chr(self._marks[-1]) if self._marks else ""
 
     def push(self, mark: str, offset: int) -> None:
-        """Open a mark."""
+        """Add a mark that is opened at an offset."""
         self._marks.append(ord(mark))
         self._offsets.append(offset)
 
     def pop(self) -> None:
-        """Close the innermost mark."""
+        """Remove the innermost mark, which is closed."""
         self._marks.pop()
         self._offsets.pop()
 
@@ -126,7 +126,7 @@ class _Reduced:
 
     @property
     def top(self) -> int:
-        """The innermost state."""
+        """The state on top of the stack."""
         return self.new[-1] if self.new else self._stack[self._kept - 1]
 
     def reduce(self, move: int) -> int:

@@ -1,6 +1,4 @@
-"""A grammar of `exset.grammars`: Lark or the tables made from it parse texts, with clear
-errors.
-"""
+"""A grammar of `exset.grammars`; Lark, or tables made from the grammar, parse texts with it."""
 
 import contextlib
 import importlib

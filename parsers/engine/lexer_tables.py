@@ -81,7 +81,7 @@ def _combined(
     labels: dict[str, int],
     sample: NDArray[np.intp],
 ) -> tuple[_States, NDArray[np.intp]]:
-    """Return the states of all lexers, and the first state of each.
+    """Return the states of all lexers, and the first state of each lexer.
 
     orders: the units of each lexer, in the order in which Lark tries them. sample: one byte of
     each class.

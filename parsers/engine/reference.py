@@ -94,7 +94,7 @@ class _Parse:
         )
 
     def shift(self, token: Token) -> None:
-        """Shift a token."""
+        """Shift a token, and record it."""
         self.parser.feed_token(token)
         assert token.start_pos is not None and token.end_pos is not None
         self.kinds.append(self.numbers[token.type])

@@ -24,7 +24,7 @@ class Window:
     def __init__(
         self, blocks: Blocks, mark: bytes, line_ends: tuple[bytes, ...] = (b"\n", b"\r")
     ) -> None:
-        """Prepare to read.
+        """Prepare to read the blocks of a text.
 
         `mark`: the bytes that end an example; a chunk is complete only when it has a line with
         them, unless a line is very long.

@@ -27,7 +27,7 @@ def canonical(
 ) -> bytes:
     """Return the canonical text of a source. Raises FormatError for a syntax error.
 
-    Several empty lines between records become one. `ids` and `reader`: as in `parse`.
+    Several empty lines between records become one empty line. `ids` and `reader`: as in `parse`.
     """
     begin = begin_of(source, Findings())
     grammar = GRAMMARS[None if reader is None else Reader(reader)]

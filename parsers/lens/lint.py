@@ -100,7 +100,7 @@ class Alternation:
         return self._holds
 
     def report(self, findings: Findings) -> None:
-        """Add the finding if the set consists of such pairs of examples."""
+        """Add the finding if the examples of the whole set alternate."""
         pairs, rest = divmod(self._count, 2)
         if self._holds and self._place is not None and not rest:
             findings.add(finding_at("lens-split-examples", self._place, count=pairs))

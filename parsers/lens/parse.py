@@ -197,7 +197,7 @@ class Reading:
         return examples
 
     def count(self, chunk: Chunk) -> None:
-        """Add the numbers of a chunk to the totals before the next chunk."""
+        """Add the numbers of events and examples in a chunk to the totals for the next chunk."""
         meaning, examples, expanded = chunk
         self.before = Before(
             self.before.left - expanded,

@@ -80,7 +80,7 @@ class Pieces:
         return text.getvalue()
 
     def write(self, examples: ExampleSet, text: io.BytesIO) -> None:
-        """Write what `units` returns."""
+        """Write the text of `units` to `text`."""
         examples = representable(examples.with_header(self._header), self._losses)
         self._size += _size(examples)
         compiled = KERNELS.use_compiled(self._size)

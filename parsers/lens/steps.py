@@ -90,7 +90,7 @@ class Note(IntEnum):
 
     @property
     def code(self) -> str:
-        """The code of the finding."""
+        """The code of the findings of this kind."""
         return f"lens-{self.name.lower().replace('_', '-')}"
 
 
@@ -225,7 +225,7 @@ def _absent(n: int) -> Ints:
 
 @inline_kernel
 def note(columns: Columns, kind: int, token: int, first: int, second: int) -> None:
-    """Count a note, and store it if it is one of the first `KEPT` of its kind."""
+    """Count a note, and store it if it is among the first `KEPT` notes of its kind."""
     count = columns.noted[kind]
     if count < KEPT:
         columns.notes[kind, count, 0] = token
@@ -291,7 +291,7 @@ def has_any(uses: LongRows, side: int, low: int, high: int) -> bool:
 
 @inline_kernel
 def other(uses: LongRows, side: int, low: int, high: int, newest: int) -> int:
-    """Return the first event of a span that has another list than the newest one; -1 if none has.
+    """Return the first event of a span that has a list other than the newest list; -1 if none has.
 
     side: 0 for inputs, 1 for targets. The span must not be empty. newest: the number of the newest
     list, which is the highest number, or -1.

@@ -108,7 +108,7 @@ class Text(Tokens):
 
         In `reals`, the value of a token that is not a real is undefined. In `ints`, a token that
         is not an integer has 0; if there are no integers, `ints` is empty. `hard` has the indices
-        of all reals that are too large or have an unusual notation, and maybe of others.
+        of all reals that are too large or have an unusual notation, and maybe of other reals.
         """
         roles = _roles()
         reals = np.empty(len(self), np.float32)

@@ -30,7 +30,7 @@ class Losses:
         self._findings = findings
 
     def representable(self, raw: bytes, path: str, is_group: bool = False) -> bytes:
-        """Return a string that text can represent.
+        """Return the string `raw`, or a similar string that text can represent.
 
         If `lossy`, the bytes that text cannot represent become `?`; otherwise they raise
         FormatError.
@@ -110,7 +110,10 @@ def _error(path: str, message: str, hint: str) -> FormatError:
 
 
 def representable_header(header: SetHeader, losses: Losses) -> SetHeader:
-    """Return the header with a proc that text can represent. Raises FormatError unless lossy."""
+    """Return the header with a proc that text can represent.
+
+    Raises FormatError for another proc, unless lossy.
+    """
     if header.proc is None:
         return header
     return replace(header, proc=losses.representable(header.proc, "header.proc"))

@@ -61,7 +61,8 @@ class Heads(NamedTuple):
     """Columns of n examples.
 
     frequency: the bits of the number. events, step: int64 [n + 1], the first event and the first
-    step of each example. is_set: whether the events' own fields are written before the data.
+    step of each example. is_set: whether the fields that events do not inherit are written before
+    the data.
     """
 
     frequency: Ints
@@ -177,7 +178,7 @@ def write(
 
 @inline_kernel
 def _room_of(example: int, texts: Texts, heads: Heads, script: Script, lists: Lists) -> int:
-    """Return the most bytes that an example can take."""
+    """Return the largest number of bytes that an example can take."""
     room: int = _HEAD_ROOM + _EVENT_ROOM * (heads.events[example + 1] - heads.events[example])
     room += texts.names[example + 1] - texts.names[example]
     room += texts.procs[example + 1] - texts.procs[example]

@@ -158,7 +158,7 @@ def _columns(names: list[str], cells: Cells, findings: Findings, *, as_go: bool)
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of values."""
+    """The rows of values, below the header."""
 
     cells: Cells
     findings: Findings
@@ -171,8 +171,8 @@ class _Rows:
         self.findings.add(EMERGENT.finding(code, place, raw=raw, **words))
 
     def marked(self, expected: bool) -> Longs:
-        """Return 1 for each row that begins with `_D:`, else 0; add a finding for rows that should
-        not.
+        """Return 1 for each row that begins with `_D:`, else 0; add a finding for rows not as
+        expected.
 
         expected: whether rows should begin with `_D:`.
         """

@@ -192,9 +192,7 @@ def _ticks(raw: bytes) -> tuple[int, int]:
 
 
 def _cuts(each: _Range) -> set[int]:
-    """Return the ticks at which the values of a range begin or end, other than those of the
-    example.
-    """
+    """Return the ticks, inside an example, at which the values of a range begin or end."""
     return {each.first, each.end} - {0, LAST} if each.first < each.end else set()
 
 

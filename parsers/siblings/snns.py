@@ -131,7 +131,7 @@ class _Header:
                 self.refuse(at - 1, "a remap function has at most 5 parameters")
 
     def refuse(self, token: int, message: str, code: str = "snns-header") -> None:
-        """Raise FormatError at a token."""
+        """Raise FormatError with a message about a token."""
         raise self.words.error(token, code, message, _HINTS[code])
 
     def reals(self, name: str) -> Any:

@@ -66,14 +66,14 @@ class Words(Tokens):
         return Strings.from_spans(self.buffer, starts, ends)
 
     def float32s(self, tokens: Longs, skip: int = 0) -> Floats:
-        """Return the numbers of some tokens without their first `skip` bytes, rounded once."""
+        """Return the numbers of tokens without their first `skip` bytes, rounded once."""
         values, hard = self._reals(tokens, skip, is_single=True)
         found = as_singles(values)
         found[hard] = float32s(self._raws(tokens[hard], skip))
         return found
 
     def float64s(self, tokens: Longs, skip: int = 0) -> NDArray[np.float64]:
-        """Return the numbers of some tokens without their first `skip` bytes, rounded once."""
+        """Return the numbers of tokens without their first `skip` bytes, rounded once."""
         values, hard = self._reals(tokens, skip, is_single=False)
         values[hard] = [float64(raw) for raw in self._raws(tokens[hard], skip)]
         return values

@@ -79,7 +79,7 @@ class CellsOfColumn:
         return rows, [_integer(bytes(text)) for text in self._texts(rows)]
 
     def shown(self) -> Shown:
-        """Return what the cells look like."""
+        """Return what the cells of the column look like."""
         if self._has(k.NO_NUMBER):
             return Shown(is_text=True, is_filled=True)
         whole = self._integers[1]

@@ -35,7 +35,7 @@ class Check(Collector):
         self.loader = Settings("loader", dialect, {})
 
     def read(self) -> None:
-        """Read the whole tree."""
+        """Read the whole configuration into `loader`."""
         with suppress(Invalid):
             self.loader = self.settings(self._tree, "loader", "")
 

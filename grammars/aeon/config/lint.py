@@ -183,6 +183,8 @@ def _names(loader: Settings) -> Problems:
 
 
 def _upper(char: str) -> str:
-    """Return a character in upper case as towupper of C does: always exactly one character."""
+    """Return a character in upper case as C's function towupper does: always exactly one
+    character.
+    """
     upper = char.upper()
     return upper if len(upper) == 1 else char
