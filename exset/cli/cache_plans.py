@@ -41,7 +41,7 @@ plan_options = options(
         "--dialect",
         metavar="DIALECT",
         type=click.Choice([*map(str, Dialect)]),
-        help="Use the given version of aeon: head, seed or csv.",
+        help="Read the manifest as this version of aeon does: head, seed or csv.",
     ),
     option(
         "--files",

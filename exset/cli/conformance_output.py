@@ -64,7 +64,8 @@ def lines(results: Sequence[Result], verbose: bool) -> Iterator[str]:
         yield click.style(text, fg="red" if bad else "green")
     for result in results:
         if result.failed or verbose:
-            yield f"{result.case.id}: {result.outcome} ({result.case.rule})"
+            yield f"{result.case.id}: {result.outcome}"
+            yield f"    the case: {safe(result.case.rule)}"
             yield from (f"    {safe(message)}" for message in result.messages)
     yield click.style(score(results).text, bold=True)
 

@@ -13,7 +13,7 @@ from exset.core.finding import Finding as Finding
 from exset.core.finding import Place as Place
 from exset.core.finding import Severity as Severity
 from exset.core.source import Source, Span
-from exset.core.text import counted
+from exset.core.text import Advice, counted
 
 T = TypeVar("T")
 
@@ -24,6 +24,8 @@ MOST_ERRORS = 20
 
 STOPPED = f"exset stops after {MOST_ERRORS} errors"
 """What a report says if there are more errors."""
+
+_STRICT = Advice.of("<--strict or strict=True> makes this warning an error")
 
 
 class FormatError(ValueError):
@@ -152,7 +154,9 @@ class Findings:
         `times`: how many findings of the same code it represents.
         """
         if self.strict and finding.severity is not Severity.NOTE:
-            raise FormatError.of(finding)
+            hint = finding.hint
+            hint = hint.followed_by(_STRICT) if isinstance(hint, Advice) else _STRICT
+            raise FormatError.of(replace(finding, hint=hint))
         if self._counts[finding.code] < self.keep:
             self._kept.append(finding)
         self._counts[finding.code] += times

@@ -40,7 +40,7 @@ class Advice(str):
 
     def followed_by(self, more: str) -> "Advice":
         """Return this advice with more advice after it."""
-        return Advice.both(f"{self}; {more}", f"{self.command}; {more}")
+        return Advice.both(f"{self}; {more}", f"{self.command}; {for_command_line(more)}")
 
 
 def for_command_line(text: str) -> str:

@@ -10,9 +10,9 @@ from exset.families.signatures import any_of
 _LAYOUTS: Final = tuple(
     Option(
         side,
-        f"Give the units of the {side} in a table, or the sizes of their groups, as 20 or A=9,B=2.",
+        f"Say how many units of {side} a table has, or the size of each group: 20 or A=9,B=2.",
         metavar="LAYOUT",
-        default=f"the highest unit of the {side}",
+        default="enough for the highest unit",
         parse="exset.runtime.lens.network_layout:layout_of_text",
     )
     for side in ("inputs", "targets")
