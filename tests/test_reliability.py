@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 def rows(page: str) -> list[list[str]]:
     """The cells of the table of faults in a page."""
     text = (HERE.parent / page).read_text("utf-8")
-    table = text.partition("| fault |")[2]
+    table = text.partition("| fault |")[2].partition("\n\n")[0]
     lines = [line for line in table.splitlines()[2:] if line.startswith("| ")]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
 

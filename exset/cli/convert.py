@@ -29,6 +29,7 @@ from exset.cli.paths import some_inputs
 from exset.cli.reports import json_option, json_rows, show_findings
 from exset.core.protocols import Level
 from exset.core.text import safe, size
+from exset.io.atomic_write import make_folders
 from exset.steps import Steps
 
 
@@ -70,7 +71,7 @@ class Converter:
             return self._for_terminal(job)
         findings = self.common.new_findings()
         if self.makes_folder and not self.dry_run:
-            os.makedirs(os.path.dirname(job.target), exist_ok=True)
+            make_folders(os.path.dirname(job.target))
         done = converting.conversion(
             job.source,
             job.target,

@@ -14,6 +14,7 @@ from exset.core.parts import FilePart, PartState, changed
 from exset.core.signals import cleanup_on_signal
 from exset.families.format import Format
 from exset.io import files
+from exset.io.atomic_write import make_folders
 from exset.steps import Steps
 from exset.writing import part_writer, writer
 
@@ -91,7 +92,7 @@ def convert_part(item: PartJob, common: CommonOptions, options: dict[str, Any]) 
     """
     findings, losses = common.new_findings(), common.new_findings()
     job, state, count = item.job, None, 0
-    os.makedirs(_folder(job), exist_ok=True)
+    make_folders(_folder(job))
     with read_part(item.range, common, findings) as models:
         writing = _steps(models.format, job, common, options).write
         with (

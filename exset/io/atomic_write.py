@@ -98,6 +98,17 @@ def sync_name(name: str, folder: str) -> None:
         raise
 
 
+def make_folders(folder: str) -> None:
+    """Create a folder, and missing folders above it; flush their names to disk."""
+    if not folder or os.path.isdir(folder):
+        return
+    above = os.path.dirname(folder)
+    make_folders(above)
+    with suppress(FileExistsError):  # another process has just created it
+        os.mkdir(folder)
+    sync_folder(above or os.curdir)
+
+
 def sync_folder(folder: str) -> None:
     """Flush the names in a folder to disk, on systems that can open and sync folders."""
     try:

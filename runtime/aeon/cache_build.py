@@ -19,6 +19,7 @@ from exset.codecs.aeon.cpio_write import BlockWriter
 from exset.core.errors import Findings, FormatError, Place, Severity
 from exset.core.text import Advice, counted, safe
 from exset.io import files
+from exset.io.atomic_write import sync_folder
 from exset.io.beneath import open_regular
 from exset.runtime.aeon.cache import COMPLETE, JOURNAL, Cache, block_name
 from exset.runtime.aeon.cache_compare import Compared
@@ -58,6 +59,7 @@ def build(plan: Plan, directory: str, *, clock: Callable[[], float] = time.time)
     except FileExistsError:
         return _build(plan, folder, clock)
     try:
+        sync_folder(directory or os.curdir)
         return _build(plan, folder, clock)
     except BaseException:
         with suppress(OSError):  # it has blocks, which the next build keeps

@@ -1,4 +1,4 @@
-"""A file for the HDF5 library to write; it hides system errors, on which the library may crash."""
+"""A file for the HDF5 library to write; it hides errors, on which the library may crash."""
 
 import os
 from collections.abc import Callable
@@ -7,16 +7,19 @@ from typing import Any, BinaryIO
 
 
 class Sink(RawIOBase):
-    """A file that, after an error of the system, ignores all writes; `check` raises the error."""
+    """A file that, after a system error or a lack of memory, ignores all writes.
+
+    `check` raises the error. The library may still write when the file is closed.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         """Take an empty file that can be sought in and read."""
         self._file = file
-        self._error: OSError | None = None
+        self._error: Exception | None = None
         self._at = self._size = 0
 
     def check(self) -> None:
-        """Raise the first error of the system, if any."""
+        """Raise the first error, if any."""
         if self._error is not None:
             raise self._error
 
@@ -61,6 +64,6 @@ class Sink(RawIOBase):
         if self._error is None:
             try:
                 return act()
-            except OSError as error:
+            except (OSError, MemoryError, ValueError) as error:  # ValueError: it is closed
                 self._error = error
         return None

@@ -4,46 +4,47 @@ Each process writes the same files over and over, one content and the other by t
 killed. The files are whole whenever that is: the one content, or the other.
 """
 
+import itertools
+import multiprocessing
 import random
-import subprocess
 import sys
 import tempfile
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import exset
 
-ROOT = Path(__file__).parents[2]
-PROGRAM = """
-import sys, itertools
-import exset
-
-folder = sys.argv[1]
-small = exset.load("exset::xor.ex")
-large = small.select([0, 1, 2, 3] * 2000)
-print("ready", flush=True)
-for turn in itertools.count():
-    model = (small, large)[turn % 2]
-    for name in {names!r}:
-        exset.save(model, f"{{folder}}/{{name}}")
-    with exset.writer(f"{{folder}}/parts.bex") as out:
-        out.write(model)
-    exset.convert(f"{{folder}}/parts.bex", f"{{folder}}/parts.ex.gz")
-"""
 SAVED = ("x.ex", "x.bex", "x.ex.zst")
 NAMES = (*SAVED, "parts.bex", "parts.ex.gz")
 
 
+def write(folder: str, connection: Connection) -> None:
+    """Write the files over and over, after a message that says that this begins."""
+    small = exset.load("exset::xor.ex", model=exset.ExampleSet)
+    large = small.select([0, 1, 2, 3] * 2000)
+    connection.send("ready")
+    for turn in itertools.count():
+        model = (small, large)[turn % 2]
+        for name in SAVED:
+            exset.save(model, f"{folder}/{name}")
+        with exset.writer(f"{folder}/parts.bex") as out:
+            out.write(model)
+        exset.convert(f"{folder}/parts.bex", f"{folder}/parts.ex.gz")
+
+
 def kill(folder: Path, wait: float) -> None:
     """Start a writer, and kill it some seconds after it began to write."""
-    program = PROGRAM.format(names=SAVED)
-    with subprocess.Popen(
-        [sys.executable, "-c", program, str(folder)], cwd=ROOT, stdout=subprocess.PIPE
-    ) as writer:
-        assert writer.stdout is not None
-        assert writer.stdout.readline() == b"ready\n"
-        time.sleep(wait)
-        writer.kill()
+    context = multiprocessing.get_context("fork")  # all that this process has imported is there
+    ours, other = context.Pipe()
+    writer = context.Process(target=write, args=(str(folder), other))
+    writer.start()
+    other.close()
+    assert ours.recv() == "ready"
+    time.sleep(wait)
+    writer.kill()
+    writer.join()
+    ours.close()
 
 
 def check(folder: Path) -> int:
@@ -68,7 +69,7 @@ def run(count: int, seed: int = 1) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder, others = Path(name), 0
         for _ in range(count):
-            kill(folder, chance.uniform(0, 0.2))
+            kill(folder, chance.uniform(0, 0.1))
             found = check(folder)
             assert found <= 1
             others += found

@@ -137,6 +137,15 @@ def test_a_link_stays_and_its_target_is_written(tmp_path: Path, there: bool) -> 
     assert left(tmp_path / "far") == ["target"]
 
 
+def test_another_hard_link_keeps_the_old_content(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_bytes(b"old")
+    os.link(one, other)
+    write(one, b"new")
+    assert (one.read_bytes(), other.read_bytes()) == (b"new", b"old")
+    assert one.stat().st_nlink == other.stat().st_nlink == 1
+
+
 def test_link_loop_is_an_error(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to("link")
