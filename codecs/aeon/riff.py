@@ -203,5 +203,5 @@ def number_of(fields: Fields, name: str) -> int:
 
 
 def name_of(name: bytes) -> str:
-    """Return the name of a chunk, a list or a codec, safe for messages."""
+    """Return the name of a chunk, a list or a codec as text for messages."""
     return repr(safe(bytes(name).decode("latin-1")))

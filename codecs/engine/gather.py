@@ -154,7 +154,7 @@ def _raw(column: Numbers) -> Bytes:
 
 
 def _numbers(raw: Bytes, leaf: Leaf) -> Numbers:
-    """Return bytes that were gathered as the numbers of a field."""
+    """Convert gathered bytes to the numbers of a field."""
     if leaf.dtype.kind == "b":
         return cast(Numbers, raw != 0)
     return quiet_nans(raw.view(leaf.native))

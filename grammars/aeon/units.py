@@ -17,7 +17,7 @@ def header(model: Manifest, /) -> Manifest:
 
 
 def no_header() -> Manifest:
-    """Return a manifest without types and records."""
+    """Return the header to use if there is no manifest: it has no types and no records."""
     return Manifest.of([], [])
 
 

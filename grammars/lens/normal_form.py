@@ -212,7 +212,7 @@ def without_empty(strings: Strings) -> Strings:
 
 
 def _strings(strings: Strings) -> Strings:
-    """Return the strings with their arrays as constant columns if these repeat one value."""
+    """Return the strings; their arrays become constant columns if they repeat one value."""
     if strings.data.size == 0 and not strings.present.any():
         return Strings.empty(len(strings))
     return strings.with_unchecked(

@@ -109,7 +109,9 @@ def _converted(
 
 
 def _without_digits(buffer: Bytes, starts: Longs, ends: Longs) -> Longs:
-    """Return the tokens that have no digit at the start, or after a sign or a point there."""
+    """Return the tokens without a digit at their start; a sign and a point may precede this
+    digit.
+    """
     first = buffer[starts]
     found = np.flatnonzero((first < _ZERO) | (first > _NINE))
     at, ends = starts[found], ends[found]

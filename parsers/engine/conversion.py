@@ -61,7 +61,8 @@ def convert(
     ints: NDArray[np.int64],
     hard: NDArray[np.int64],
 ) -> int:
-    """Convert each token by the role of its kind, and store the number in `reals` or `ints`.
+    """Convert each token to a number, and store it in `reals` or `ints`, as `roles` says for its
+    kind.
 
     Stores the indices of tokens that it cannot convert in `hard`, and returns how many there are.
     `base` is the offset of the buffer's first byte in the source.

@@ -278,7 +278,7 @@ def size_of(text: Source | Window) -> int:
 
 
 def _parts(text: Source | Window, begin: int) -> Generator[Block, None, None]:
-    """Yield the text from the byte `begin` on."""
+    """Yield the bytes of a text from `begin` on, in blocks."""
     if isinstance(text, Source):
         with progress.task("parsing", text.name, len(text.content) - begin):
             for block in blocks(text, text.start + begin):

@@ -59,8 +59,8 @@ def with_file_count(error: FormatError, header: Header | None, source: Source) -
     """Return the error of a list, with an error about the number of files added in the order of
     the text.
 
-    A line with a syntax error may be a file or, for example, a comment. So both numbers are
-    accepted: that with such lines, and that without them.
+    A line with a syntax error may be a file or, for example, a comment. So the header may count
+    such lines as files or not.
     """
     if header is None or error.findings.stopped:
         return error

@@ -181,7 +181,7 @@ class Reading:
         return self.chunk(stream, self.before._replace(left=self.limits.max_expand, events=events))
 
     def fits(self, chunk: Chunk) -> bool:
-        """Return whether the assumptions of `ahead` about the earlier chunks allow its result."""
+        """Return whether a chunk from `ahead` is right, now that the earlier chunks are known."""
         text = chunk.meaning.text
         return chunk.expanded <= self.before.left and self.before.events <= text.starts[0]
 

@@ -88,7 +88,9 @@ class Pieces:
             text.write(chunk)
 
     def end(self, size: int) -> bytes:
-        """Return the text after the examples: line breaks if Lens would read the file as empty."""
+        """Return the text after the examples: line breaks, if without them Lens would read the
+        file as empty.
+        """
         return b"\n" * (4 - size)
 
 

@@ -235,11 +235,10 @@ def _put(out: Bytes, at: int, data: Bytes | Word, begin: int, end: int) -> int:
 
 @kernel
 def _apart(out: Bytes, start: int, at: int, compact: bool, is_digit: bool) -> int:
-    """Write a space, if needed, between the text before index `at`, which begins at `start`, and a
-    word.
+    """Write a space at `at` if the text before it and the word after it need one.
 
-    is_digit: whether this word begins with a digit. Compact text needs spaces only between numbers,
-    and after `-` for NaN.
+    start: where this text begins. is_digit: whether the word begins with a digit. Compact text
+    needs spaces only between numbers, and after `-` for NaN.
     """
     if at == start:
         return at

@@ -184,7 +184,7 @@ def _joined(columns: Mapping[str, TableColumn], rows: int) -> Table:
 
 
 def _are_plain(reading: Reading) -> bool:
-    """Return whether the types of joined units do not depend on the rows of a chunk."""
+    """Return whether arrays joined from units certainly have the same type in each chunk."""
     known = dict(zip(reading.names, zip(reading.dtypes(), reading.shown, strict=True), strict=True))
     for names in unit_groups(reading.names).values():
         group = [known[name] for name in names]
