@@ -154,9 +154,7 @@ class Findings:
         `times`: how many findings of the same code it represents.
         """
         if self.strict and finding.severity is not Severity.NOTE:
-            hint = finding.hint
-            hint = hint.followed_by(_STRICT) if isinstance(hint, Advice) else _STRICT
-            raise FormatError.of(replace(finding, hint=hint))
+            raise FormatError.of(_strictly(finding))
         if self._counts[finding.code] < self.keep:
             self._kept.append(finding)
         self._counts[finding.code] += times
@@ -270,6 +268,14 @@ def with_source_name(
         if named(error.finding) is error.finding:
             raise
         raise error.changed(named) from None
+
+
+def _strictly(finding: Finding) -> Finding:
+    """Return a finding as `strict` raises it: the hint says why a warning is an error."""
+    if finding.severity is not Severity.WARNING:
+        return finding
+    hint = finding.hint
+    return replace(finding, hint=hint.followed_by(_STRICT) if isinstance(hint, Advice) else _STRICT)
 
 
 def collect_findings(strict: bool, findings: Findings | None) -> Findings:

@@ -5,6 +5,7 @@ import json
 import pickle
 import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -313,15 +314,17 @@ def test_one_finding_may_represent_many() -> None:
     assert (len(collected), collected.count("c"), collected.count()) == (1, 4, 4)
 
 
-@pytest.mark.parametrize("severity", [Severity.WARNING, Severity.ERROR])
-def test_strict_findings_raise(severity: Severity) -> None:
+@pytest.mark.parametrize(
+    ("severity", "hint"),
+    [(Severity.WARNING, "strict=True makes this warning an error"), (Severity.ERROR, None)],
+)
+def test_strict_findings_raise(severity: Severity, hint: str | None) -> None:
     strict = Findings(strict=True)
     strict.add(finding("n", Severity.NOTE))
     bad = finding("b", severity)
     with pytest.raises(FormatError) as caught:
         strict.add(bad)
-    assert caught.value.finding is bad
-    assert caught.value.code == "b"
+    assert caught.value.finding == replace(bad, hint=hint)
     assert [item.code for item in strict] == ["n"]
     assert strict.count("b") == 0
 
