@@ -58,7 +58,7 @@ def _run(files: Sequence[CheckedFile], rows: Sequence[Row]) -> Run:
 
 
 def _file_row(file: CheckedFile) -> Row:
-    messages = [str(finding) for finding in file.findings]
+    messages = [str(finding.for_command_line()) for finding in file.findings]
     if file.error is not None:
         messages.append(str(file.error))
     return Row(
@@ -86,8 +86,10 @@ def _finding_rows(file: CheckedFile) -> Iterator[Row]:
 
 def _row(file: CheckedFile, finding: Finding) -> Row:
     place = finding.place
-    message = safe(finding.message) + (f"\nhint: {safe(finding.hint)}" if finding.hint else "")
     is_text = place is not None and place.line is not None
+    where = f"{safe(place.field)}: " if place is not None and place.field and not is_text else ""
+    hint = finding.for_command_line().hint
+    message = where + safe(finding.message) + (f"\nhint: {safe(hint)}" if hint else "")
     byte = None if place is None or place.span is None or is_text else place.span.start
     return Row(
         name=safe(file.path) if place is None else str(place),

@@ -45,6 +45,15 @@ def test_github() -> None:
     assert missing == "::error file=none.ex,title=system::No such file or directory"
 
 
+def test_places_without_a_line_and_hints_of_the_command_line() -> None:
+    Path("wide.ex").write_text(GOOD + "I: 1 2 T: 1;\n")
+    [line] = run("validate", "wide.ex", "--output-format", "github").stdout.splitlines()
+    assert line.startswith("::warning file=wide.ex,title=lens-mixed-widths::examples[1].events[0]")
+    for form in ("github", "sarif", "junit"):
+        text = run("validate", "wide.ex", "--output-format", form).stdout
+        assert "--inputs checks" in text and "inputs=" not in text
+
+
 def test_github_escapes_names_and_texts() -> None:
     name = "a,b:c%.ex"
     Path(name).write_text("I: 1 %\x1b;\n")
