@@ -94,4 +94,17 @@ FORMATS: Final[tuple[Format, ...]] = (
         writer="exset.parsers.tables.csv_write:write_tabs",
         chunk_writer="exset.parsers.tables.csv_write:write_tab_chunks",
     ),
+    Format(
+        name="jsonl",
+        title="JSON Lines",
+        family=TABLE,
+        suffixes=(".jsonl", ".ndjson"),
+        signature=r"\s*+\{[^\n]*\}[ \t\r]*+\n\s*+\{",
+        reader="exset.parsers.tables.jsonl:parse",
+        writer="exset.parsers.tables.jsonl_write:write",
+        sidecar="exset.parsers.tables.jsonl_write:sidecar_of",
+        options=(LOSSY,),
+        findings=("exset.grammars.tables:jsonl.findings", *_FINDINGS),
+        strategy="exset.testing.tables:texts",
+    ),
 )

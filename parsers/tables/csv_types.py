@@ -67,13 +67,13 @@ def _stacked(
     if not names:
         raise ValueError("CSV has no empty arrays")
     given = [left.get(each) for each in names]
-    reals = [each for each in given if isinstance(each, Numbers) and each.values.dtype == _REAL]
+    floats = [each for each in given if isinstance(each, Numbers) and each.values.dtype == _REAL]
     dtype = wanted.values.dtype
-    if dtype.kind == "f" and len(reals) == len(given):
+    if dtype.kind == "f" and len(floats) == len(given):
         for each in names:
             del left[each]
-        values = _reals(side_by_side([each.values for each in reals]), dtype)
-        return Numbers.of(values, np.any([each.present for each in reals], axis=0))
+        values = reals(side_by_side([each.values for each in floats]), dtype)
+        return Numbers.of(values, np.any([each.present for each in floats], axis=0))
     units = [_typed(each, left, wanted, kind) for each in names]
     values = np.stack([each.values for each in units], axis=1)
     return Numbers.of(values, np.any([each.present for each in units], axis=0))
@@ -87,7 +87,7 @@ def _numbers(column: TableColumn, dtype: np.dtype[Any]) -> Numbers | None:
         if dtype.kind == "m" and column.values.dtype == np.int64:
             return Numbers.of(column.values.view(dtype), column.present)
         if dtype.kind == "f" and column.values.dtype == np.float64:
-            return Numbers.of(_reals(column.values, dtype), column.present)
+            return Numbers.of(reals(column.values, dtype), column.present)
         return cast(column, dtype, ())
     if not isinstance(column, Text):
         return None
@@ -101,7 +101,7 @@ def _numbers(column: TableColumn, dtype: np.dtype[Any]) -> Numbers | None:
     return Numbers.of(texts == "true", present)
 
 
-def _reals(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+def reals(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Convert reals, read from the shortest decimals of numbers of a dtype, to this dtype.
 
     A decimal close to the middle between two numbers may have been rounded to this middle. Then

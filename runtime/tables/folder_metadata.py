@@ -1,25 +1,21 @@
-"""Read and write metadata.csv and metadata.jsonl, which describe the files of a folder.
+"""Read metadata.csv, metadata.jsonl and metadata.parquet, which describe the files of a folder.
 
 Source: Hugging Face `datasets`, "ImageFolder with metadata": the column `file_name` has the paths.
 """
 
 import csv
 import io
-import json
-import math
 import re
-from typing import Any, Final
-
-import numpy as np
+from typing import Final
 
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.limits import Limits
 from exset.core.source import Source
 from exset.core.text import counted, safe
 from exset.grammars.tables.build import column_of
-from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, type_of
-from exset.grammars.tables.losses import Losses
+from exset.grammars.tables.columns import TableColumn, Text
 from exset.grammars.tables.table import Table
+from exset.parsers.tables import jsonl
 
 FILE_NAME: Final = "file_name"
 NAMES: Final = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
@@ -56,51 +52,9 @@ def _columns(source: Source, limits: Limits, findings: Findings) -> dict[str, Ta
         from exset.runtime.tables import parquet
 
         return dict(parquet.read(source, limits=limits, findings=findings).columns)
-    text = source.data.decode("utf-8-sig")
-    return _csv_columns(text) if source.name.endswith(".csv") else _json_columns(text)
-
-
-def json_lines(table: Table, losses: Losses) -> bytes:
-    """Return a table as JSON, with a line for each row: absent values are null, arrays are lists.
-
-    JSON has no bytes and no NaN: both are losses.
-    """
-    values: dict[str, list[object]] = {}
-    for name, column in table.columns.items():
-        if not _is_json(column):
-            losses.report(name, f"metadata.jsonl cannot store {type_of(column)}")
-            continue
-        values[name] = [_value(column[row]) for row in range(len(column))]
-        for row, each in enumerate(values[name]):
-            if isinstance(each, float) and not math.isfinite(each):
-                losses.report(name, "JSON has no NaN and no infinity", row)
-                values[name][row] = None
-    lines = (
-        json.dumps(dict(zip(values, row, strict=True)), ensure_ascii=False)
-        for row in zip(*values.values(), strict=True)
-    )
-    return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _is_json(column: TableColumn) -> bool:
-    """Return whether JSON can store a column: text, finite numbers, and lists of them."""
-    if isinstance(column, Lists):
-        items = column.items
-        is_finite = not isinstance(items, Numbers) or bool(np.isfinite(items.values).all())
-        return _is_json(items) and is_finite
-    if isinstance(column, Numbers):
-        is_finite = not column.shape or bool(np.isfinite(column.values).all())
-        return column.values.dtype.kind in "biuf" and is_finite
-    return isinstance(column, Text)
-
-
-def _value(value: object) -> object:
-    """Convert a value of a table to JSON; a binary32 number becomes its shortest decimal."""
-    if isinstance(value, np.ndarray | Numbers | Text | Lists):
-        return [_value(value[i]) for i in range(len(value))]
-    if isinstance(value, np.generic):
-        return float(str(value)) if isinstance(value, np.float32) else value.item()
-    return value
+    if source.name.endswith(".jsonl"):
+        return dict(jsonl.parse(source, limits=limits, findings=findings).columns)
+    return _csv_columns(source.data.decode("utf-8-sig"))
 
 
 def _csv_columns(text: str) -> dict[str, TableColumn]:
@@ -127,16 +81,3 @@ def _typed(name: str, cells: list[str]) -> TableColumn:
         return column_of(name, [float(cell) if cell else None for cell in cells])
     except ValueError:
         return Text.of(cells)
-
-
-def _json_columns(text: str) -> dict[str, TableColumn]:
-    rows: list[dict[str, Any]] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        row = json.loads(line)
-        if not isinstance(row, dict):
-            raise ValueError(f"line {number} is no JSON object")
-        rows.append(row)
-    names = dict.fromkeys(key for row in rows for key in row)
-    return {name: column_of(name, [row.get(name) for row in rows]) for name in names}

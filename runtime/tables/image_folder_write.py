@@ -13,8 +13,9 @@ from exset.grammars.tables.listed_files import ListedFiles
 from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
 from exset.io.folders import NewFolder
+from exset.parsers.tables import jsonl_write
 from exset.runtime.tables.folder_files import FolderFiles, raw_strings
-from exset.runtime.tables.folder_metadata import FILE_NAME, NAMES, json_lines
+from exset.runtime.tables.folder_metadata import FILE_NAME, NAMES
 
 
 def write(
@@ -107,4 +108,4 @@ def _with_metadata(table: Table, path: str, files: FolderFiles, losses: Losses) 
     named = text_or_bytes(Strings.of(names).take(rows))
     others = table.without_columns(path).take(rows).columns
     described = Table({FILE_NAME: named, **others}, rows.size, {})
-    files.folder.write(NAMES[1], json_lines(described, losses))
+    files.folder.write(NAMES[1], jsonl_write.lines(described, losses, NAMES[1]))
