@@ -17,6 +17,7 @@ from benchmarks import (
     drivers,
     grammars,
     growth,
+    layouts,
     lists,
     loader_memory,
     machine,
@@ -41,6 +42,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "save": ("Saving: from ExampleSet to a file that is whole and on disk", speed.saves),
     "reference": ("The table driver against the reference driver", drivers.references),
     "grammar": ("Grammars of users: columns against Lark's own tree", grammars.parses),
+    "layout": ("Layouts of users: columns against compiled Construct", layouts.reads),
     "siblings": ("Sibling formats: from bytes to all columns", siblings.reads),
     "growth": ("Cost of an example by their number, 1 if it stays the same", growth.growths),
     "pumps": ("Time for twice as many bytes, of each sort", pumps.pumps),
@@ -93,6 +95,7 @@ _QUICK_CASES = {
     ),
     **dict.fromkeys(("pumps", "samplers", "batches", "cache", "list", "manifest"), 2),
     **dict.fromkeys(("shards", "csv", "convert", "provision", "save", "reference", "siblings"), 2),
+    "layout": 2,
 }
 
 

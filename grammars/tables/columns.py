@@ -24,6 +24,7 @@ from exset.grammars.columns.arrays import (
     concat,
     concat_offsets,
     constant,
+    frozen,
     offsets_of,
     row_indices,
     run_of,
@@ -324,8 +325,10 @@ def spread(column: TableColumn, rows: Longs, count: int) -> TableColumn:
 
     column: the values. rows: int64, ascending, the row of each value.
     """
-    present = np.zeros(count, np.bool_)
-    present[rows] = column.present
+    present = constant(False, count, np.bool_)
+    if rows.size:
+        present = np.zeros(count, np.bool_)
+        present[rows] = column.present
     if isinstance(column, Numbers):
         values = np.zeros((count, *column.shape), column.values.dtype)
         values[rows] = column.values
@@ -333,10 +336,13 @@ def spread(column: TableColumn, rows: Longs, count: int) -> TableColumn:
     if isinstance(column, Records):
         fields = {name: spread(each, rows, count) for name, each in column.fields.items()}
         return Records.unchecked(fields=fields, present=present)
-    lengths = np.zeros(count, np.int64)
-    lengths[rows] = column.lengths
+    offsets = constant(0, count + 1, np.int64)
+    if rows.size:
+        offsets = np.zeros(count + 1, np.int64)
+        offsets[1:][rows] = column.lengths
+        offsets = frozen(np.cumsum(offsets, out=offsets))
     inside = {"items": column.items} if isinstance(column, Lists) else {"data": column.data}
-    return type(column).unchecked(**inside, offsets=offsets_of(lengths), present=present)
+    return type(column).unchecked(**inside, offsets=offsets, present=present)
 
 
 def dense_lists(items: TableColumn, offsets: Longs, present: Flags) -> Lists:
