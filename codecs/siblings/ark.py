@@ -159,8 +159,12 @@ def _between(levels: Floats, codes: Any) -> Floats:
     return found
 
 
-def encode(archive: Archive) -> bytes:
-    """Return the bytes of an archive: matrices or vectors of reals, or vectors of int32."""
+def encode(archive: Archive, compress: str | None = None) -> bytes:
+    """Return the bytes of an archive: matrices or vectors of reals, or vectors of int32.
+
+    compress: "CM2" or "CM3" for matrices of 16 or 8 bits; then no matrix may be empty, and all
+    numbers must be finite.
+    """
     count, letter = len(archive.keys), _KINDS[str(archive.values.dtype)]
     kind = letter + ("V" if archive.is_of_vectors else "M")
     fields: dict[str, Values] = {
@@ -168,14 +172,38 @@ def encode(archive: Archive) -> bytes:
     }
     fields["count"] = np.array([count], np.uint64)
     fields["entries.key"] = Strings.of([(key or b"") + b" " for key in archive.keys])
-    fields["entries.letter"] = np.full(count, 4 if kind == "IV" else ord(letter), np.uint8)
     sizes: dict[str, Longs] = {f"{_BODY}.length": archive.cols}
-    path = f"{_PATHS['IV']}.value"
-    if kind != "IV":
+    path, first = f"{_PATHS['IV']}.value", 4 if kind == "IV" else ord(letter)
+    if compress is not None:
+        first, sizes = ord("C"), {f"{_BODY}.num_rows": archive.rows}
+        sizes[f"{_BODY}.num_cols"] = archive.cols
+        fields |= _compressed(archive, compress)
+    elif kind != "IV":
         fields[f"{_BODY}.kind"] = np.full(count, ord(kind[1]), np.uint8)
         sizes, path = {f"{_PLAIN}.dim": archive.cols}, _PATHS[kind]
         if kind[1] == "M":
             sizes = {f"{_PLAIN}.rows": archive.rows, f"{_PLAIN}.cols": archive.cols}
-    fields[path] = archive.values
+    if compress is None:
+        fields[path] = archive.values
+    fields["entries.letter"] = np.full(count, first, np.uint8)
     fields |= {name: size.astype(np.int32) for name, size in sizes.items()}
     return write(ENTRIES, fields)[_COUNT:]
+
+
+def _compressed(archive: Archive, kind: str) -> dict[str, Values]:
+    """Return the columns of compressed matrices (Kaldi, compressed-matrix.cc: FloatToUint16)."""
+    sizes, values = archive.sizes, archive.values.astype(np.float32)
+    begins = np.cumsum(sizes) - sizes
+    least, most = (each.reduceat(values, begins) for each in (np.minimum, np.maximum))
+    span = most - least
+    span[span == 0] = 1 + np.abs(least[span == 0])
+    top, dtype, path = (
+        (65535, np.uint16, _PATHS["CM2"]) if kind == "CM2" else (255, np.uint8, _PATHS["CM"])
+    )
+    parts = (values - np.repeat(least, sizes)) / np.repeat(span, sizes)
+    return {
+        f"{_BODY}.format": np.full(sizes.size, ord(kind[2]), np.uint8),
+        f"{_BODY}.min_value": least,
+        f"{_BODY}.range": span,
+        path: (np.clip(parts, 0, 1) * np.float32(top) + np.float64(0.499)).astype(dtype),
+    }

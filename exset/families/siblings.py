@@ -136,6 +136,12 @@ FORMATS: Final = (
                 choices=("inputs", "targets"),
                 default="inputs",
             ),
+            Option(
+                "compress",
+                "Round matrices to 16 bits (CM2) or 8 bits (CM3), as Kaldi compresses them.",
+                choices=("CM2", "CM3"),
+                default="not compressed",
+            ),
             LOSSY,
         ),
         is_partial=True,

@@ -99,7 +99,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="JSON Lines",
         family=TABLE,
         suffixes=(".jsonl", ".ndjson"),
-        signature=r"\s*+\{[^\n]*\}[ \t\r]*+\n\s*+\{",
+        signature=r"\s*+\{[^\n]++(?<=[}\r])\n\s*+\{",
         reader="exset.parsers.tables.jsonl:parse",
         writer="exset.parsers.tables.jsonl_write:write",
         sidecar="exset.parsers.tables.jsonl_write:sidecar_of",

@@ -12,6 +12,7 @@ import exset
 from exset import ExampleSet, Findings, FormatError, Table, formats
 from exset.core.kernels import Engine
 from exset.core.source import Source
+from exset.grammars.tables.columns import Numbers
 from exset.runtime.siblings import ark
 from exset.testing.siblings import archives
 from tests.siblings.corpus import verdicts
@@ -141,6 +142,37 @@ def test_what_an_archive_cannot_store() -> None:
         with pytest.raises(FormatError) as info:
             exset.dumps(Table.of(wrong), format="kaldi_ark", findings=Findings())
         assert info.value.code == "table-holds", wrong
+
+
+@pytest.mark.parametrize(("kind", "top"), [("CM2", 65535), ("CM3", 255)])
+def test_compressed_matrices(kind: str, top: int) -> None:
+    random = np.random.default_rng(1)
+    values = np.concatenate([random.normal(size=(40, 3)), np.full((2, 3), 4)]).astype(np.float32)
+    example = np.repeat([0, 1], [40, 2])
+    table = Table.of({"example": example, "event": [*range(40), 0, 1], "features": values})
+    data = exset.dumps(table, format="kaldi_ark", compress=kind)
+    found = exset.loads(data, format="kaldi_ark", model=Table)["features"]
+    span = float(np.ptp(values[:40]))
+    assert isinstance(found, Numbers)
+    assert np.abs(found.values - values).max() <= span / top
+    wrong: tuple[dict[str, Any], ...] = (
+        {"features": [[1.0, 2.0]]},
+        {"features": [[1.0, np.nan]], "example": [0]},
+    )
+    for each in wrong:
+        with pytest.raises(FormatError):
+            exset.dumps(Table.of(each), format="kaldi_ark", compress=kind)
+
+
+@pytest.mark.parametrize(("kind", "method"), [("CM2", "kTwoByteAuto"), ("CM3", "kOneByteAuto")])
+def test_compressed_matrices_of_kaldi(tmp_path: Path, kind: str, method: str) -> None:
+    native = pytest.importorskip("kaldi_native_io")
+    values = np.random.default_rng(2).normal(size=(50, 7)).astype(np.float32)
+    with native.CompressedMatrixWriter(f"ark:{tmp_path / 'x.ark'}") as file:
+        file.write("a", values, getattr(native.CompressionMethod, method))
+    table = Table.of({"example": np.zeros(50, np.int64), "name": ["a"] * 50, "features": values})
+    data = exset.dumps(table, format="kaldi_ark", compress=kind)
+    assert data == (tmp_path / "x.ark").read_bytes()
 
 
 def test_lens_sets(tmp_path: Path) -> None:
