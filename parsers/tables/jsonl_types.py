@@ -35,8 +35,8 @@ def _typed(name: str, values: Sequence[Any], kind: str) -> TableColumn:
             column = column_of(name, values)
         else:
             column = _column(values, absent(kind, len(values)))
-    except (TypeError, OverflowError, RecursionError) as error:
-        raise ValueError(str(error)) from None
+    except (TypeError, OverflowError, RecursionError):
+        raise ValueError(f"the column {name!r} is not {kind}") from None
     if type_of(column) != kind:
         raise ValueError(f"the column {name!r} is {type_of(column)}, not {kind}")
     return column
