@@ -1,6 +1,7 @@
 """Measure sample lists: reading, and checks of the many small HDF5 files that they name."""
 
 import os
+from collections.abc import Iterable
 from functools import partial
 
 import h5py
@@ -129,7 +130,7 @@ def _build(inputs: Inputs, jobs: int, runs: int) -> Figures:
     return _figures(race(subject, partial(_walk, paths), runs), len(paths))
 
 
-def _walk(paths: list[str]) -> list[str]:
+def _walk(paths: Iterable[str]) -> list[str]:
     """Find groups with the fields, shapes and types of the first group."""
     found: list[str] = []
     for path in paths:

@@ -56,10 +56,9 @@ def validate(
             reading = _without(family.check_options, options)
             file_check = family.file_check if check_files else None
             how = CheckOptions(name, os.fsdecode(base), access, jobs, limits, decode)
-            if file_check is None:
-                models = file.models(findings, engine=engine, **reading)
-            else:
-                models = iter([file.model(findings, engine=engine, **reading)])
+            models = file.models(findings, engine=engine, **reading)
+            if file_check is not None:
+                models = iter([family.joined(models)])
             first, check = 0, family.model_check(**checking)
             for model in models:
                 if check is not None:

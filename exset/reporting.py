@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from exset import formats, streaming
 from exset.core.errors import Findings, FormatError, Severity
 from exset.core.limits import DEFAULT, Limits
-from exset.core.protocols import Joinable, Model, OptionValue
+from exset.core.protocols import Model, OptionValue
 from exset.core.text import counted, safe, size
 from exset.explain import codes, explain
 from exset.families.family import Family, load
@@ -130,7 +130,7 @@ class _Sampled:
         if not self._kept:
             return None
         family = self._file.format.family
-        return cast(Model, family.joined(cast("list[Joinable]", self._kept)))
+        return family.joined(self._kept)
 
     def _chunks(self, family: Family) -> Iterator[Model]:
         file, options = self._file, self._options

@@ -124,7 +124,7 @@ class Converter:
 @reading_options
 @jobs_options
 def convert(
-    inputs: tuple[str, ...],
+    inputs: Sequence[str],
     output: str | None,
     to: str | None,
     dry_run: bool,

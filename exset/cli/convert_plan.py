@@ -14,6 +14,7 @@ from exset.core.errors import FormatError
 from exset.core.text import safe
 from exset.families.format import Format
 from exset.io.access import is_file, is_folder
+from exset.io.many_paths import Paths, repeated
 
 _BLOCK: Final = 1 << 16
 
@@ -84,7 +85,7 @@ class Jobs(Sequence[Job]):
 
 
 def plan(
-    inputs: tuple[str, ...], output: str | None, to: str | None, from_format: str | None = None
+    inputs: Sequence[str], output: str | None, to: str | None, from_format: str | None = None
 ) -> Jobs:
     """Return the jobs for the arguments of the command line. Raises UsageError if they do not fit.
 
@@ -92,8 +93,7 @@ def plan(
     """
     if output is None and (to is None or (len(inputs) == 2 and not _is_input(inputs[1]))):
         inputs, output = _split(inputs)
-    if _doubled(array("q", map(hash, inputs))):
-        inputs = tuple(dict.fromkeys(inputs))
+    inputs = inputs.distinct() if isinstance(inputs, Paths) else tuple(dict.fromkeys(inputs))
     into = output is not None and (output.endswith(("/", os.sep)) or is_folder(output))
     if to is not None and formats.get(to).is_folder:
         into = len(inputs) > 1  # one input becomes the folder itself
@@ -111,7 +111,7 @@ def plan(
     return jobs
 
 
-def _split(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+def _split(inputs: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """Split two arguments into the inputs (a tuple of one) and the output, or raise UsageError."""
     if len(inputs) != 2:
         usage_error("no output: name one INPUT and one OUTPUT, or use -o OUT or --to FORMAT")
@@ -157,7 +157,7 @@ def _check(jobs: Jobs) -> None:
             targets.append(hash(target))
         if (identity := _identity(target)) is not None:
             existing.append(hash(identity))
-    doubled = _doubled(targets)
+    doubled = repeated(targets)
     inputs = _common(targets, map(hash, jobs.sources))
     same = _common(existing, (hash(_identity(source)) for source in jobs.sources))
     if not (inputs or same or doubled):
@@ -174,15 +174,6 @@ def _check(jobs: Jobs) -> None:
                 usage_error(
                     f"{safe(other)} and {safe(job.source)} have the same output {safe(job.target)}"
                 )
-
-
-def _doubled(numbers: "array[int]") -> set[int]:
-    """Sort numbers, and return those that occur more than once."""
-    import numpy as np
-
-    found = np.frombuffer(numbers, np.int64)
-    found.sort()
-    return set(found[1:][found[1:] == found[:-1]].tolist())
 
 
 def _common(numbers: "array[int]", others: Iterable[int]) -> set[int]:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import click
 
@@ -24,6 +24,7 @@ from exset.core.protocols import Joinable
 from exset.core.text import safe, with_article
 from exset.families.format import Format
 from exset.io.files import read as read_file
+from exset.io.many_paths import names_of
 from exset.writing import writer
 
 Step: TypeAlias = Callable[..., Any]
@@ -66,7 +67,7 @@ Step: TypeAlias = Callable[..., Any]
 @json_option("format", "units", "counts", "findings", file="output")
 @reading_options
 def edit_files(
-    files: tuple[str, ...],
+    files: Sequence[str],
     output: str,
     keep: tuple[str, ...],
     drop: tuple[str, ...],
@@ -102,7 +103,7 @@ def edit_files(
         noisy = partial(edit.add_noise, group=group, inputs=layout, clip=clip, **common.reading)
         steps.append(partial(noisy, deviation=noise, seed=seed))
     read: list[int] = []
-    with data_errors(), with_source_name(", ".join(files)):
+    with data_errors(), with_source_name(names_of(files)):
         filters = [*_filters(keep, drop, common)]
         models = _models(files, common, read)
         source, first = next(models)
@@ -112,7 +113,7 @@ def edit_files(
             partial(_applied, steps=filters), chain([first], (each for _, each in models))
         )
         if steps or not _is_chunked(source, target, output):
-            model = _applied(source.family.joined(list(changed)), steps)
+            model = _applied(cast(Joinable, source.family.joined(changed)), steps)
             size = _size(source, len(model), sum(read))
             return written(model, target.name, output, common.findings, size)
         with writer(output, format=target.name, findings=common.findings) as out:

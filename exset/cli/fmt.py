@@ -1,5 +1,6 @@
 """`exset fmt`: give files canonical white space in place."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -67,7 +68,7 @@ class Formatter:
 @json_option()
 @reading_options
 @jobs_options
-def fmt(files: tuple[str, ...], check: bool, common: CommonOptions) -> int:
+def fmt(files: Sequence[str], check: bool, common: CommonOptions) -> int:
     """Give files canonical white space in place; comments, words and numbers stay.
 
     \b

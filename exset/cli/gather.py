@@ -1,5 +1,7 @@
 """`exset gather`: join the results of the shares of a command."""
 
+from collections.abc import Sequence
+
 import click
 
 from exset.cli.commands import Command
@@ -19,7 +21,7 @@ from exset.core.journal import Header
 @click.pass_context
 def gather(
     ctx: click.Context,
-    journals: tuple[str, ...],
+    journals: Sequence[str],
     output: str | None,
     experiment: str | None,
     as_json: bool,
@@ -37,7 +39,7 @@ def gather(
     does no work; it only joins the converted parts of large files. The output and the exit code are
     the same as without --shard. Run it in the same folder as the shares.
     """
-    header = gathering(ctx, journals)
+    header = gathering(ctx, tuple(journals))
     command = _command(ctx, journals[0], header)
     given = {"--output": output, "--experiment": experiment}
     words = [word for name, value in given.items() if value for word in (name, value)]

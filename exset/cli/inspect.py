@@ -45,7 +45,7 @@ inspect_options = options(some_files, json_option(), reading_options, jobs_optio
 
 @click.command(cls=FormatCommand)
 @inspect_options
-def info(files: tuple[str, ...], common: CommonOptions) -> int:
+def info(files: Sequence[str], common: CommonOptions) -> int:
     """Summarise files: format, counts, groups, sizes.
 
     \b
@@ -60,7 +60,7 @@ def info(files: tuple[str, ...], common: CommonOptions) -> int:
 
 @click.command(cls=FormatCommand)
 @inspect_options
-def stats(files: tuple[str, ...], common: CommonOptions) -> int:
+def stats(files: Sequence[str], common: CommonOptions) -> int:
     """Summarise files in full: all counts and distributions.
 
     \b
@@ -71,7 +71,7 @@ def stats(files: tuple[str, ...], common: CommonOptions) -> int:
     return _inspect(files, common, full=True)
 
 
-def _inspect(files: tuple[str, ...], common: CommonOptions, full: bool) -> int:
+def _inspect(files: Sequence[str], common: CommonOptions, full: bool) -> int:
     separators = iter(("",))
 
     def show(path: str, found: FileSummary) -> None:

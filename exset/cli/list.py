@@ -1,6 +1,7 @@
 """`exset list`: build, merge, order and balance sample lists, and repack their samples."""
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -25,6 +26,7 @@ from exset.core.text import counted, safe
 from exset.grammars.lbann.list_types import Kind
 from exset.io import files
 from exset.io.access import is_folder
+from exset.io.many_paths import names_of
 
 if TYPE_CHECKING:
     from exset.grammars.lbann.sample_list import SampleList
@@ -69,7 +71,7 @@ def lists() -> None:
 @common_options
 @jobs_options
 def build(
-    paths: tuple[str, ...],
+    paths: Sequence[str],
     output: str,
     kind: str,
     directory: str | None,
@@ -113,7 +115,7 @@ def build(
         usage_error("use --sample or --pattern, not both")
     found_files = files_in(paths)
     try:
-        with with_source_name(", ".join(paths)):
+        with with_source_name(names_of(paths)):
             search = search_for(found_files, common.findings, **common.probing, **options)
             outcomes = run_search(search, found_files, jobs=common.showing("searching").isolated)
             samples = built(found_files, outcomes, common.findings, directory=directory)
@@ -167,7 +169,7 @@ def _written_by_build(
 @directory_option
 @reading_options_of(FORMAT)
 def merge(
-    inputs: tuple[str, ...], output: str, directory: str | None, common: CommonOptions
+    inputs: Sequence[str], output: str, directory: str | None, common: CommonOptions
 ) -> Report:
     """Merge lists into one that names each file once.
 
@@ -180,7 +182,7 @@ def merge(
     from exset.runtime.lbann.list_merge import merged
 
     parts = [common.load_model(path, SampleList) for path in inputs]
-    with with_source_name(", ".join(inputs)):
+    with with_source_name(names_of(inputs)):
         samples = merged(parts, common.findings, directory=directory, limits=common.limits)
     return _written(samples, output, common.findings)
 

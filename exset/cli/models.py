@@ -77,11 +77,16 @@ def written(
     """
     refuse_json_in_data(output)
     fmt = formats.get(format)
-    data = api.dumps(model, format=format, findings=findings)
     report = Report({"format": format, "units": len(model)}, findings, shown=shown)
     if output == "-":
-        report.data, report.fmt = data, fmt
+        report.data, report.fmt = api.dumps(model, format=format, findings=findings), fmt
     else:
-        files.write(output, data)
+        if fmt.chunk_writer is not None and formats.family_of(model) == fmt.family:
+            with files.writing(output) as file:  # this needs less memory
+                _, beside = fmt.write_chunks([model], file, findings=findings)
+            if beside is not None:
+                fmt.add_sidecar_note(findings)
+        else:
+            files.write(output, api.dumps(model, format=format, findings=findings))
         report.status = [f"{safe(output)}: {size or fmt.family.counted(len(model))}"]
     return report

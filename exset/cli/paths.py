@@ -1,7 +1,7 @@
 """Arguments that are paths: `-`, patterns, lists of paths, and bundled samples."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
@@ -12,6 +12,7 @@ from exset.core.text import safe
 from exset.io import files
 from exset.io.access import is_inside
 from exset.io.beneath import PathInside
+from exset.io.many_paths import Paths
 from exset.io.patterns import matches
 
 PATH = click.Path(readable=False)
@@ -20,11 +21,12 @@ PATH = click.Path(readable=False)
 
 def all_paths(
     ctx: click.Context, param: click.Parameter, arguments: tuple[str, ...]
-) -> tuple[str, ...]:
+) -> Sequence[str]:
     """Return the paths that arguments name; used as a callback of click."""
     if ctx.resilient_parsing:
         return arguments
-    paths = tuple(expanded(arguments, _roots(ctx)))
+    roots = _roots(ctx)
+    paths = (tuple if roots else Paths)(expanded(arguments, roots))
     if arguments and not paths:
         raise click.BadParameter("the lists contain no path", ctx, param)
     return paths

@@ -1,5 +1,7 @@
 """`exset report`: write a page about files, for a browser."""
 
+from collections.abc import Sequence
+
 import click
 
 from exset.cli.commands import Command
@@ -26,7 +28,7 @@ from exset.io import files as io_files
 @access_options
 @reading_options
 def report(
-    files: tuple[str, ...],
+    files: Sequence[str],
     output: str,
     title: str | None,
     whole: bool,

@@ -1,5 +1,6 @@
 """`exset schema`: show, check and build LBANN's schemas of HDF5 data."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -82,7 +83,7 @@ def show(
 def check(
     data: str,
     experiment: str,
-    lists: tuple[str, ...],
+    lists: Sequence[str],
     sample: tuple[str, str] | None,
     compat: Literal["lbann"] | None,
     common: CommonOptions,
@@ -140,7 +141,7 @@ def check(
 @common_options
 @jobs_options
 def build(
-    paths: tuple[str, ...],
+    paths: Sequence[str],
     sample: str | None,
     normalise: Literal["range", "unit"] | None,
     output: str,
@@ -184,8 +185,8 @@ def build(
     if experiment is not None:
         files.write(experiment, api.dumps(experiment_schema, format="schema"))
     prototype = safe(built.prototype.sample)
-    row = {"fields": len(built.schema), "samples": len(built), "prototype": prototype}
-    size = f"{counted(len(built.schema), 'field')} of {counted(len(built), 'sample')}"
+    row = {"fields": len(built.schema), "samples": built.samples, "prototype": prototype}
+    size = f"{counted(len(built.schema), 'field')} of {counted(built.samples, 'sample')}"
     return Report(row, findings, status=[f"{size} like {prototype}"], shown=0, failed=failed)
 
 

@@ -76,7 +76,7 @@ def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
             left -= len(chunks[-1])
             if left <= 0:
                 break
-    model = chunks[0] if len(chunks) == 1 else fmt.family.unit_functions().joined(chunks)
+    model = fmt.family.joined(chunks)
     return LoadedFile(file.name, fmt, model, findings)
 
 

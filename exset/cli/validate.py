@@ -1,5 +1,7 @@
 """`exset validate`: check files, and the files that they name."""
 
+from collections.abc import Sequence
+
 import click
 
 from exset.cli import format_options
@@ -32,7 +34,7 @@ from exset.core.jobs import Execution
 @reading_options
 @jobs_options
 def validate(
-    files: tuple[str, ...],
+    files: Sequence[str],
     check_files: bool,
     decode: bool,
     form: str,

@@ -3,7 +3,7 @@
 A record names code as text, "module:function"; exset imports it on first use.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -212,16 +212,16 @@ class Family:
         function = cast("Callable[[Model, Change], Model]", load(functions[what]))
         return function(model, change)
 
-    def joined(self, models: Sequence[Joinable]) -> Joinable:
+    def joined(self, models: Iterable[Model]) -> Model:
         """Join one or more models: return a model with all their units in order.
 
-        Raises ValueError for models that cannot be joined.
+        A family with `units` need not keep them all. Raises ValueError for models that cannot be
+        joined.
         """
-        if len(models) == 1:
-            return models[0]
         if self.units is not None:
-            return cast(Joinable, self.unit_functions().joined(models))
-        return models[0].concat(*models[1:])
+            return self.unit_functions().joined(models)
+        first, *others = cast("Iterable[Joinable]", models)
+        return cast(Model, first.concat(*others) if others else first)
 
     def shuffled(self, model: Selectable, seed: int, limits: Limits) -> Model:
         """Return a model with the units in random order (NumPy's PCG64)."""

@@ -37,7 +37,7 @@ class Units(Protocol):
         file being written, or None before the first write.
         """
 
-    def joined(self, models: Sequence[Any], /) -> Model:
+    def joined(self, models: Iterable[Any], /) -> Model:
         """Join one or more models: return a model with all their units in order."""
 
 

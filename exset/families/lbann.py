@@ -13,6 +13,7 @@ SAMPLE_LISTS: Final = Family(
     noun="sample list",
     kind="exset.grammars.lbann.sample_list:SampleList",
     unit="sample",
+    units="exset.grammars.lbann.units",
     summary="exset.runtime.lbann.report:sample_list",
     cells="exset.runtime.lbann.report:sample_cells",
     files="exset.runtime.lbann.list_files:check",
@@ -81,7 +82,9 @@ FORMATS: Final = (
         suffixes=(".sample_list",),
         signature=_LIST_SIGNATURE,
         reader="exset.parsers.lbann.sample_list:parse",
+        streamer="exset.parsers.lbann.sample_list:stream",
         writer="exset.runtime.lbann.list_convert:write",
+        chunk_writer="exset.runtime.lbann.list_convert:write_chunks",
         options=(
             Option(
                 "kind",

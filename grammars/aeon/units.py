@@ -34,6 +34,7 @@ def model(units: object, header: object, /) -> Manifest:
     return Manifest.of(header.types, [cast(Sequence[Field], units)], dialect=header.dialect)
 
 
-def joined(models: Sequence[Manifest], /) -> Manifest:
+def joined(models: Iterable[Manifest], /) -> Manifest:
     """Join one or more manifests: return a manifest with all their records in order."""
-    return models[0].concat(*models[1:])
+    first, *others = models
+    return first.concat(*others)

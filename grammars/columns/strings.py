@@ -20,12 +20,14 @@ from exset.grammars.columns.arrays import (
     gather_ragged,
     offsets_of,
     row_indices,
+    same,
     take,
 )
 from exset.grammars.columns.inputs import items_of, raw
 from exset.grammars.columns.rows import Column
 
 _BLOCK: Final = 1 << 16
+_COMPARED: Final = 1 << 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,15 +161,8 @@ class Strings(Column[bytes | None]):
 
         The indices are int64 [n]. An absent string counts as an empty string.
         """
-        lengths = self.lengths
-        longest = int(lengths.max(initial=0))
-        # A polynomial hash for each row, modulo 2**64; collisions are detected below.
-        powers = np.full(longest, 0x9E3779B97F4A7C15, np.uint64)
-        np.multiply.accumulate(powers, out=powers)
-        place = row_indices(constant(0, len(self), np.int64), lengths)
-        sums = np.zeros(self.data.size + 1, np.uint64)
-        np.cumsum((self.data + np.uint64(1)) * powers[place], out=sums[1:])
-        hashes = sums[self.offsets[1:]] - sums[self.offsets[:-1]]
+        # Equal strings have equal hashes; collisions are detected below.
+        hashes = np.fromiter((hash(row or b"") for row in self), np.int64, len(self))
         _, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
         head = first[codes].astype(np.int64)
         if not self._rows_equal(head):
@@ -179,7 +174,11 @@ class Strings(Column[bytes | None]):
         return self.take(np.flatnonzero(is_first)), (np.cumsum(is_first) - 1)[head]
 
     def _rows_equal(self, head: Longs) -> bool:
-        lengths = self.lengths
-        if (lengths != lengths[head]).any():
-            return False
-        return np.array_equal(self.data, self.data[row_indices(self.offsets[:-1][head], lengths)])
+        """Return whether each row equals the row at its index in `head`."""
+        others = np.flatnonzero(head != np.arange(len(self)))
+        for first in range(0, others.size, _COMPARED):  # indices of all bytes would need memory
+            rows = others[first : first + _COMPARED]
+            one, other = self.take(rows), self.take(head[rows])
+            if not (np.array_equal(one.offsets, other.offsets) and same(one.data, other.data)):
+                return False
+        return True

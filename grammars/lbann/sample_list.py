@@ -27,6 +27,7 @@ from exset.grammars.columns.strings import Strings
 from exset.grammars.columns.views import Views
 from exset.grammars.lbann.list_files import File, Totals, check_word, check_words
 from exset.grammars.lbann.list_ids import Id, Ids, id_values, ids_at, integer_ids, take_ids
+from exset.grammars.lbann.list_joiner import ListJoiner
 from exset.grammars.lbann.list_types import Kind
 
 Counts: TypeAlias = NDArray[np.uint64]
@@ -329,24 +330,10 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
 
         Raises ValueError unless kind, directory, label file and the type of ids are equal.
         """
-        lists = [self, *others]
-        for other in others:
-            for what in ("kind", "directory", "label_file"):
-                if getattr(other, what) != getattr(self, what):
-                    raise ValueError(
-                        f"concat: the lists differ in {what}; exset list merge joins them"
-                    )
-            if other.has_integer_ids != self.has_integer_ids and len(other.ids) and len(self.ids):
-                raise ValueError("concat: ids are text in one list and integers in another")
-        columns = [each.ids for each in lists if len(each.ids)] or [self.ids]
-        first = columns[0]
-        return self.with_unchecked(
-            totals=None,
-            name=Strings.concat([each.name for each in lists]),
-            others=arrays.compact(arrays.concat([each.others for each in lists])),
-            id_offsets=arrays.concat_offsets([each.id_offsets for each in lists]),
-            ids=type(first).concat(columns),  # type: ignore[arg-type]
-        )
+        joiner = ListJoiner()
+        for each in (self, *others):
+            joiner.add(each)
+        return self.with_unchecked(totals=None, **joiner.columns())
 
     def with_text_ids(self) -> Self:
         """Return the same list with ids as text: each integer in decimal."""

@@ -1,6 +1,6 @@
 """Split example sets into examples, and join them, for streams and writers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import cast
 
 from exset.grammars.lens.examples import ExampleSet, SetHeader
@@ -39,6 +39,7 @@ def model(units: object, header: object, /) -> ExampleSet:
     raise TypeError(f"write takes an example or an ExampleSet, not {type(units).__name__}")
 
 
-def joined(models: Sequence[ExampleSet], /) -> ExampleSet:
+def joined(models: Iterable[ExampleSet], /) -> ExampleSet:
     """Join one or more sets: return a set with all their examples in order."""
-    return models[0].concat(*models[1:])
+    first, *others = models
+    return first.concat(*others)

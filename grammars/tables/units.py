@@ -1,6 +1,6 @@
 """Split tables into rows, and join tables, for streams and writers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from exset.grammars.tables.table import Table
@@ -35,6 +35,7 @@ def model(units: object, header: object, /) -> Table:
     raise TypeError(f"write takes a row (a dict) or a Table, not {type(units).__name__}")
 
 
-def joined(models: Sequence[Table], /) -> Table:
+def joined(models: Iterable[Table], /) -> Table:
     """Join one or more tables: return a table with all their rows in order."""
-    return models[0].concat(models)
+    chunks = [*models]
+    return chunks[0].concat(chunks)

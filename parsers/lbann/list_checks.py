@@ -6,16 +6,12 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final
 
-import numpy as np
-
-from exset.core.errors import Findings, FormatError, Place
-from exset.core.source import Source, Span
+from exset.core.errors import Findings, FormatError
+from exset.core.source import Source
 from exset.core.text import counted
-from exset.grammars.columns.arrays import Longs
 from exset.grammars.lbann.list_files import Totals
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
-from exset.grammars.lbann.sample_list import SampleList, duplicate_files
 from exset.parsers.engine.errors import Unexpected, shown
 from exset.parsers.engine.recovery import in_order
 from exset.parsers.lbann.list_header import Header
@@ -82,44 +78,11 @@ def _count_lines(header: Header, source: Source) -> int:
     return sum(1 for _ in _LINE.finditer(source.data, end)) if end >= 0 else 0
 
 
-def check_files(
-    header: Header, samples: SampleList, starts: Longs, source: Source, findings: Findings
-) -> None:
-    """Check the number of files, and report repeated files. starts: the offsets of the files'
-    names.
-    """
-    _check_file_count(header, len(samples.name), source)
-    if samples.kind.is_single and not header.kind.is_single:
-        _check_included(header, len(samples.name), source)
-    if samples.kind.is_single or len(samples.name) < 2:
-        return
-    first = duplicate_files(samples)
-    again = np.flatnonzero(first != np.arange(first.size))
-    totals = samples.included + samples.excluded  # modulo 2**64, as LBANN computes it
-    found = (totals if samples.kind.is_exclusion else samples.included)[again]
-    wrong = np.flatnonzero(found != totals[first[again]]).tolist()
-
-    def span(file: int) -> Span:
-        return Span(int(starts[file]), int(starts[file]) + len(samples.name[file] or b""))
-
-    findings.add_each(
-        again[: wrong[0] if wrong else None].tolist(),
-        lambda file: finding_at(
-            "lbann-repeated-file",
-            Place.in_text(source, span(file)),
-            name=shown(samples.name[file] or b""),
-        ),
-    )
-    if wrong:
-        file = int(again[wrong[0]])
-        raise FormatError(
-            f"the list names this file again with {counted(int(found[wrong[0]]), 'sample')}, but"
-            f" first with {int(totals[first[file]]):,}: LBANN accepts only equal numbers",
-            source=source,
-            span=span(file),
-            hint="name each file once, with all its ids",
-            code="lbann-repeated-file",
-        )
+def check_counts(header: Header, kind: Kind, files: int, source: Source) -> None:
+    """Check the number of files. kind: the type as which the list was read."""
+    _check_file_count(header, files, source)
+    if kind.is_single and not header.kind.is_single:
+        _check_included(header, files, source)
 
 
 def _check_file_count(header: Header, count: int, source: Source) -> None:
@@ -153,17 +116,13 @@ def _check_included(header: Header, count: int, source: Source) -> None:
 
 
 def check_totals(
-    header: Header, samples: SampleList, source: Source, findings: Findings
-) -> Totals | None:
-    """Return the totals of the header if they differ from the sums over the files, else None."""
-    if samples.kind is not header.kind:  # for this reader, the header has no totals
-        return None
-    found = samples.computed
-    declared = Totals(
-        header.counts.get("included", found.included), header.counts.get("excluded", found.excluded)
-    )
-    for what, said, real in zip(Totals._fields, declared, found, strict=True):
+    header: Header, kind: Kind, found: Totals, source: Source, findings: Findings
+) -> None:
+    """Add a finding for each total of the header that differs from the sum over the files."""
+    if kind is not header.kind:  # for this reader, the header has no totals
+        return
+    for what, real in found._asdict().items():
+        said = header.counts.get(what, real)
         if said != real:
             place = header.place(what, source)
             findings.add(finding_at("lbann-totals", place, what=what, declared=said, found=real))
-    return None if declared == found else declared

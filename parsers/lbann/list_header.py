@@ -7,6 +7,7 @@ import numpy as np
 
 from exset.core.errors import FormatError, Place
 from exset.core.source import Source, Span
+from exset.grammars.lbann.list_files import Totals
 from exset.grammars.lbann.list_types import Kind
 from exset.parsers.engine.stream import ParseStream
 from exset.parsers.lbann.list_tokens import KINDS, Words
@@ -22,6 +23,13 @@ class Header(NamedTuple):
     spans: dict[str, Span]
     directory: bytes
     label_file: bytes | None
+
+    @property
+    def totals(self) -> Totals | None:
+        """The numbers of samples in line 2; None for a list that has none there."""
+        if self.kind.is_single:
+            return None
+        return Totals(self.counts["included"], self.counts.get("excluded", 0))
 
     def place(self, count: str, source: Source) -> Place:
         """Return the place of a count in line 2; if it is missing, the place of the whole

@@ -155,7 +155,7 @@ class Records:
         first, last = (np.empty(self.ids.size, np.int64) for _ in range(2))
         ends, counts = np.empty(records + 1, np.int64), np.empty(records, np.int64)
         notes, state = np.zeros(self.ids.size, np.uint8), np.zeros(2, np.int64)
-        spans = words.starts[self.ids], words.ends[self.ids]
+        spans = words.spans(self.ids)
         filled = first, last, ends, counts
         read = words.run(c.read_ranges)
         verdict = Verdict(read(words.buffer, *spans, self.offsets, *filled, notes, state))

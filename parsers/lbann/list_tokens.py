@@ -59,12 +59,16 @@ class Words(Tokens):
 
     def strings(self, words: Ints) -> tuple[Strings, Ints]:
         """Return the given words as strings, and the hash of each word."""
-        starts, ends = self.starts[words], self.ends[words]
+        starts, ends = self.spans(words)
         data = np.empty(int((ends - starts).sum()), np.uint8)
         offsets, hashes = np.empty(words.size + 1, np.int64), np.empty(words.size, np.int64)
         self.run(c.copy_words)(self.buffer, starts, ends, data, offsets, hashes)
         present = np.broadcast_to(np.True_, words.shape)
         return Strings.unchecked(data=data, offsets=offsets, present=present), hashes
+
+    def spans(self, words: Ints) -> tuple[Ints, Ints]:
+        """Return the starts and ends of some words in the buffer."""
+        return self.starts[words] - self.base, self.ends[words] - self.base
 
     def counts(self, words: Ints) -> tuple[Counts, Ints]:
         """Return the numbers in words as C++ reads them, modulo 2**64, and the indices of negative
@@ -74,7 +78,7 @@ class Words(Tokens):
         """
         values, hard = np.empty(words.size, np.int64), np.empty(words.size, np.int64)
         kinds, role = np.zeros(words.size, np.int16), np.array([INTEGER])
-        spans, reals = (self.starts[words], self.ends[words]), np.empty(0, np.float32)
+        spans, reals = self.spans(words), np.empty(0, np.float32)
         count = self.run(convert)(self.buffer, 0, kinds, *spans, role, reals, values, hard)
         found = values.astype(np.uint64)
         is_negative = values < 0

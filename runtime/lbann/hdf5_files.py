@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 from exset.core.errors import Finding, FormatError, Place, Severity
 from exset.core.isolation import is_allowed
@@ -10,32 +10,15 @@ from exset.core.jobs import Jobs, execution, run
 from exset.core.outcome import Item, Outcome, Value
 from exset.grammars.lbann.list_files import HDF5_SUFFIXES
 from exset.io.access import is_folder, raise_error
+from exset.io.many_paths import Paths
 
 
-def files_in(paths: Sequence[str]) -> list[str]:
+def files_in(paths: Sequence[str]) -> Paths:
     """Return the files in `paths`, and all files with an HDF5 suffix in the folders in `paths`.
 
     Raises FormatError if there is none, and OSError for a folder that cannot be read.
     """
-    found: dict[str, None] = {}
-    for path in paths:
-        if path == "-":
-            raise OSError(errno.ESPIPE, "HDF5 files cannot be read from standard input", path)
-        try:
-            is_file = not is_folder(path)
-        except OSError:  # the error is reported when the file is read
-            is_file = True
-        if is_file:
-            found[path] = None
-            continue
-        inside = [
-            os.path.join(folder, name)
-            for folder, _, names in os.walk(path, onerror=raise_error)
-            for name in names
-            if name.lower().endswith(HDF5_SUFFIXES)
-        ]
-        inside.sort()
-        found.update((name, None) for name in inside)
+    found = Paths(_found(paths)).distinct()
     if not found:
         raise FormatError(
             "the folder contains no HDF5 files",
@@ -44,7 +27,28 @@ def files_in(paths: Sequence[str]) -> list[str]:
             " one by one",
             code="hdf5-no-files",
         )
-    return list(found)
+    return found
+
+
+def _found(paths: Sequence[str]) -> Iterator[str]:
+    for path in paths:
+        if path == "-":
+            raise OSError(errno.ESPIPE, "HDF5 files cannot be read from standard input", path)
+        try:
+            is_file = not is_folder(path)
+        except OSError:  # the error is reported when the file is read
+            is_file = True
+        if is_file:
+            yield path
+            continue
+        inside = [
+            os.path.join(folder, name)
+            for folder, _, names in os.walk(path, onerror=raise_error)
+            for name in names
+            if name.lower().endswith(HDF5_SUFFIXES)
+        ]
+        inside.sort()
+        yield from inside
 
 
 def failure(path: str, error: FormatError | OSError | None) -> Finding:

@@ -1,7 +1,8 @@
 """Build a sample list from HDF5 files."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.jobs import Jobs
@@ -10,6 +11,7 @@ from exset.core.outcome import Outcome
 from exset.grammars.lbann.list_files import File as Record
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
+from exset.grammars.lbann.units import joined
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.lbann.hdf5_prototype import find_prototype
 from exset.runtime.lbann.hdf5_search import Search, SearchResult, results_of
@@ -17,6 +19,7 @@ from exset.runtime.lbann.hdf5_search import Search, SearchResult, results_of
 _BLANKS = frozenset(" \t\n\v\f\r")
 _NAMES_SHOWN = 12
 _ROWS = 4096
+_REJECTED = "list-odd-sample"
 
 
 def search_for(
@@ -64,10 +67,29 @@ def built(
     if directory is None:
         folders = {os.path.dirname(path) or "." for path in paths}
         directory = os.path.commonpath(folders) if folders else "."
-    base, rows, lists = directory or ".", list[Record](), list[SampleList]()
-    rejected = 0
-    for path, result in results_of(outcomes, "list-odd-sample", findings):
-        rejected += len(result.rejected)
+    chunks = _chunks(outcomes, findings, directory)
+    if (first := next(chunks, None)) is not None:
+        return joined(chain((first,), chunks))
+    hint = "name a sample with <--sample PATH or sample=PATH>, or match the paths of all"
+    hint += " samples with <--pattern 'RUN_ID/*' or pattern='RUN_ID/*'>"
+    if findings.count(_REJECTED):
+        hint = "the warnings say why exset rejected each group"
+    raise FormatError("the files contain no samples", hint=hint, code="list-empty")
+
+
+def _chunks(
+    outcomes: Iterable[Outcome[str, SearchResult]], findings: Findings, directory: str
+) -> Iterator[SampleList]:
+    """Yield lists of some files each, as a list takes much less memory than its rows."""
+    rows = _rows(outcomes, findings, directory)
+    while some := [*islice(rows, _ROWS)]:
+        yield SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, directory or ".", some)
+
+
+def _rows(
+    outcomes: Iterable[Outcome[str, SearchResult]], findings: Findings, directory: str
+) -> Iterator[Record]:
+    for path, result in results_of(outcomes, _REJECTED, findings):
         name = os.path.relpath(path, directory)
         if is_skipped("file", name, Place(path), findings):
             continue
@@ -77,18 +99,7 @@ def built(
             if not is_skipped("sample", sample, Place(path, field=sample), findings)
         ]
         if ids:
-            rows.append(Record(name, ids, len(result.rejected)))
-        if len(rows) == _ROWS:  # a list takes much less memory than its rows
-            lists.append(SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, base, rows))
-            rows.clear()
-    if not (rows or lists):
-        hint = "name a sample with <--sample PATH or sample=PATH>, or match the paths of all"
-        hint += " samples with <--pattern 'RUN_ID/*' or pattern='RUN_ID/*'>"
-        if rejected:
-            hint = "the warnings say why exset rejected each group"
-        raise FormatError("the files contain no samples", hint=hint, code="list-empty")
-    last = SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, base, rows)
-    return lists[0].concat(*lists[1:], last) if lists else last
+            yield Record(name, ids, len(result.rejected))
 
 
 def is_skipped(what: str, name: str, place: Place, findings: Findings) -> bool:

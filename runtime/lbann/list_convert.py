@@ -5,42 +5,57 @@ Information that the other kind cannot store is an error, or with `lossy` a find
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
+from io import BytesIO
+from typing import BinaryIO
 
 import numpy as np
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.jobs import Jobs, execution
+from exset.core.protocols import OptionValue
 from exset.core.text import counted
 from exset.grammars.columns.arrays import constant
 from exset.grammars.columns.ragged import Strings
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
+from exset.grammars.lbann.units import joined
 from exset.io.access import DEFAULT_ACCESS, Access
-from exset.parsers.lbann.sample_list import render
+from exset.parsers.lbann.list_text import rendered
 
 
 def write(
-    samples: SampleList,
+    samples: SampleList, *, findings: Findings | None = None, **options: OptionValue
+) -> bytes:
+    """Return the text of a list; the options are those of `write_chunks`."""
+    findings, out = Findings() if findings is None else findings, BytesIO()
+    write_chunks([samples], out, findings=findings, **options)  # type: ignore[arg-type]
+    return out.getvalue()
+
+
+def write_chunks(
+    models: Iterable[SampleList],
+    out: BinaryIO,
+    /,
     *,
-    findings: Findings | None = None,
+    findings: Findings,
     kind: Kind | str | None = None,
     expand: bool = False,
     labels: str | None = None,
     base: str = "",
     root: str = "",
     lossy: bool = False,
-) -> bytes:
-    """Return the text of a list, converted to `kind` if it is not None; see `recast`.
+) -> None:
+    """Write a list that comes in chunks, converted to `kind` if it is not None; see `recast`.
 
     root: the folder that must contain all files that exset reads for the conversion. expand: write
     each number of a range.
     """
-    findings = Findings() if findings is None else findings
     if kind is not None or labels is not None:
-        samples = recast(
+        samples = joined(models)
+        made = recast(
             samples,
             kind or samples.kind,
             findings,
@@ -49,7 +64,9 @@ def write(
             access=Access(roots=(root,)) if root else DEFAULT_ACCESS,
             lossy=lossy,
         )
-    return render(samples, findings=findings, expand=expand)
+        models = [made]
+    for block in rendered(models, expand=expand):
+        out.write(block)
 
 
 def recast(

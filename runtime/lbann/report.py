@@ -1,6 +1,7 @@
 """Report contents of sample lists and schemas, for `exset info` and `exset stats`."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from exset.grammars.columns.spans import Spans
 from exset.grammars.lbann.list_ids import overlaps
 from exset.grammars.lbann.sample_list import SampleList, duplicate_files
 from exset.grammars.lbann.schema import METADATA, Schema, path_text
+from exset.grammars.lbann.units import joined
 from exset.runtime.reports.report import Report, limits_of, memory_of, some
 
 SHOWN = 12
@@ -27,11 +29,12 @@ def field_cells(schema: Schema, index: int) -> list[tuple[str, object]]:
     return [("field", path_text(path)), ("directives", directives)]
 
 
-def sample_list(model: SampleList, detailed: bool = False) -> Report:
-    """Report the counts of a list, without reading the files that it names.
+def sample_list(chunks: Iterable[SampleList], detailed: bool = False) -> Report:
+    """Report the counts of a list in chunks, without reading the files that it names.
 
     detailed: add counts that take longer, such as the files with a repeated id.
     """
+    model = joined(chunks)
     files, samples, excluded = len(model.name), len(model), model.computed.excluded
     low, high = limits_of(model.included)
     repeated = int((duplicate_files(model) != np.arange(files)).sum()) if files else 0

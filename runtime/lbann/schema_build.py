@@ -33,20 +33,18 @@ FLOATS = ("float32", "float64")
 
 @dataclass(frozen=True)
 class Built:
-    """A data schema, the samples of each file, and the findings."""
+    """A data schema, the number of samples and of the files that have any, and the findings."""
 
     schema: Schema
     prototype: Prototype
-    samples: Mapping[str, Sequence[str]]
+    samples: int
+    files: int
     findings: Findings
 
     @property
     def text(self) -> frozenset[str]:
         """The names of the fields that contain text."""
         return frozenset(n for n, each in self.prototype.fields.items() if each.kind == "text")
-
-    def __len__(self) -> int:
-        return sum(map(len, self.samples.values()))
 
 
 def build(
@@ -72,18 +70,20 @@ def build(
         files, findings, sample=sample, access=access, limits=limits, jobs=jobs
     )
     search = Search(prototype, spread=normalise is not None, access=access, limits=limits)
-    samples: dict[str, list[str]] = {}
+    samples = with_samples = 0
     spreads = {name: Spread() for name in prototype.fields}
     outcomes = run_search(search, files, jobs=jobs)
     for path, result in results_of(outcomes, "hdf5-odd-sample", findings):
-        samples[path] = result.samples
+        samples += len(result.samples)
+        with_samples += bool(result.samples)
         for name, spread in result.spreads.items():
             spreads[name].add(spread)
         if not result.samples:
             message = f"the file has no sample like {prototype.sample}"
             findings.add(Finding("hdf5-no-sample", Severity.WARNING, message, Place(path)))
-    schema = data_schema(prototype, samples, findings, spreads=spreads, normalise=normalise)
-    return Built(schema, prototype, samples, findings)
+    count = samples, with_samples
+    schema = data_schema(prototype, count, findings, spreads=spreads, normalise=normalise)
+    return Built(schema, prototype, *count, findings)
 
 
 def experiment(
@@ -137,7 +137,7 @@ def _unknown(data: Schema, group: str, path: str) -> FormatError:
 
 def data_schema(
     prototype: Prototype,
-    samples: Mapping[str, Sequence[str]],
+    count: tuple[int, int],
     findings: Findings,
     *,
     spreads: Mapping[str, Spread] | None = None,
@@ -145,7 +145,8 @@ def data_schema(
 ) -> Schema:
     """Return the data schema of samples like a prototype.
 
-    samples: the samples of each file. spreads: statistics of each field, for `normalise`.
+    count: the number of samples, and of the files with samples. spreads: statistics of
+    each field, for `normalise`.
     """
     root = Node()
     spreads = {name: Spread() for name in prototype.fields} if spreads is None else spreads
@@ -160,9 +161,8 @@ def data_schema(
         if normalise is not None and stored.kind == "number":
             metadata |= _normalised(name, stored, spreads[name], normalise, findings)
         root = with_metadata(root, path, metadata)
-    count = sum(map(len, samples.values()))
-    files = sum(map(bool, samples.values()))
-    of = f"{counted(count, 'sample')} in {counted(files, 'file')}"
+    samples, files = count
+    of = f"{counted(samples, 'sample')} in {counted(files, 'file')}"
     head = [f"The fields of {of}, such as {prototype.sample}."]
     text = written(root, notes=notes, head=head)
     return parse(Source("data_schema.yaml", text), limits=DEFAULT.with_(max_depth=DEEPEST))

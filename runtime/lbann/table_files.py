@@ -15,7 +15,7 @@ from exset.grammars.lbann.table_findings import finding_at
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn
 from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
-from exset.parsers.lbann.sample_list import render as render_list
+from exset.parsers.lbann.list_text import render as render_list
 from exset.parsers.lbann.schema_text import render as render_schema
 from exset.runtime.hdf5.file import DataType
 from exset.runtime.hdf5.groups_write import RUN, rows_of, why_not, write_groups
@@ -52,7 +52,9 @@ def companions(
     others = {f"{stem}.sample_list": render_list(samples, findings=findings)}
     if fields := _fields(kept, findings):
         first = paths[0] if paths else RUN
-        data = data_schema(Prototype(first, fields, frozenset()), {name: paths}, findings)
+        data = data_schema(
+            Prototype(first, fields, frozenset()), (len(paths), bool(paths)), findings
+        )
         chosen = _experiment(data, fields)
         others[f"{stem}.data.yaml"] = render_schema(data, findings=findings)
         others[f"{stem}.experiment.yaml"] = render_schema(chosen, findings=findings)

@@ -42,6 +42,7 @@ from exset.runtime.lbann.sample_reader import SampleReader
 from exset.runtime.training.dataset import Dataset
 from exset.testing.contract import LIMITS, Broken, check_finding, described
 from tests.fuzz.folders import created
+from tests.lbann.hdf5_lists import samples_like
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -113,7 +114,9 @@ def check_hdf5(data: bytes, number: int | None = None) -> bool:
             )  # fmt: skip
             if built is not None:
                 _shown(built.findings)
-                pairs = [(path, each) for each in built.samples.get(path, ())]
+                how: dict[str, Any] = {"access": access, "limits": _LIMITS}
+                found = samples_like(built.prototype, [path], **how)
+                pairs = [(path, each) for each in found[path]]
                 expected = attempt("experiment", schema_build.experiment, built.schema)
                 if expected is not None and pairs:
                     _read_samples(pairs, built.schema, expected, access)

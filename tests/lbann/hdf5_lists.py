@@ -1,6 +1,8 @@
 """HDF5 files of samples, and lists of them, for tests."""
 
 import os
+from collections.abc import Sequence
+from typing import Any
 
 import h5py
 import numpy as np
@@ -8,6 +10,8 @@ import numpy as np
 from exset import Findings, SampleList
 from exset.core.protocols import CheckOptions
 from exset.grammars.lbann.list_types import Kind
+from exset.runtime.lbann.hdf5_prototype import Prototype
+from exset.runtime.lbann.hdf5_search import Search, run_search
 from exset.runtime.lbann.list_files import check
 
 
@@ -19,6 +23,14 @@ def write(path: str, samples: list[str], *, ordered: bool = True, **fields: obje
             group = file.create_group(sample, track_order=ordered)
             for name, value in (fields or {"x": np.zeros(3)}).items():
                 group[name] = value
+
+
+def samples_like(
+    prototype: Prototype, paths: Sequence[str], **options: Any
+) -> dict[str, list[str]]:
+    """The samples of each file, which are like a prototype."""
+    found = run_search(Search(prototype, **options), paths)
+    return {each.item: each.result().samples for each in found}
 
 
 def codes(samples: SampleList, **options: object) -> list[str]:

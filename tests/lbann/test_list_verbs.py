@@ -275,9 +275,9 @@ def test_lists_as_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert np.array_equal(exset.load("all.sample_list", model=SampleList).named, [4, 4, 4])
 
 
-def test_a_list_is_not_streamed() -> None:
-    with (
-        pytest.raises(FormatError, match=r"\[format\]"),
-        exset.stream("exset::flowers.sample_list") as examples,
-    ):
-        next(examples)
+def test_a_list_is_streamed() -> None:
+    name = "exset::flowers.sample_list"
+    with exset.stream(name) as samples:
+        whole = exset.load(name, model=SampleList)
+        assert samples.header.directory == whole.directory
+        assert [*samples] == [*whole]

@@ -13,7 +13,8 @@ from exset import Findings, FormatError, LimitError, Limits
 from exset.core.source import Source
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
-from exset.parsers.lbann.sample_list import parse, render
+from exset.parsers.lbann.list_text import render
+from exset.parsers.lbann.sample_list import parse
 from exset.testing import sample_lists
 from tests.peaks import at_most
 

@@ -23,6 +23,7 @@ from exset.runtime.lbann.schema_build import build, experiment
 from exset.runtime.lbann.schema_check import check_files
 from exset.runtime.reports.statistics import Spread
 from tests.cli.command_line import run
+from tests.lbann.hdf5_lists import samples_like
 
 
 def write(path: Path, samples: dict[str, dict[str, Any]]) -> str:
@@ -55,7 +56,7 @@ def files(tmp_path: Path) -> list[str]:
 
 def test_fields_have_their_types_shapes_and_orderings(files: list[str]) -> None:
     built = build(files)
-    assert len(built) == 5 and not len(built.findings)
+    assert built.samples == 5 and not len(built.findings)
     assert built.prototype.sample == "RUN_ID/000000000"
     fields = {"/".join(path): leaf for path, leaf in built.schema.root.leaves()}
     orderings = {name: leaf.metadata["ordering"].value for name, leaf in fields.items()}
@@ -77,7 +78,8 @@ def test_scale_and_bias_come_from_all_values(
     files: list[str], normalise: Any, expected: tuple[int, int] | None
 ) -> None:
     built = build(files, normalise=normalise)
-    pairs = [(path, sample) for path, samples in built.samples.items() for sample in samples]
+    found = samples_like(built.prototype, files)
+    pairs = [(path, sample) for path, samples in found.items() for sample in samples]
     selected = experiment(built.schema, [("samples", "inputs"), ("responses", "outputs")])
     findings = Findings()
     reader = SampleReader(
@@ -105,9 +107,9 @@ def test_rejected_groups_are_findings(tmp_path: Path, files: list[str]) -> None:
         "RUN_ID/more": sample(9) | {"extra": 1.0},
         "other/deep/er": sample(9),
     }
-    built = build([files[0], write(tmp_path / "c.h5", others)])
-    path = str(tmp_path / "c.h5")
-    assert built.samples[path] == ["RUN_ID/good", "other/deep/er"]
+    path = write(tmp_path / "c.h5", others)
+    built = build([files[0], path])
+    assert samples_like(built.prototype, [path]) == {path: ["RUN_ID/good", "other/deep/er"]}
     found = {f.place.field: f.message for f in built.findings if f.place}
     assert found.keys() == {"RUN_ID/long", "RUN_ID/less", "RUN_ID/more"}
     assert "inputs/modes is float32 (4, 4), not float32 (4, 3)" in found["RUN_ID/long"]
@@ -214,9 +216,9 @@ def test_files_without_samples_are_not_counted(tmp_path: Path, files: list[str])
 def test_one_unusual_file_does_not_define_the_schema(tmp_path: Path, files: list[str]) -> None:
     unusual = write(tmp_path / "0.h5", {"RUN_ID/0": sample(7) | {"inputs/modes": [1.0]}})
     built = build([unusual, *files])
-    assert len(built) == 5 and built.prototype.sample == "RUN_ID/000000000"
+    assert built.samples == 5 and built.prototype.sample == "RUN_ID/000000000"
     assert {each.code for each in built.findings} == {"hdf5-odd-sample", "hdf5-no-sample"}
-    assert len(build([unusual, *files], "RUN_ID/0")) == 1
+    assert build([unusual, *files], "RUN_ID/0").samples == 1
 
 
 def test_the_hint_about_text_is_not_to_coerce_it(files: list[str]) -> None:
@@ -274,7 +276,7 @@ def test_a_crash_of_hdf5_is_a_finding(files: list[str], monkeypatch: pytest.Monk
     monkeypatch.setattr("exset.runtime.lbann.schema_build.Search", DyingSearch)
     built = build(files, jobs=2)
     assert [finding.code for finding in built.findings] == ["hdf5-crash"]
-    assert len(built) == 3
+    assert built.samples == 3
     assert hdf5_files.failure("x", ChildProcessError(10, "died")).code == "hdf5-crash"
 
 
@@ -285,11 +287,10 @@ def test_lbanns_generator(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None
         files = Path(f"{name}.txt").read_text().split()
         built = build(files)
         theirs = Path(f"o_{name}/inclusive.sample_list").read_text().splitlines()
-        assert len(built) == int(theirs[1].split()[0])
+        assert built.samples == int(theirs[1].split()[0])
         listed = {line.split()[0].lstrip("/"): line.split()[3:] for line in theirs[3:]}
-        ours = {
-            path.replace("//", "/").removeprefix("d/"): ids for path, ids in built.samples.items()
-        }
+        found = samples_like(built.prototype, files)
+        ours = {path.replace("//", "/").removeprefix("d/"): ids for path, ids in found.items()}
         assert ours == listed
         fields = [path for path, _ in built.schema.root.leaves()]
         assert fields == [("inputs", "x"), ("inputs", "y"), ("out",)]

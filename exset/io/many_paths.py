@@ -1,0 +1,54 @@
+"""Many paths as one sequence, which takes a fraction of the memory of a list of texts."""
+
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import overload
+
+
+class Paths(Sequence[str]):
+    """A sequence of paths, each made on access. A slice is a view."""
+
+    def __init__(self, paths: Iterable[str] = ()) -> None:
+        self._data = bytearray()
+        self._ends = array("q", [0])
+        for path in paths:
+            self._data += path.encode("utf-8", "surrogatepass")
+            self._ends.append(len(self._data))
+        self._rows = range(len(self._ends) - 1)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Paths": ...
+    def __getitem__(self, index: int | slice) -> "str | Paths":
+        if isinstance(index, slice):
+            some = Paths()
+            some._data, some._ends, some._rows = self._data, self._ends, self._rows[index]
+            return some
+        row = self._rows[index]
+        return self._data[self._ends[row] : self._ends[row + 1]].decode("utf-8", "surrogatepass")
+
+    def distinct(self) -> "Paths":
+        """Return the paths without repetitions, in the order of their first use."""
+        return Paths(dict.fromkeys(self)) if repeated(array("q", map(hash, self))) else self
+
+
+def repeated(hashes: "array[int]") -> set[int]:
+    """Sort hashes, and return those that occur more than once.
+
+    Paths are first compared by their hashes: a set of a million paths takes much memory.
+    """
+    import numpy as np
+
+    found = np.frombuffer(hashes, np.int64)
+    found.sort()
+    return set(found[1:][found[1:] == found[:-1]].tolist())
+
+
+def names_of(paths: Sequence[str], most: int = 8) -> str:
+    """Return the first paths as one text, and how many others there are."""
+    others = f" and {len(paths) - most:,} more" if len(paths) > most else ""
+    return f"{', '.join(paths[:most])}{others}"

@@ -1,0 +1,77 @@
+"""Columns that grow at their end: to join many chunks without keeping them as well."""
+
+from typing import Final, Generic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.grammars.columns.arrays import Longs, T, compact
+from exset.grammars.columns.strings import Strings
+
+_LEAST: Final = 1 << 12
+_SHARE: Final = 16
+"""An array that is full grows by one part in so many: its unused end takes memory."""
+
+
+class Growing(Generic[T]):
+    """An array [n] of a dtype, to which arrays are added."""
+
+    def __init__(self, dtype: type[T]) -> None:
+        self._array = np.empty(0, dtype)
+        self._size = 0
+
+    def add(self, values: NDArray[T]) -> None:
+        """Copy values to the end."""
+        begin, self._size = self._size, self._size + len(values)
+        if self._size > self._array.size:
+            more = max(self._array.size // _SHARE, _LEAST)
+            self._array.resize(max(self._size, self._array.size + more), refcheck=False)
+        self._array[begin : self._size] = values
+
+    def __getitem__(self, index: int) -> T:
+        """Return one value of those so far."""
+        value: T = self._array[index]
+        return value
+
+    def array(self) -> NDArray[T]:
+        """Return the array, read-only, and compact if all values are equal; add no more to it."""
+        self._array.resize(self._size, refcheck=False)
+        return compact(self._array)
+
+
+class GrowingOffsets:
+    """The offsets of rows [n + 1], to which those of other rows are added."""
+
+    def __init__(self) -> None:
+        self._ends = Growing(np.int64)
+        self._ends.add(np.zeros(1, np.int64))
+        self._last = 0
+
+    def add(self, offsets: Longs) -> None:
+        """Add rows by their offsets, which begin with 0."""
+        self._ends.add(offsets[1:] + self._last)
+        self._last += int(offsets[-1])
+
+    def array(self) -> Longs:
+        """Return the offsets; add no more to them."""
+        return self._ends.array()
+
+
+class GrowingStrings:
+    """A column of strings, to which columns are added."""
+
+    def __init__(self) -> None:
+        self._data, self._offsets = Growing(np.uint8), GrowingOffsets()
+        self._present = Growing(np.bool_)
+
+    def add(self, strings: Strings) -> None:
+        """Copy strings to the end."""
+        self._data.add(strings.data)
+        self._offsets.add(strings.offsets)
+        self._present.add(strings.present)
+
+    def column(self) -> Strings:
+        """Return the column; add no more to it."""
+        return Strings.unchecked(
+            data=self._data.array(), offsets=self._offsets.array(), present=self._present.array()
+        )

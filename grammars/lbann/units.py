@@ -1,0 +1,45 @@
+"""Split sample lists into samples, and join lists, for streams and writers."""
+
+from collections.abc import Iterable
+from itertools import chain
+
+from exset.grammars.lbann.list_joiner import ListJoiner
+from exset.grammars.lbann.sample_list import SampleList
+
+
+def of(model: SampleList, /) -> Iterable[object]:
+    """Return the samples, each a pair of a path and an id."""
+    return model
+
+
+def header(model: SampleList, /) -> SampleList:
+    """Return a list without files, which has the kind and the directory of a list."""
+    return model.select_files(slice(0))
+
+
+def no_header() -> SampleList:
+    """Return a list without files, in the current folder."""
+    return SampleList.of("CONDUIT_HDF5_INCLUSION", ".", [])
+
+
+def model(units: object, header: object, /) -> SampleList:
+    """Return a list unchanged; TypeError for anything else."""
+    if isinstance(units, SampleList):
+        return units
+    raise TypeError(f"write takes a SampleList, not {type(units).__name__}")
+
+
+def joined(models: Iterable[SampleList], /) -> SampleList:
+    """Join one or more lists: return a list with all their files in order.
+
+    The result has the totals that all lists have, if its own differ. Raises ValueError as `concat`.
+    """
+    chunks = iter(models)
+    whole, second = next(chunks), next(chunks, None)
+    if second is not None:
+        joiner, totals = ListJoiner(), whole.totals
+        for each in chain((whole, second), chunks):
+            joiner.add(each)
+            totals = totals if each.totals == totals else None
+        whole = whole.with_unchecked(totals=totals, **joiner.columns())
+    return whole.with_unchecked(totals=None) if whole.totals == whole.computed else whole
