@@ -11,14 +11,7 @@ import click
 
 from exset import api, converting, formats
 from exset.cli import format_options
-from exset.cli.convert_parts import (
-    Converted,
-    PartJob,
-    convert_part,
-    counts,
-    join,
-    removed_at_end,
-)
+from exset.cli.convert_parts import Converted, Divider, PartJob, convert_part
 from exset.cli.convert_plan import Job, plan
 from exset.cli.each_file import for_each_file
 from exset.cli.executions import jobs_options
@@ -52,21 +45,10 @@ class Converter:
         """Convert a file or a part of it. Raises the errors of `load` and `save`."""
         if isinstance(job, PartJob):
             return convert_part(job, self.common, self.options)
-        return self._whole(job)
+        return self.whole(job)
 
-    def counts(self, jobs: Sequence[Job]) -> list[int]:
-        """Return into how many parts each source is divided."""
-        return counts(jobs, self.common)
-
-    def part_of(self, job: Job, rank: int, count: int) -> PartJob:
-        """Return a part of a job."""
-        return PartJob.of_job(job, rank, count)
-
-    def joined(self, job: Job, parts: Sequence[Converted]) -> Converted:
-        """Join the parts of a file, or convert the file as a whole."""
-        return join(job, parts, self.common, self.options) or self._whole(job)
-
-    def _whole(self, job: Job) -> Converted:
+    def whole(self, job: Job) -> Converted:
+        """Convert a file as a whole; raises FormatError and OSError."""
         if job.target == "-" and not self.dry_run and (sys.stdout is None or sys.stdout.isatty()):
             return self._for_terminal(job)
         findings = self.common.new_findings()
@@ -86,6 +68,7 @@ class Converter:
             options=self.options,
             roots=self.common.access.roots,
         )
+        findings.sort()
         return Converted(findings, count=done.count, size=done.size)
 
     def _for_terminal(self, job: Job) -> Converted:
@@ -104,6 +87,7 @@ class Converter:
         )
         writing: dict[str, Any] = {"findings": findings, **steps.write}
         data = api.dumps(model, format=job.format.name, name=source.name, **writing)
+        findings.sort()
         return Converted(findings, count=len(model), data=data)
 
 
@@ -167,7 +151,8 @@ def convert(
     converter = Converter(common, options, jobs.folder is not None, level, dry_run)
     # Parts are written twice: this pays only if others write them, too.
     can_divide = not dry_run and (how.workers > 1 or how.is_partial)
-    with nullcontext() if how.is_partial else removed_at_end():
+    divider = Divider(converter.whole, common, options)
+    with nullcontext() if how.is_partial else divider.removed_at_end():
         return for_each_file(
             converter,
             jobs,
@@ -177,7 +162,7 @@ def convert(
             action="converting",
             visible=to_stdout,
             returns=Converted,
-            divider=converter if can_divide else None,
+            divider=divider if can_divide else None,
         )
 
 

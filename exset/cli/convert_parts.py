@@ -1,7 +1,7 @@
 """Convert a large file in parts: write each part to a file of its own, then join these files."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -19,9 +19,6 @@ from exset.steps import Steps
 from exset.writing import part_writer, writer
 
 _BLOCK: Final = 1 << 20
-
-_divided: dict[Job, int] = {}
-"""The conversions that are divided now, and into how many parts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,24 +63,6 @@ class PartJob(os.PathLike[str]):
         return self.job.source
 
 
-def counts(jobs: Sequence[Job], common: CommonOptions) -> list[int]:
-    """Return into how many parts the source of each job is divided."""
-    target = jobs[0].format
-    if common.options or target.incremental_writer is None:
-        return [1] * len(jobs)
-
-    def accepts(source: Format) -> bool:
-        return source.family == target.family
-
-    def count(job: Job) -> int:
-        found = count_of(job.source, common, accepts)
-        return found if found == 1 or files.is_file(job.target) else 1
-
-    found = [*map(count, jobs)]
-    _divided.update({job: each for job, each in zip(jobs, found, strict=True) if each > 1})
-    return found
-
-
 def convert_part(item: PartJob, common: CommonOptions, options: dict[str, Any]) -> Converted:
     """Write the units of a part into a file of their own.
 
@@ -113,51 +92,81 @@ def convert_part(item: PartJob, common: CommonOptions, options: dict[str, Any]) 
         )
 
 
-def join(
-    job: Job, parts: Sequence[Converted], common: CommonOptions, options: dict[str, Any]
-) -> Converted | None:
-    """Join the files of the parts into the target; return its number of units and the findings.
+@dataclass
+class Divider:
+    """Divides conversions of large files, and joins the files of their parts.
 
-    Returns None if the source must be converted as a whole, as it may have an error. Raises
-    OSError, for example if the file of a part is missing.
+    whole: converts a file as a whole. options: those of writers. divided: the conversions that are
+    divided, and into how many parts.
     """
-    found = joined_findings(parts, common)
-    if found is None:
-        return None
-    findings = common.new_findings()
-    findings.add_all(found)
-    with common.opened(job.source) as file:
-        writing = _steps(file.format, job, common, options).write
-        first = next(file.stream(Findings()))
-        header = file.format.family.unit_functions().header(first)
-    name = job.format.name
-    how: dict[str, Any] = {"name": job.source, "findings": Findings(), **writing}
-    with writer(job.target, format=name, header=header, **how) as out:
-        for rank, part in enumerate(parts):
-            out.add_losses(part.losses, findings)
-            with open(PartJob.of_job(job, rank, len(parts)).target, "rb") as units:
-                out.append(iter(lambda: units.read(_BLOCK), b""), part.count)
-    return Converted(findings, count=out.count)
 
+    whole: Callable[[Job], Converted]
+    common: CommonOptions
+    options: dict[str, Any]
+    divided: dict[Job, int] = field(default_factory=dict)
 
-@contextmanager
-def removed_at_end() -> Iterator[None]:
-    """Remove the files of parts when the context ends, or when a signal ends the program."""
-    with cleanup_on_signal(_remove):
-        try:
-            yield
-        finally:
-            _remove()
+    def counts(self, jobs: Sequence[Job]) -> list[int]:
+        """Return into how many parts the source of each job is divided."""
+        target = jobs[0].format
+        if self.common.options or target.incremental_writer is None:
+            return [1] * len(jobs)
 
+        def accepts(source: Format) -> bool:
+            return source.family == target.family
 
-def _remove() -> None:
-    while _divided:
-        job, count = _divided.popitem()
-        for rank in range(count):
+        def count(job: Job) -> int:
+            found = count_of(job.source, self.common, accepts)
+            return found if found == 1 or files.is_file(job.target) else 1
+
+        found = [*map(count, jobs)]
+        self.divided.update({job: each for job, each in zip(jobs, found, strict=True) if each > 1})
+        return found
+
+    def part_of(self, job: Job, rank: int, count: int) -> PartJob:
+        """Return a part of a job."""
+        return PartJob.of_job(job, rank, count)
+
+    def joined(self, job: Job, parts: Sequence[Converted]) -> Converted:
+        """Join the files of the parts into the target, or convert the source as a whole.
+
+        Raises OSError, for example if the file of a part is missing.
+        """
+        found = joined_findings(parts, self.common)
+        if found is None:  # the file may have an error
+            return self.whole(job)
+        findings = self.common.new_findings()
+        findings.add_all(found)
+        with self.common.opened(job.source) as file:
+            writing = _steps(file.format, job, self.common, self.options).write
+            first = next(file.stream(Findings()))
+            header = file.format.family.unit_functions().header(first)
+        name = job.format.name
+        how: dict[str, Any] = {"name": job.source, "findings": Findings(), **writing}
+        with writer(job.target, format=name, header=header, **how) as out:
+            for rank, part in enumerate(parts):
+                out.add_losses(part.losses, findings)
+                with open(self.part_of(job, rank, len(parts)).target, "rb") as units:
+                    out.append(iter(lambda: units.read(_BLOCK), b""), part.count)
+        findings.sort()
+        return Converted(findings, count=out.count)
+
+    @contextmanager
+    def removed_at_end(self) -> Iterator[None]:
+        """Remove the files of parts when the context ends, or when a signal ends the program."""
+        with cleanup_on_signal(self._remove):
+            try:
+                yield
+            finally:
+                self._remove()
+
+    def _remove(self) -> None:
+        while self.divided:
+            job, count = self.divided.popitem()
+            for rank in range(count):
+                with suppress(OSError):
+                    os.remove(self.part_of(job, rank, count).target)
             with suppress(OSError):
-                os.remove(PartJob.of_job(job, rank, count).target)
-        with suppress(OSError):
-            os.rmdir(_folder(job))
+                os.rmdir(_folder(job))
 
 
 def _steps(source: Format, job: Job, common: CommonOptions, options: dict[str, Any]) -> Steps:

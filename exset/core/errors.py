@@ -1,5 +1,6 @@
 """Errors of files, and collections of findings."""
 
+import re
 import sys
 import warnings
 from collections import Counter
@@ -16,6 +17,8 @@ from exset.core.source import Source, Span
 from exset.core.text import Advice, counted
 
 T = TypeVar("T")
+
+_INDEX = re.compile(r"\[(\d+)\]")
 
 _INSIDE = ("exset", "contextlib")
 """The packages whose lines are not the caller's."""
@@ -186,15 +189,19 @@ class Findings:
         return self._counts - Counter(finding.code for finding in self._kept)
 
     def sort(self) -> None:
-        """Sort the findings of each file by place; findings without a line come first."""
+        """Sort the findings of each file by place; findings without a line come first.
+
+        Without a line, the indices in the fields of the places decide.
+        """
         files: dict[str | None, int] = {}
 
-        def order(finding: Finding) -> tuple[int, int, int]:
+        def order(finding: Finding) -> tuple[int, int, int, list[int]]:
             place = finding.place
             rank = files.setdefault(None if place is None else place.source, len(files))
             if place is None:
-                return rank, 0, 0
-            return rank, place.line or 0, -1 if place.span is None else place.span.start
+                return rank, 0, 0, []
+            start = -1 if place.span is None else place.span.start
+            return rank, place.line or 0, start, [*map(int, _INDEX.findall(place.field or ""))]
 
         self._kept.sort(key=order)
 
