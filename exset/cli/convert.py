@@ -68,7 +68,7 @@ class Converter:
             options=self.options,
             roots=self.common.access.roots,
         )
-        findings.sort()
+        findings.sort(lines_first=True)
         return Converted(findings, count=done.count, size=done.size)
 
     def _for_terminal(self, job: Job) -> Converted:
@@ -87,7 +87,7 @@ class Converter:
         )
         writing: dict[str, Any] = {"findings": findings, **steps.write}
         data = api.dumps(model, format=job.format.name, name=source.name, **writing)
-        findings.sort()
+        findings.sort(lines_first=True)
         return Converted(findings, count=len(model), data=data)
 
 

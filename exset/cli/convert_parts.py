@@ -147,7 +147,7 @@ class Divider:
                 out.add_losses(part.losses, findings)
                 with open(self.part_of(job, rank, len(parts)).target, "rb") as units:
                     out.append(iter(lambda: units.read(_BLOCK), b""), part.count)
-        findings.sort()
+        findings.sort(lines_first=True)
         return Converted(findings, count=out.count)
 
     @contextmanager

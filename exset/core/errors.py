@@ -188,20 +188,22 @@ class Findings:
         """Return how many findings of each code were counted, but not kept."""
         return self._counts - Counter(finding.code for finding in self._kept)
 
-    def sort(self) -> None:
+    def sort(self, *, lines_first: bool = False) -> None:
         """Sort the findings of each file by place; findings without a line come first.
 
-        Without a line, the indices in the fields of the places decide.
+        lines_first: these come last instead, in the order of the indices in their fields.
         """
         files: dict[str | None, int] = {}
 
-        def order(finding: Finding) -> tuple[int, int, int, list[int]]:
+        def order(finding: Finding) -> tuple[int, bool, int, int, list[int]]:
             place = finding.place
             rank = files.setdefault(None if place is None else place.source, len(files))
             if place is None:
-                return rank, 0, 0, []
+                return rank, False, 0, 0, []
             start = -1 if place.span is None else place.span.start
-            return rank, place.line or 0, start, [*map(int, _INDEX.findall(place.field or ""))]
+            is_last = lines_first and place.span is None
+            indices = [*map(int, _INDEX.findall(place.field or ""))] if is_last else []
+            return rank, is_last, place.line or 0, start, indices
 
         self._kept.sort(key=order)
 

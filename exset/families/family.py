@@ -3,7 +3,7 @@
 A record names code as text, "module:function"; exset imports it on first use.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
