@@ -43,7 +43,7 @@ def action(function: F) -> F:
     return function
 
 
-_COMMENT: Final = re.compile(r"//\s*@\s*([^\s/]*)\s*$")
+_COMMENT: Final = re.compile(r'//\s*@\s*([^/"]*?)\s*$')
 _DEFINED: Final = re.compile(r"\s*(_?[A-Z][A-Z0-9_]*)\s*(?:\.\s*-?\d+)?\s*:")
 _CONTINUED: Final = re.compile(r"\s*\|")
 _IMPORTED: Final = re.compile(r"\s*%import\s+[\w.]*?([A-Z]\w*)(?:\s*->\s*(\w+))?\s*//")
