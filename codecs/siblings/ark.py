@@ -162,8 +162,8 @@ def _between(levels: Floats, codes: Any) -> Floats:
 def encode(archive: Archive, compress: str | None = None) -> bytes:
     """Return the bytes of an archive: matrices or vectors of reals, or vectors of int32.
 
-    compress: "CM2" or "CM3" for matrices of 16 or 8 bits; then no matrix may be empty, and all
-    numbers must be finite.
+    compress: "CM2" or "CM3", to store matrices with 16 or 8 bits for each number; then no matrix
+    may be empty, and all numbers must be finite.
     """
     count, letter = len(archive.keys), _KINDS[str(archive.values.dtype)]
     kind = letter + ("V" if archive.is_of_vectors else "M")
@@ -191,7 +191,9 @@ def encode(archive: Archive, compress: str | None = None) -> bytes:
 
 
 def _compressed(archive: Archive, kind: str) -> dict[str, Values]:
-    """Return the columns of compressed matrices (Kaldi, compressed-matrix.cc: FloatToUint16)."""
+    """Return the columns of the layout for compressed matrices (Kaldi, compressed-matrix.cc:
+    FloatToUint16).
+    """
     sizes, values = archive.sizes, archive.values.astype(np.float32)
     begins = np.cumsum(sizes) - sizes
     least, most = (each.reduceat(values, begins) for each in (np.minimum, np.maximum))

@@ -1,4 +1,4 @@
-"""Columns that grow at their end: to join many chunks without keeping them as well."""
+"""Columns to which values are appended, to join many chunks that need not all stay in memory."""
 
 from typing import Final, Generic
 
@@ -14,14 +14,14 @@ _SHARE: Final = 16
 
 
 class Growing(Generic[T]):
-    """An array [n] of a dtype, to which arrays are added."""
+    """An array [n] of a dtype, to which arrays are appended."""
 
     def __init__(self, dtype: type[T]) -> None:
         self._array = np.empty(0, dtype)
         self._size = 0
 
     def add(self, values: NDArray[T]) -> None:
-        """Copy values to the end."""
+        """Copy values to the end of the array."""
         begin, self._size = self._size, self._size + len(values)
         if self._size > self._array.size:
             more = max(self._array.size // _SHARE, _LEAST)
@@ -29,18 +29,21 @@ class Growing(Generic[T]):
         self._array[begin : self._size] = values
 
     def __getitem__(self, index: int) -> T:
-        """Return one value of those so far."""
+        """Return one of the values that have been added."""
         value: T = self._array[index]
         return value
 
     def array(self) -> NDArray[T]:
-        """Return the array, read-only, and compact if all values are equal; add no more to it."""
+        """Return the array, read-only; it is a constant column if all values are equal.
+
+        After this call, do not add values.
+        """
         self._array.resize(self._size, refcheck=False)
         return compact(self._array)
 
 
 class GrowingOffsets:
-    """The offsets of rows [n + 1], to which those of other rows are added."""
+    """The offsets [n + 1] of n rows, to which the offsets of more rows are appended."""
 
     def __init__(self) -> None:
         self._ends = Growing(np.int64)
@@ -53,25 +56,25 @@ class GrowingOffsets:
         self._last += int(offsets[-1])
 
     def array(self) -> Longs:
-        """Return the offsets; add no more to them."""
+        """Return the offsets. After this call, do not add rows."""
         return self._ends.array()
 
 
 class GrowingStrings:
-    """A column of strings, to which columns are added."""
+    """A column of strings, to which columns of strings are appended."""
 
     def __init__(self) -> None:
         self._data, self._offsets = Growing(np.uint8), GrowingOffsets()
         self._present = Growing(np.bool_)
 
     def add(self, strings: Strings) -> None:
-        """Copy strings to the end."""
+        """Copy strings to the end of the column."""
         self._data.add(strings.data)
         self._offsets.add(strings.offsets)
         self._present.add(strings.present)
 
     def column(self) -> Strings:
-        """Return the column; add no more to it."""
+        """Return the column. After this call, do not add strings."""
         return Strings.unchecked(
             data=self._data.array(), offsets=self._offsets.array(), present=self._present.array()
         )

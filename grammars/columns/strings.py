@@ -174,7 +174,7 @@ class Strings(Column[bytes | None]):
         return self.take(np.flatnonzero(is_first)), (np.cumsum(is_first) - 1)[head]
 
     def _rows_equal(self, head: Longs) -> bool:
-        """Return whether each row equals the row at its index in `head`."""
+        """Return whether every row i equals the row `head[i]`."""
         others = np.flatnonzero(head != np.arange(len(self)))
         for first in range(0, others.size, _COMPARED):  # indices of all bytes would need memory
             rows = others[first : first + _COMPARED]

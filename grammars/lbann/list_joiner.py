@@ -1,4 +1,4 @@
-"""Join chunks of a sample list as they come, without keeping them as well."""
+"""Join the chunks of a sample list while they arrive; joined chunks need not stay in memory."""
 
 from typing import Final, Protocol
 
@@ -15,7 +15,7 @@ _HEADER: Final = ("kind", "directory", "label_file")
 
 
 class _Chunk(Protocol):
-    """Some files of a list; see `SampleList`."""
+    """A chunk of the files of a list; its columns are those of `SampleList`."""
 
     @property
     def kind(self) -> Kind: ...
@@ -34,7 +34,7 @@ class _Chunk(Protocol):
 
 
 class ListJoiner:
-    """The files of several lists as the columns of one."""
+    """Collects the files of several lists in the columns of one list."""
 
     def __init__(self) -> None:
         self._name, self._others = GrowingStrings(), Growing(np.uint64)
@@ -48,8 +48,8 @@ class ListJoiner:
     def add(self, chunk: _Chunk) -> None:
         """Copy the files of a list to the end.
 
-        Raises ValueError unless kind, directory, label file and the type of ids are equal; without
-        ids, the type does not matter.
+        Raises ValueError unless kind, directory, label file and the type of ids are equal. The
+        type of a list without ids does not matter.
         """
         header = tuple(getattr(chunk, name) for name in _HEADER)
         self._header = header if self._header is None else self._header
@@ -72,7 +72,7 @@ class ListJoiner:
                 column.add(values)
 
     def columns(self) -> dict[str, object]:
-        """Return the columns of a `SampleList`; add no more to them."""
+        """Return the columns for a `SampleList`. After this call, do not add lists."""
         first, last = (each.array() for each in self._spans)
         is_text = self._type is not Spans
         ids = self._texts.column() if is_text else Spans.unchecked(first=first, last=last)

@@ -9,29 +9,32 @@ from exset.grammars.lbann.sample_list import SampleList
 
 
 def of(model: SampleList, /) -> Iterable[object]:
-    """Return the samples, each a pair of a path and an id."""
+    """Return the samples of a list, each the pair of a path and an id."""
     return model
 
 
 def header(model: SampleList, /) -> SampleList:
-    """Return a list without files, which has the kind and the directory of a list."""
+    """Return a list without files, with the kind and the directory of `model`."""
     return model.select_files(slice(0))
 
 
 def no_header() -> SampleList:
-    """Return a list without files, in the current folder."""
+    """Return the header to use if there is no list: a list without files, in the current
+    folder.
+    """
     return SampleList.of("CONDUIT_HDF5_INCLUSION", ".", [])
 
 
 def model(units: object, header: object, /) -> SampleList:
-    """Return a list unchanged: no writer of lists takes one sample after the other."""
+    """Return `units`, a list, unchanged: writers of lists do not accept single samples."""
     return cast(SampleList, units)
 
 
 def joined(models: Iterable[SampleList], /) -> SampleList:
     """Join one or more lists: return a list with all their files in order.
 
-    The result has the totals that all lists have, if its own differ. Raises ValueError as `concat`.
+    If all lists have the same `totals`, and the sums over the files differ from them, the result
+    has these totals. Raises ValueError as `SampleList.concat` does.
     """
     chunks = iter(models)
     whole, second = next(chunks), next(chunks, None)

@@ -79,7 +79,7 @@ def _count_lines(header: Header, source: Source) -> int:
 
 
 def check_counts(header: Header, kind: Kind, files: int, source: Source) -> None:
-    """Check the number of files. kind: the type as which the list was read."""
+    """Check the number of files. kind: the type that the reader assumes for the list."""
     _check_file_count(header, files, source)
     if kind.is_single and not header.kind.is_single:
         _check_included(header, files, source)

@@ -26,7 +26,7 @@ class Header(NamedTuple):
 
     @property
     def totals(self) -> Totals | None:
-        """The numbers of samples in line 2; None for a list that has none there."""
+        """The numbers of samples in line 2; None for a type of list whose line 2 has none."""
         if self.kind.is_single:
             return None
         return Totals(self.counts["included"], self.counts.get("excluded", 0))

@@ -1,4 +1,4 @@
-"""Read an LBANN sample list in chunks: of a whole text, or of one that arrives in blocks."""
+"""Read an LBANN sample list in chunks, from a whole text or from a text that arrives in blocks."""
 
 import re
 from collections.abc import Iterator
@@ -49,7 +49,8 @@ class Reading:
     """A list that is read in chunks of records; with a `window`, its text arrives in blocks.
 
     ids: the type of the ids; None until it is known. header_source: the text with the header.
-    files, included, excluded: the numbers so far. is_read: whether all records are read.
+    files, included, excluded: how many files and samples have been read. is_read: whether all
+    records have been read.
     """
 
     source: Source
@@ -73,7 +74,7 @@ class Reading:
 
     @property
     def text(self) -> Source | Window:
-        """What is parsed."""
+        """The text to parse: the window or, without one, the source."""
         return self.window or self.source
 
     def words(self, stream: ParseStream, findings: Findings) -> Words:
@@ -87,7 +88,8 @@ class Reading:
         """Yield the records of each chunk of the text from the byte `begin` on; check all files.
 
         A chunk has the totals in the header. is_divided: whether several threads may read a large
-        text. Raises FormatError: of a whole text with its later errors.
+        text. Raises FormatError for a list on which LBANN fails; for a whole text, the error has
+        the later errors, too.
         """
         chunks = self.grammar.results(
             self.text,
@@ -119,7 +121,7 @@ class Reading:
         self.end(findings)
 
     def ahead(self, stream: ParseStream) -> _Chunk | None:
-        """Return the records of a chunk in another thread, once the type of ids is known."""
+        """Return the records of a chunk, for use in a thread; the type of ids must be known."""
         return None if self.ids is None else replace(self).chunk(stream, Findings())
 
     def begin(self, stream: ParseStream, findings: Findings) -> None:
@@ -153,7 +155,7 @@ class Reading:
         return _Chunk(samples, words.starts[records.names], findings)
 
     def guess(self, words: Words, records: Records) -> str | None:
-        """Return the probable type of the ids, or None as long as there are no ids."""
+        """Return the probable type of the ids, or None if there have been no ids yet."""
         return _guess_ids(words, records) if self.reader is None else "text"
 
     def check(self, stream: ParseStream) -> None:
@@ -165,7 +167,7 @@ class Reading:
             self.chunk(stream, Findings())
 
     def count(self, chunk: _Chunk) -> None:
-        """Count the files and samples of a chunk."""
+        """Add the files and samples of a chunk to the numbers so far."""
         samples = chunk.samples
         self.files += len(samples.name)
         self.included += _sum(samples.included)
@@ -189,13 +191,13 @@ class Reading:
 
 
 def _sum(counts: Counts) -> int:
-    """Return the exact sum of some numbers."""
+    """Return the exact sum of the counts, which may be 2**64 or more."""
     high, low = (each.sum(dtype=np.uint64) for each in (counts >> 32, counts & 0xFFFFFFFF))
     return (int(high) << 32) + int(low)
 
 
 def _as_read(header: Header, reader: Reader | None, words: Words) -> tuple[Kind, bytes | None]:
-    """Return the type that a reader assumes for the list, and the label file."""
+    """Return the type that a reader assumes for the list, and the path of the label file."""
     kind = header.kind if reader is None else reader.kind_of(header.kind)
     if kind is not header.kind:
         words.report("lbann-other-type", [1], reader=reader, kind=header.kind, other=kind)
@@ -206,9 +208,9 @@ def _as_read(header: Header, reader: Reader | None, words: Words) -> tuple[Kind,
 
 
 def _guess_ids(words: Words, records: Records) -> str | None:
-    """Return the probable type of the ids, "text" or "integer", or None without ids.
+    """Return the probable type of the ids, "text" or "integer", or None if there are no ids.
 
-    The first records of the text decide, or else the first record with ids, in every chunk.
+    The first records of the text decide; if they have no ids, the first record with ids decides.
     """
     if not records.ids.size or records.kind.is_exclusion:
         return None

@@ -1,4 +1,4 @@
-"""Find the files that a sample list names again, while its chunks are read."""
+"""Find the files that a sample list names more than once, while its chunks are read."""
 
 from bisect import bisect_right
 from typing import Final
@@ -20,9 +20,9 @@ _SIDES: Final = ("left", "right")
 
 
 class RepeatedFiles:
-    """The names of the files so far, as hashes; `findings` has the names that came again.
+    """The names of the files so far, as hashes; `findings` has a finding for each repeated name.
 
-    error: of the first file that is named again with another number of samples.
+    error: the error for the first file that is repeated with another number of samples.
     """
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class RepeatedFiles:
         )
 
     def _candidates(self, names: Strings, begin: int) -> Longs:
-        """Add names; return the rows of those whose hash there is already, in order."""
+        """Add names; return, in order, the rows of the names whose hash an earlier name has."""
         hashes = np.fromiter(map(hash, names), np.int64, len(names))
         self._others.add(np.fromiter(map(_other_hash, names), np.int64, len(names)))
         order = np.argsort(hashes, kind="stable")
@@ -98,7 +98,7 @@ class RepeatedFiles:
         return np.unique(np.concatenate(rows))
 
     def _first(self, name: bytes) -> int:
-        """Return the number of the first file with a name."""
+        """Return the number of the first file that has this name."""
         if name not in self._again:
             numbers: list[int] = []
             for hashes, files in self._runs:

@@ -23,7 +23,7 @@ def render(samples: SampleList, *, findings: Findings | None = None, expand: boo
 
 
 def rendered(models: Iterable[SampleList], *, expand: bool = False) -> Iterator[bytes]:
-    """Yield the text of a list in chunks, with the correct totals; read the chunks twice.
+    """Yield the text of a list, with the correct totals. models: its chunks, which are read twice.
 
     expand: write each number of a range, not `first ... last`.
     """
@@ -55,7 +55,7 @@ def _header(samples: SampleList) -> bytes:
 def _records(
     samples: SampleList, counts: list[Counts], files: slice, expand: bool
 ) -> Iterator[bytes]:
-    """Yield the lines of some files; counts: the numbers of all files."""
+    """Yield the lines of the given files. counts: the counts of samples for all files."""
     names = samples.name[files]
     if samples.kind.is_single:
         yield from (name or b"" for name in names)
@@ -76,7 +76,7 @@ def _records(
 
 
 def _texts(ids: Strings, id_offsets: Longs) -> Iterator[bytes]:
-    """Yield the ids of each file, separated by spaces."""
+    """Yield the ids of each file as one text, separated by spaces."""
     words = np.insert(ids.data, ids.offsets[1:-1], 0x20).tobytes()
     begins = ids.offsets[id_offsets] + id_offsets
     for begin, end in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True):
@@ -84,7 +84,7 @@ def _texts(ids: Strings, id_offsets: Longs) -> Iterator[bytes]:
 
 
 def _numbers(ids: Spans, id_offsets: Longs, expand: bool) -> Iterator[bytes]:
-    """Yield the ids of each file: ranges, or with `expand` every number."""
+    """Yield the ids of each file as one text: ranges or, with `expand`, every number."""
     ends = id_offsets.tolist()
     for begin, end in pairwise(ends):
         spans = ids.take(np.arange(begin, end))

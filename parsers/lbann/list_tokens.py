@@ -67,7 +67,7 @@ class Words(Tokens):
         return Strings.unchecked(data=data, offsets=offsets, present=present), hashes
 
     def spans(self, words: Ints) -> tuple[Ints, Ints]:
-        """Return the starts and ends of some words in the buffer."""
+        """Return where the given words begin and end in the buffer."""
         return self.starts[words] - self.base, self.ends[words] - self.base
 
     def counts(self, words: Ints) -> tuple[Counts, Ints]:

@@ -72,8 +72,9 @@ def stream(
 ) -> Iterator[SampleList]:
     """Parse a list in chunks: yield one or more lists with the files of chunks.
 
-    Joined, they equal the result of `parse`, with the same findings; but of a large text only one
-    error is raised. A list is read as a whole if its first 64 kB do not show that ids are text.
+    Joined, they equal the result of `parse`, with the same findings; but for a large text only the
+    first error is raised. A list is read as a whole if its first 64 kB do not show that ids are
+    text.
     """
     findings = Findings() if findings is None else findings
     how = _reader(reader), ids, limits, engine

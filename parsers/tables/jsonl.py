@@ -64,10 +64,11 @@ def parse(
 ) -> Table:
     """Return the table of JSON Lines: a column for each name, a row for each line with an object.
 
-    A name that an object lacks, and null, are absent. Integers are int64, other numbers float64;
-    lists and objects become lists and records. A sidecar that belongs to the file gives other
-    types, and the metadata. Raises FormatError for other syntax, for text that is not UTF-8, and
-    for a name with values of different kinds; LimitError for `max_depth`.
+    A value is absent if the object lacks the name, or has null. Integers become int64, other
+    numbers float64; lists and objects become lists and records. A sidecar that belongs to the file
+    gives other types, and the metadata. Raises FormatError for a syntax error, for text that is
+    not UTF-8, and for a name with values of different kinds; LimitError for nesting deeper than
+    `max_depth`.
     """
     findings = Findings() if findings is None else findings
     rows = _Rows(source, *_lines(source, limits, findings, engine))
@@ -84,7 +85,9 @@ def parse(
 def _lines(
     source: Source, limits: Limits, findings: Findings, engine: Engine
 ) -> tuple[Longs, Longs]:
-    """Return where the objects begin and end: int64 [rows] each. Raises FormatError."""
+    """Return where the objects begin and end: int64 [rows] each. Raises FormatError for a syntax
+    error.
+    """
     [stream] = GRAMMAR.parse(source, engine, hint=_hint, tokens=len(source.data) // 4 + 16)
     if (at := invalid_utf8(source.view)) is not None:
         message, hint = "this is not UTF-8", "save the file as UTF-8"
@@ -114,7 +117,7 @@ def _span(stream: ParseStream, token: int) -> Span:
 
 @dataclass
 class _Rows:
-    """The objects of a text, by the bytes where they begin and end."""
+    """The objects in a text: the offsets at which they begin and end."""
 
     source: Source
     begins: Longs
@@ -124,7 +127,7 @@ class _Rows:
         return len(self.begins)
 
     def values(self, findings: Findings) -> dict[str, list[Any]]:
-        """Return the values of each name, None where a row has none."""
+        """Return the values of each name, by the name; None in a row that lacks the name."""
         rows = list(self._objects(findings))
         names = dict.fromkeys(name for row in rows for name in row)
         return {name: [row.get(name) for row in rows] for name in names}
@@ -163,7 +166,7 @@ class _Rows:
         return Place.in_text(self.source, Span(int(self.begins[row]), int(self.ends[row])))
 
     def column(self, name: str, values: Sequence[Any]) -> TableColumn:
-        """Return the column of a name. Raises FormatError."""
+        """Return the column of a name. Raises FormatError for values of different kinds."""
         first: str | None = None
         for row, value in enumerate(values):
             kind = first if value is None else _KINDS.get(type(value), "a number")
@@ -183,7 +186,7 @@ class _Rows:
 
 
 def _hint(unexpected: Unexpected) -> str | None:
-    """Return advice for a word that the grammar rejects."""
+    """Return a hint for a word that the grammar rejects."""
     word = unexpected.word
     before = unexpected.before.rstrip(b" \t\r")
     if word.startswith(b"'"):

@@ -15,9 +15,10 @@ from exset.parsers.tables.csv_types import reals
 
 
 def typed(values: Mapping[str, Sequence[Any]], rows: int, value: Mapping[str, Any]) -> Table:
-    """Return the table of the values of each name, with the types and metadata of a sidecar.
+    """Return a table of the given values, with the types and the metadata in the value of a
+    sidecar.
 
-    Raises ValueError if they do not fit the sidecar.
+    values: by name, a value for each row. Raises ValueError if they do not fit the sidecar.
     """
     check_rows(value, rows)
     if unknown := [name for name in values if name not in value["columns"]]:

@@ -48,7 +48,7 @@ def lines(table: Table, losses: Losses, target: str) -> bytes:
 
 
 def _values(table: Table, losses: Losses, target: str) -> dict[str, list[Any]]:
-    """Return the values of the columns that JSON can hold; report the others."""
+    """Return the values of the columns that JSON can store; report the other columns as losses."""
     values: dict[str, list[Any]] = {}
     for name, column in table.columns.items():
         if has_surrogates(name):
@@ -65,7 +65,7 @@ def _values(table: Table, losses: Losses, target: str) -> dict[str, list[Any]]:
 
 
 def _is_json(column: TableColumn) -> bool:
-    """Return whether JSON can store a column: text, numbers, lists of them, and plain records."""
+    """Return whether JSON can store a column: text, numbers, lists of these, and plain records."""
     if isinstance(column, Lists):
         return _is_finite(column.items) and _is_json(column.items)
     if isinstance(column, Records):
@@ -83,7 +83,9 @@ def _is_finite(column: TableColumn) -> bool:
 
 
 def _is_plain(values: dict[str, list[Any]], columns: dict[str, TableColumn]) -> bool:
-    """Return whether a file without its sidecar gives the columns back for certain."""
+    """Return whether a reader certainly gets the same columns from the file without its
+    sidecar.
+    """
     try:
         return all(
             any(each is not None for each in values[name])
@@ -95,7 +97,7 @@ def _is_plain(values: dict[str, list[Any]], columns: dict[str, TableColumn]) -> 
 
 
 def _rows(column: TableColumn) -> list[Any]:
-    """Return the rows of a column as JSON has them; float32 becomes its shortest decimal."""
+    """Return the rows of a column as values for JSON; a float32 becomes its shortest decimal."""
     rows: Iterable[Any]
     if isinstance(column, Numbers):
         values = column.values
