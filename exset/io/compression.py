@@ -16,6 +16,7 @@ from exset.core.limits import Limits, limit_hint
 from exset.core.source import Span
 from exset.core.text import counted
 from exset.io.compressors import KINDS, WINDOW, Compressor, Kind
+from exset.io.named import open_named
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -204,7 +205,7 @@ class _CompressedFile(io.BufferedIOBase):
 
 def compressed_alike(data: bytes, path: str) -> bytes:
     """Compress the new content of a file like the old content, if its suffix does not say how."""
-    with open(path, "rb") as file:
+    with open_named(path, "rb") as file:
         kind = content_of(file.read(MAGIC))
     if kind is None or _implied(os.path.splitext(path)[1]) is not None:
         return data
