@@ -46,11 +46,14 @@ def indexed_files(draw: st.DrawFn, *, max_files: int = 6) -> Table:
 
 @st.composite
 def folders(draw: st.DrawFn, *, max_files: int = 6) -> Table:
-    """Draw folders of classes: a table of their files, and the contents of each file."""
+    """Draw folders of classes: a table of their files, and the contents of each file.
+
+    The files are in the order of their names, as a folder lists them.
+    """
     classes = sorted(draw(st.sets(st.sampled_from(["cat", "dog", "\xe9", "a b"]), min_size=1)))
     sizes = [draw(st.integers(1, max_files)) for _ in classes]
     labels = np.repeat(np.arange(len(classes)), sizes).astype(np.int64)
-    paths = [f"{classes[label]}/{row}.jpg" for row, label in enumerate(labels.tolist())]
+    paths = [f"{classes[label]}/{row:03}.jpg" for row, label in enumerate(labels.tolist())]
     table = labelled(text_or_bytes(Strings.of(paths)), Numbers.of(labels), classes)
     contents = Strings.of(draw(st.binary(max_size=9)) for _ in paths)
     renamed = table.renamed({"path": "file.path"})
