@@ -24,6 +24,7 @@ SPREADS = {
     "reference": ("times as fast",),
     "grammar": ("MB/s", "peer, MB/s", "times as fast"),
     "siblings": ("MB/s", "peer, MB/s", "times as fast"),
+    "layout": ("MB/s", "peer, MB/s", "times as fast"),
     "growth": ("cost of one at 4x", "cost of one at 16x"),
     "pumps": ("time(2n) / time(n)",),
     "memory": ("peak above an empty run, MiB",),

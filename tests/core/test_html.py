@@ -53,7 +53,7 @@ def test_a_set() -> None:
     cells = page(exset.load("exset::groups.ex")).cells
     assert cells[0].startswith("ExampleSet(3 examples, 3 events, groups: ")
     assert cells[7:11] == ["0", "cat", "23", "1"]
-    assert cells[11].startswith("<sparse 'onset' 1: 2>")
+    assert cells[11].startswith("sparse 'onset' 1: 2, sparse 'vowel' 1: 0")
     assert page(ExampleSet.from_examples([])).cells[0] == "ExampleSet(0 examples, 0 events)"
 
 
