@@ -146,10 +146,10 @@ class Execution:
         )
 
     def _grow(self) -> None:
-        """Allocate more memory for the streams, and copy them.
+        """Allocate larger buffers for the streams, and copy their contents.
 
-        How much of the data is done gives an estimate of the size that each stream needs. A full
-        stream gets at least twice its size.
+        The share of the data that is done so far gives an estimate of each stream's final size. A
+        full stream gets at least twice its old size.
         """
         done = self.end / self._total
         if self._writing:

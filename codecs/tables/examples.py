@@ -151,8 +151,11 @@ def _strings(data: Bytes, lists: Parts, records: Longs) -> tuple[tuple[Longs, Lo
 
 
 def _numbers(data: Bytes, kind: int, lists: Parts, records: Longs) -> tuple[Numbers, Longs, Longs]:
-    """Return the numbers in lists. Also return, for each run of numbers, its feature and its
-    length.
+    """Return the numbers in `lists`, and two arrays for the runs of numbers in them.
+
+    `kind`: FLOAT_LIST or INT64_LIST, the kind of all lists. `records`: the record of each feature,
+    for errors. A run is one field of a list, often packed; the arrays have the feature and the
+    length of each run. Raises ExampleError for a damaged list.
     """
     parts = _fields(data, lists, records[lists.owners])
     wire = FIXED32 if kind == FLOAT_LIST else VARINT

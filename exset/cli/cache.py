@@ -50,7 +50,9 @@ cache.add_command(extract)
 
 @cache.command()
 @file_argument("manifest", "MANIFEST")
-@option("--cache-directory", metavar="FOLDER", help="Report whether the cache exists here.")
+@option(
+    "--cache-directory", metavar="FOLDER", help="Report whether the cache exists in this folder."
+)
 @plan_options
 @json_option(
     *("uid", "folder", "records", "sizes", "exists", "counts", "findings"), manifest="manifest"
@@ -114,7 +116,7 @@ def build(manifest: str, cache_directory: str, common: CommonOptions, **planning
 @json_option(*CHECK_KEYS, folder="folder")
 @common_options
 def check(folder: str, manifest: str | None, common: CommonOptions, **planning: Any) -> Report:
-    """Check a cache: its FOLDER and every block.
+    """Check the cache in FOLDER: the folder itself and every block.
 
     \b
       exset cache check caches/aeon_cache_d25abf7d --manifest train.tsv

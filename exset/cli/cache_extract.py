@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 @option(
     "--types",
     metavar="T,T...",
-    help="Name the types of the elements, in order, such as FILE,ASCII_INT.",
+    help="Give the types of the elements of a record, in order, such as FILE,ASCII_INT.",
 )
 @manifest_option
 @option(
     "--ext",
     metavar="E,E...",
-    help="Use these suffixes for the elements of a record, in order, such as jpg,cls.",
+    help="Give the files of a record's elements these suffixes, in order, such as jpg,cls.",
 )
-@option("--damaged", is_flag=True, help="Extract the complete records of damaged blocks.")
+@option("--damaged", is_flag=True, help="Also extract the intact records of damaged blocks.")
 @plan_options
 @json_option("files", "records", "counts", "findings", source="source", folder="output")
 @common_options

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from exset.runtime.aeon.cache_plan import Plan
 
 manifest_option = option(
-    "--manifest", metavar="FILE", help="Use the manifest from which the cache was built."
+    "--manifest",
+    metavar="FILE",
+    help="Use this manifest, from which the cache was built.",
 )
 
 contents_option = option(
@@ -35,7 +37,7 @@ plan_options = options(
     option(
         "--block-size",
         type=Whole(1),
-        help="Set the records in a block (default: as in existing blocks, else 5000).",
+        help="Set the number of records in a block (default: as in existing blocks, else 5000).",
     ),
     secondary_option(
         "--dialect",
@@ -47,7 +49,7 @@ plan_options = options(
         "--files",
         metavar="NAME,...",
         callback=lambda _, __, text: text and listed(text),
-        help="Treat the text in these columns of a table as paths of files (FILE).",
+        help="Write these columns of a table as paths of files (type FILE).",
     ),
     selection_options,
 )

@@ -127,15 +127,19 @@ output_options = options(
         "form",
         type=click.Choice(_FORMS),
         callback=_chosen,
-        help="Write text, JSON lines, or a report for a CI system.",
+        help="Print findings as text, as JSON lines, or as a report for a CI system.",
     ),
     report_option,
     option(
         "--baseline",
         metavar="FILE",
-        help="Report only findings that this file does not have.",
+        help="Report only findings that are not in this file.",
     ),
-    option("--update-baseline", is_flag=True, help="Write the current findings to --baseline."),
+    option(
+        "--update-baseline",
+        is_flag=True,
+        help="Write the current findings to the file of --baseline.",
+    ),
 )
 """Add the options for the output of a check."""
 

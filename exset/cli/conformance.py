@@ -20,18 +20,26 @@ if TYPE_CHECKING:
     from exset.testing.conformance.judge import Judge, Result
     from exset.testing.conformance.readers import Reader
 
-_FORMAT = option("--format", metavar="NAME", help="Use the cases of this format.")
+_FORMAT = option("--format", metavar="NAME", help="Use only the cases of this format.")
 _ONLY = option(
-    "--run", "only", metavar="GLOB", multiple=True, help="Use only the cases whose name matches."
+    "--run",
+    "only",
+    metavar="GLOB",
+    multiple=True,
+    help="Use only the cases with names that match GLOB.",
 )
 _FOLDER = option(
-    "--cases", "folder", metavar="DIR", type=PATH, help="Use the cases in this folder: see export."
+    "--cases",
+    "folder",
+    metavar="DIR",
+    type=PATH,
+    help="Use the cases in this folder, written by exset conformance export.",
 )
 
 
 @click.group(cls=Group)
 def conformance() -> None:
-    """Test a reader or writer in any language against exset."""
+    """Test if another reader or writer agrees with exset."""
 
 
 @conformance.command("list")
@@ -43,7 +51,7 @@ def conformance() -> None:
     *("agree", "systems", "options"),
 )
 def list_cases(format: str | None, only: Sequence[str], folder: str | None) -> None:
-    """List the cases, each with the rule that it tests.
+    """List the test cases, each with the rule that it tests.
 
     \b
       exset conformance list --format ex --run '*sharing*'
@@ -72,7 +80,7 @@ def _cases(format: str | None, folder: str | None) -> "tuple[Case, ...]":
 @click.argument("folder", metavar="DIR", type=PATH)
 @_FORMAT
 def export(folder: str, format: str | None) -> None:
-    """Write the cases to a folder: files, their meanings as JSON, and an index.
+    """Write the test cases to a folder: files, their meanings as JSON, and an index.
 
     \b
       exset conformance export cases
@@ -87,10 +95,16 @@ def export(folder: str, format: str | None) -> None:
 @conformance.command()
 @click.argument("file", metavar="[FILE]", default="-", type=PATH)
 @option("--format", metavar="NAME", required=True, help="Read this format.")
-@option("--loop", is_flag=True, help="Answer one file after the other: see exset conformance run.")
-@option("--ids", metavar="KIND", help="Read the ids of a sample list as text or as integer.")
+@option(
+    "--loop",
+    is_flag=True,
+    help="Read many files from standard input, and answer each: see exset conformance run.",
+)
+@option(
+    "--ids", metavar="KIND", help="Read the ids of a sample list as this type: text or integer."
+)
 def meaning(file: str, format: str, loop: bool, ids: str | None) -> int:
-    """Print what a file means as JSON, as a reader under test does.
+    """Print the meaning of a file as JSON, as a tested reader must print it.
 
     \b
       exset conformance meaning --format ex train.ex
@@ -136,22 +150,53 @@ def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[s
     "--role",
     type=click.Choice(["decoder", "encoder", "transcoder"]),
     default="decoder",
-    help="CMD reads files, writes them, or converts them (decoder).",
+    help="Test CMD as a reader (decoder, the default), a writer (encoder) or a converter"
+    " (transcoder).",
 )
-@option("--loop", is_flag=True, help="Start CMD once: lengths separate the cases.")
-@option("--without", metavar="NAMES", default="", help="Features that CMD lacks, with commas.")
-@option("--skip", metavar="GLOB", multiple=True, help="Cases that need not pass.")
+@option(
+    "--loop", is_flag=True, help="Start CMD once, and send it all cases, each after its length."
+)
+@option(
+    "--without",
+    metavar="NAMES",
+    default="",
+    help="Name features that CMD lacks, separated by commas.",
+)
+@option(
+    "--skip",
+    metavar="GLOB",
+    multiple=True,
+    help="Expect the cases with names that match GLOB to fail.",
+)
 @_ONLY
 @_FOLDER
 @option("-x", "stop_early", is_flag=True, help="Stop at the first case that fails.")
 @report_option
-@option("--generate", metavar="N", type=Whole(1), help="Draw N files instead of the cases.")
-@secondary_option("--keep", metavar="DIR", type=PATH, help="Keep a drawn file that fails here.")
-@secondary_option("--seed", metavar="N", type=int, default=0, help="Seed of --generate (0).")
-@secondary_option("--to", "target", metavar="NAME", default="bex", help="What a transcoder writes.")
-@secondary_option("--timeout", metavar="SECONDS", type=float, default=10.0, help="Per case (10).")
-@secondary_option("--parallel", type=Whole(1), default=1, help="Run this many CMD at once (1).")
-@option("-v", "--verbose", is_flag=True, help="Show the cases that pass, too.")
+@option("--generate", metavar="N", type=Whole(1), help="Test N random files instead of the cases.")
+@secondary_option(
+    "--keep", metavar="DIR", type=PATH, help="Save a random file that fails to this folder."
+)
+@secondary_option(
+    "--seed", metavar="N", type=int, default=0, help="Set the seed of --generate (default: 0)."
+)
+@secondary_option(
+    "--to",
+    "target",
+    metavar="NAME",
+    default="bex",
+    help="Expect this format from a transcoder (default: bex).",
+)
+@secondary_option(
+    "--timeout",
+    metavar="SECONDS",
+    type=float,
+    default=10.0,
+    help="Limit the time of each case (default: 10).",
+)
+@secondary_option(
+    "--parallel", type=Whole(1), default=1, help="Run up to N copies of CMD at once (default: 1)."
+)
+@option("-v", "--verbose", is_flag=True, help="Also show the cases that pass.")
 def run(
     command: tuple[str, ...],
     format: str,
@@ -171,7 +216,7 @@ def run(
     parallel: int,
     verbose: bool,
 ) -> int:
-    """Run a program on the cases, and compare its answers with those of exset.
+    """Run a program on the test cases, and compare its answers with exset's.
 
     \b
       exset conformance run --format ex -- ./my-reader

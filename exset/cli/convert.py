@@ -96,12 +96,14 @@ class Converter:
 @json_option()
 @click.option("-o", "--output", metavar="OUT", help="Write to this file or folder.")
 @click.option("--to", metavar="FORMAT", type=FormatName(), help="Write the output in this format.")
-@option("-n", "--dry-run", is_flag=True, help="Write nothing; say what would be written or lost.")
+@option(
+    "-n", "--dry-run", is_flag=True, help="Write nothing; report what would be written or lost."
+)
 @secondary_option(
     "--level",
     type=click.Choice(["said", "meant"]),
-    help="Store in a table the values as the file writes them (said), or dense arrays with"
-    " defaults applied (meant).",
+    help="Store in a table the values that the file writes (said), or dense arrays with all"
+    " defaults filled in (meant).",
 )
 @format_options.write_options
 @format_options.table_options

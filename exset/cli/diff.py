@@ -32,10 +32,10 @@ SHOWN = 10
     metavar="T",
     type=click.FloatRange(min=0),
     default=0.0,
-    help="Ignore a difference of two numbers up to T, or up to T times the larger absolute value"
-    " if that is above 1 (0).",
+    help="Treat two numbers as equal if they differ by at most T; for numbers above 1, by at most T"
+    " times the larger number (default: 0).",
 )
-@option("--html", metavar="FILE", help="Also write the differences as a page to this file.")
+@option("--html", metavar="FILE", help="Also write the differences to this file, as an HTML page.")
 @json_option(
     *("equal", "what", "compared", "differing", "first", "counts", "findings"),
     file="one",
@@ -43,13 +43,14 @@ SHOWN = 10
 )
 @reading_options
 def diff(one: str, other: str, tolerance: float, html: str | None, common: CommonOptions) -> Report:
-    """Compare the meaning of two files of one family.
+    """Compare what two files mean, even if their formats differ.
 
     \b
       exset diff train.ex train.bex
       exset diff --tolerance 1e-6 old.ex new.ex
 
-    Two notations of one value are equal: 0 and 00 in a column ASCII_INT of aeon.
+    The files must be of one family, such as .ex and .bex of Lens. Two notations of one value are
+    equal: 0 and 00 in a column ASCII_INT of aeon.
 
     exset shows the first 10 differences, or 100 with -v. The exit code is 1 if the files differ.
     """

@@ -33,27 +33,48 @@ Step: TypeAlias = Callable[..., Any]
 
 @click.command("edit", cls=FormatCommand)
 @some_files
-@option("-o", "--output", metavar="OUT", default="-", help="Write to this file (standard output).")
-@option("--keep", metavar="CONDITION", multiple=True, help="Keep only units such as 'events>=3'.")
-@option("--drop", metavar="CONDITION", multiple=True, help="Drop units such as 'name=v_*'.")
+@option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    default="-",
+    help="Write to this file (default: standard output).",
+)
+@option(
+    "--keep",
+    metavar="CONDITION",
+    multiple=True,
+    help="Keep only examples, samples or records that meet a condition, such as 'events>=3'.",
+)
+@option(
+    "--drop",
+    metavar="CONDITION",
+    multiple=True,
+    help="Drop examples, samples or records that meet a condition, such as 'name=v_*'.",
+)
 @option(
     "--select",
     metavar="WHICH",
     multiple=True,
-    help="Select and order: an index from 0, a slice START:STOP:STEP, or a pattern of names.",
+    help="Select examples, samples or records, in this order: an index from 0, a slice"
+    " START:STOP:STEP, or a pattern of names.",
 )
-@option("--sort", metavar="FIELD", help="Sort by a field.")
-@option("--shuffle", is_flag=True, help="Shuffle, with --seed.")
+@option("--sort", metavar="FIELD", help="Sort by this field.")
+@option(
+    "--shuffle", is_flag=True, help="Put examples, samples or records in random order; see --seed."
+)
 @option("--reverse", is_flag=True, help="Reverse the order of the examples, records or samples.")
 @option(
     "--rename",
     metavar="WHAT OLD NEW",
     type=(str, str, str),
     multiple=True,
-    help="Rename OLD; WHAT is name, group, file, label or column.",
+    help="Rename OLD to NEW; WHAT is name, group, file, label or column.",
 )
-@option("--noise", metavar="SD", type=float, help="Add noise of this standard deviation to inputs.")
-@option("--group", metavar="NAME", help="Add noise to this group only.")
+@option(
+    "--noise", metavar="SD", type=float, help="Add noise with this standard deviation to inputs."
+)
+@option("--group", metavar="NAME", help="With --noise, change only this group.")
 @option(
     "--inputs",
     metavar="GROUP=SIZE",
@@ -61,9 +82,14 @@ Step: TypeAlias = Callable[..., Any]
     help="Give the names and sizes of the input groups, in order.",
 )
 @option(
-    "--clip", metavar="LOW HIGH", type=(float, float), help="Limit inputs with noise to this range."
+    "--clip",
+    metavar="LOW HIGH",
+    type=(float, float),
+    help="With --noise, limit the noisy inputs to this range.",
 )
-@option("--seed", type=Whole(0), default=0, help="Set the seed of --shuffle and --noise (0).")
+@option(
+    "--seed", type=Whole(0), default=0, help="Set the seed of --shuffle and --noise (default: 0)."
+)
 @json_option("format", "units", "counts", "findings", file="output")
 @reading_options
 def edit_files(

@@ -47,26 +47,35 @@ jobs_option = option(
     "--jobs",
     type=Whole(0),
     default=1,
-    help="Use up to N processes; 0: one for each core.",
+    help="Use up to N processes; 0 means one for each core.",
 )
 jobs_options = options(
     jobs_option,
-    option("--journal", metavar="FILE", default="", help="Save the result of each file here."),
-    option("--resume", is_flag=True, help="Skip what the journal has already."),
+    option(
+        "--journal",
+        metavar="FILE",
+        default="",
+        help="Save the result of each input in this journal.",
+    ),
+    option("--resume", is_flag=True, help="Skip inputs whose results are in the journal."),
     secondary_option(
         "--shard",
         type=ShardType(),
         metavar="I/N",
-        help="Do share I of N (auto: of a cluster's task), into --journal.",
+        help="Do only share I of the N shares of the work, and save it in --journal; auto: take I"
+        " and N from the cluster's job.",
     ),
     secondary_option(
-        "--scheduler", metavar="URL", default="", help="Run the work on the workers of Dask."
+        "--scheduler",
+        metavar="URL",
+        default="",
+        help="Run the work on the Dask cluster of this scheduler.",
     ),
     secondary_option(
         "--plan",
         metavar="FILE",
         default="",
-        help="Write the plan of the work to this file; do no work.",
+        help="Write a plan of the work to this file, and do no work.",
     ),
 )
 """Add the options of a command that works on many files, one after another or at once."""

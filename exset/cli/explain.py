@@ -20,7 +20,7 @@ def _completions(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 @click.argument("codes", metavar="[CODE]...", nargs=-1, shell_complete=_completions)
 @json_option("code", "family", "severity", "says", "means", "matters", "fix")
 def explain(codes: tuple[str, ...]) -> None:
-    """Explain codes of findings: meaning, reason and fix.
+    """Explain the codes of findings: meaning, reason and fix.
 
     \b
       exset explain lens-bare-word

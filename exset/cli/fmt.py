@@ -69,7 +69,7 @@ class Formatter:
 @reading_options
 @jobs_options
 def fmt(files: Sequence[str], check: bool, common: CommonOptions) -> int:
-    """Give files canonical white space in place; comments, words and numbers stay.
+    """Format files in place: change nothing but white space.
 
     \b
       exset fmt train.ex test.ex

@@ -14,9 +14,15 @@ from exset.core.journal import Header
 
 @click.command(cls=Command)
 @files_argument("journals", "JOURNAL...")
-@click.option("-o", "--output", metavar="FILE", help="Write the list or the schema to this file.")
-@click.option("--experiment", metavar="FILE", help="Write the experiment schema to this file.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON, one object per line.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="Write the joined list or schema to this file."
+)
+@click.option(
+    "--experiment", metavar="FILE", help="Write the joined experiment schema to this file."
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the results as JSON, one object per line."
+)
 @verbosity_options
 @click.pass_context
 def gather(
@@ -28,7 +34,7 @@ def gather(
     quiet: bool,
     verbose: bool,
 ) -> object:
-    """Join the results of the shares of a command.
+    """Join the results of a command that ran in shares (--shard).
 
     \b
       exset validate --shard 1/2 --journal shares/ 'data/*.ex'

@@ -187,7 +187,7 @@ def _parse_limits(ctx: click.Context, option: click.Parameter, values: tuple[str
 
 
 base_option = option(
-    "--base", metavar="FOLDER", default="", help="Find relative paths in this folder."
+    "--base", metavar="FOLDER", default="", help="Treat relative paths as relative to this folder."
 )
 roots_option = secondary_option(
     "--root",
@@ -201,7 +201,7 @@ access_options = options(
     secondary_option(
         "--follow-links",
         is_flag=True,
-        help="Follow links in HDF5 files, and links to data in other files.",
+        help="Follow links in HDF5 files, and read datasets whose data is in other files.",
     ),
     roots_option,
     secondary_option(
@@ -226,7 +226,7 @@ common_options = options(
         "--untrusted",
         is_flag=True,
         is_eager=True,  # as `--root`
-        help="Open no file outside of the current folder or --root.",
+        help="Open only files in the folders of --root, by default in the current folder.",
     ),
     secondary_option(
         "--limit",
@@ -241,7 +241,11 @@ common_options = options(
 """Add the options of all commands that read files; the command gets them as `common`."""
 
 _from_option = option(
-    "--from", "from_format", metavar="FORMAT", type=FormatName(), help="Read as this format."
+    "--from",
+    "from_format",
+    metavar="FORMAT",
+    type=FormatName(),
+    help="Read the input as this format (default: detected).",
 )
 
 reading_options = options(_from_option, format_options.read_options, common_options)

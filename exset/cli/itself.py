@@ -71,7 +71,9 @@ def demo(folder: str, quiet: bool, **_: bool) -> None:
 
 
 @click.command(cls=Command)
-@option("--compile", "compiles", is_flag=True, help="Compile everything now.")
+@option(
+    "--compile", "compiles", is_flag=True, help="Compile all grammars, layouts and kernels now."
+)
 @json_option(
     *("versions", "platform", "compiled", "why", "cache", "writable", "bytes", "stale"),
     *("grammars", "layouts", "kernels", "plugins", "plugin_error", "ready", "seconds"),

@@ -38,7 +38,7 @@ SHOWN = 10
 directory_option = option(
     "--directory",
     metavar="FOLDER",
-    help="Set the base directory (default: the longest path shared by all files).",
+    help="Set the list's base directory (default: the longest path shared by all files).",
 )
 
 
@@ -50,22 +50,28 @@ def lists() -> None:
 @lists.command()
 @files_argument("paths", "PATH...")
 @model_output(FORMAT)
-@option("--sample", metavar="ID", help="Find samples with the fields of this one, the prototype.")
+@option(
+    "--sample",
+    metavar="ID",
+    help="Find samples with the same fields as this sample, the prototype.",
+)
 @option(
     "--pattern", metavar="GLOB", help="Find samples by a pattern of their paths, such as RUN_ID/*"
 )
 @option("--finite", metavar="FIELD", multiple=True, help="Skip samples with NaN in this field.")
 @directory_option
-@option("--partial", is_flag=True, help="Replace a list although files cannot be read.")
-@option("--labels", metavar="FILE", help="Write labels of SINGLE-SAMPLE to this file.")
-@option("--suffix", "suffixes", metavar=".EXT", multiple=True, help="Use files with this suffix.")
+@option("--partial", is_flag=True, help="Replace an old list even if files cannot be read.")
+@option("--labels", metavar="FILE", help="Write the labels of a SINGLE-SAMPLE list to this file.")
+@option(
+    "--suffix", "suffixes", metavar=".EXT", multiple=True, help="Use only files with this suffix."
+)
 @option("--classes", metavar="FILE", help="Write the class names to this file.")
 @secondary_option(
     "--kind",
     metavar="TYPE",
     type=click.Choice([kind.value for kind in Kind], case_sensitive=False),
     default="CONDUIT_HDF5_INCLUSION",
-    help="Write this type of list (CONDUIT_HDF5_INCLUSION).",
+    help="Write this type of list (default: CONDUIT_HDF5_INCLUSION).",
 )
 @access_options
 @common_options
@@ -82,7 +88,7 @@ def build(
     common: CommonOptions,
     **options: Any,
 ) -> Report:
-    """Build a list of the samples in HDF5 files and folders, or of pictures.
+    """Build a sample list from HDF5 files and folders, or from pictures.
 
     \b
       exset list build data/ -o all.sample_list
@@ -171,7 +177,7 @@ def _written_by_build(
 def merge(
     inputs: Sequence[str], output: str, directory: str | None, common: CommonOptions
 ) -> Report:
-    """Merge lists into one that names each file once.
+    """Merge sample lists into one that names each file once.
 
     \b
       exset list merge 'part_*.sample_list' -o all.sample_list
@@ -189,12 +195,12 @@ def merge(
 
 @lists.command()
 @one_file
-@option("--ranks", type=Whole(1), required=True, help="Number of ranks.")
-@option("--keep-order", is_flag=True, help="Simulate LBANN's --keep_sample_order.")
+@option("--ranks", type=Whole(1), required=True, help="Set the number of LBANN ranks.")
+@option("--keep-order", is_flag=True, help="Order as LBANN does with --keep_sample_order.")
 @model_output(FORMAT)
 @reading_options_of(FORMAT)
 def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOptions) -> Report:
-    """Write a list in the order in which N ranks of LBANN read it.
+    """Write a sample list in the order in which N ranks of LBANN read it.
 
     \b
       exset list order --ranks 4 all.sample_list -o seen.sample_list
@@ -222,7 +228,7 @@ def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOp
 
 @lists.command()
 @one_file
-@option("--ranks", type=Whole(1), required=True, help="Number of ranks.")
+@option("--ranks", type=Whole(1), required=True, help="Set the number of LBANN ranks.")
 @option(
     "--by",
     type=click.Choice(["samples", "bytes"]),
@@ -235,7 +241,7 @@ def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOp
 def balance(
     file: str, ranks: int, by: str, base: str, output: str, common: CommonOptions
 ) -> Report:
-    """Order a list so that all ranks of LBANN read equal amounts.
+    """Order a sample list so that all ranks of LBANN read equal amounts.
 
     \b
       exset list balance --ranks 64 all.sample_list -o even.sample_list
@@ -270,12 +276,12 @@ def balance(
 @lists.command()
 @one_file
 @click.argument("folder", metavar="FOLDER")
-@option("--files", type=Whole(1), required=True, help="Number of new files.")
+@option("--files", type=Whole(1), required=True, help="Write N new files.")
 @option(
     "--by",
     type=click.Choice(["samples", "bytes"]),
     default="samples",
-    help="Give all files as many samples (default), or as many bytes.",
+    help="Give all files about the same number of samples (default) or of bytes.",
 )
 @base_option
 @roots_option
@@ -291,7 +297,7 @@ def repack(
     output: str,
     common: CommonOptions,
 ) -> Report:
-    """Copy the samples of a list evenly into new HDF5 files.
+    """Copy the samples of a sample list evenly into new HDF5 files.
 
     \b
       exset list repack all.sample_list even/ --files 64 -o even.sample_list

@@ -34,7 +34,7 @@ selection_options = options(
         "--random-seed",
         type=Whole(0, 2**32 - 1),
         default=0,
-        help="Set the seed of --subset-fraction and --shuffle-manifest (0).",
+        help="Set the seed of --subset-fraction and --shuffle-manifest (default: 0).",
     ),
 )
 """Add the options of aeon that select records of a manifest."""
@@ -53,16 +53,25 @@ def manifest() -> None:
     "suffixes",
     metavar=".EXT",
     multiple=True,
-    help="Use files with this suffix.",
+    help="Use only files with this suffix.",
 )
 @option(
     "--label",
     type=click.Choice(["ASCII_INT", "STRING"]),
     default="ASCII_INT",
-    help="Type of the labels (ASCII_INT).",
+    help="Write labels of this type (default: ASCII_INT).",
 )
-@option("--types", metavar="[NAME:]TYPE,...", help="Use these columns and types of a table.")
-@option("--delimiter", metavar="CHARACTER", default=",", help="Delimiter of a table (comma).")
+@option(
+    "--types",
+    metavar="[NAME:]TYPE,...",
+    help="Give the types of a table's columns in order, or choose columns by name and type.",
+)
+@option(
+    "--delimiter",
+    metavar="CHARACTER",
+    default=",",
+    help="Set the delimiter of a table (default: comma).",
+)
 @option("--classes", metavar="FILE", help="Write the class names to this file.")
 @verbosity_options
 def build(
@@ -108,7 +117,13 @@ def build(
 @manifest.command()
 @one_file
 @model_output(FORMAT)
-@option("--by", metavar="COLUMN", type=int, default=-1, help="Column of the classes (last).")
+@option(
+    "--by",
+    metavar="COLUMN",
+    type=int,
+    default=-1,
+    help="Take the classes from this column, counted from 0 (default: the last).",
+)
 @option("--seed", type=Whole(0), help="Shuffle the records with this seed.")
 @reading_options_of(FORMAT)
 def balance(file: str, output: str, by: int, seed: int | None, common: CommonOptions) -> Report:
@@ -131,9 +146,18 @@ def balance(file: str, output: str, by: int, seed: int | None, common: CommonOpt
 @model_output(FORMAT)
 @selection_options
 @option(
-    "--node", metavar="ID COUNT", type=(int, int), help="Select the records of node ID of COUNT."
+    "--node",
+    metavar="ID COUNT",
+    type=(int, int),
+    help="Select the records of node ID (from 0) of COUNT nodes.",
 )
-@option("--batch-size", metavar="N", type=int, default=1, help="Batch size of the nodes (1).")
+@option(
+    "--batch-size",
+    metavar="N",
+    type=int,
+    default=1,
+    help="Set the batch size of each node (default: 1).",
+)
 @reading_options_of(FORMAT)
 def pick(
     file: str,
@@ -143,7 +167,7 @@ def pick(
     common: CommonOptions,
     **selection: Any,
 ) -> Report:
-    """Write the records that aeon would use, in its order.
+    """Write the records that aeon would use, in aeon's order.
 
     \b
       exset manifest pick train.tsv --subset-fraction 0.5 -o half.tsv

@@ -29,13 +29,14 @@ _PIXELS = 2_000
     "--output",
     metavar="FILE",
     required=True,
-    help="Write to this file: .png, .svg, .pdf.",
+    help="Write the picture to this file: .png, .svg or .pdf.",
 )
 @option(
     "--picture",
     type=click.Choice([*PICTURES, *OTHERS]),
     metavar="NAME",
-    help=f"Draw {', '.join(PICTURES)}; {', '.join(OTHERS[:-1])} or {OTHERS[-1]}.",
+    help=f"Draw this kind of picture: {', '.join(PICTURES)}; {', '.join(OTHERS[:-1])} or"
+    f" {OTHERS[-1]}.",
 )
 @option(
     "-e",
@@ -43,9 +44,10 @@ _PIXELS = 2_000
     "chosen",
     metavar="WHICH",
     multiple=True,
-    help="Draw these units: an index from 0, a slice START:STOP:STEP, or a pattern of names.",
+    help="Draw only these examples or records: an index from 0, a slice START:STOP:STEP, or a"
+    " pattern of names.",
 )
-@option("--grid", metavar="HxW", help="Draw each pattern as a picture of H x W units.")
+@option("--grid", metavar="HxW", help="Draw each pattern as a picture with H rows of W units.")
 @option(
     "--inputs",
     metavar="GROUP=SIZE",
@@ -62,11 +64,14 @@ _PIXELS = 2_000
 @secondary_option(
     "--side",
     type=click.Choice(["inputs", "targets"]),
-    help="Take patterns from inputs (default) or targets.",
+    help="Draw the patterns of the inputs (default) or of the targets.",
 )
 @secondary_option("--ticks", type=Whole(1), help="Draw N ticks for each unit of time.")
 @secondary_option(
-    "--pixels", type=Whole(200, 20_000), default=_PIXELS, help="Make no side longer than N (2000)."
+    "--pixels",
+    type=Whole(200, 20_000),
+    default=_PIXELS,
+    help="Limit the width and height of the picture to N pixels (default: 2000).",
 )
 @batch_options
 @json_option("picture", "note", "counts", "findings", file="file", output="output")

@@ -26,25 +26,30 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @one_file
-@option("--batches", type=Whole(1), default=1, help="Provide N batches; by default one.")
+@option("--batches", type=Whole(1), default=1, help="Make N batches (default: 1).")
 @option(
     "-o",
     "--output",
     metavar="FOLDER",
-    help="Write each batch as .npz, and a picture of each record, to this new folder.",
+    help="Write to this new folder: each batch as an .npz file, and each record as a picture.",
 )
 @option(
-    "--contact-sheet", "contact", metavar="FILE", help="Write all records as one picture: .png."
+    "--contact-sheet",
+    "contact",
+    metavar="FILE",
+    help="Draw all records into one picture, and write it to this .png file.",
 )
 @option("--bench", is_flag=True, help="Print records per second, and the time of each step.")
-@option("--compat", is_flag=True, help="Give aeon's own values, with its defects.")
+@option(
+    "--compat", is_flag=True, help="Compute exactly aeon's values, even where aeon has defects."
+)
 @option("--scaled-decoding", "scaled", is_flag=True, help="Decode large JPEGs at a smaller size.")
-@option("--threads", type=Whole(1), help="Decode with N threads; by default one for each core.")
+@option("--threads", type=Whole(1), help="Decode with N threads (default: one for each core).")
 @option(
     "--on-error",
     type=click.Choice(["raise", "skip", "blank"]),
     default="raise",
-    help="Stop at a bad record, leave it out, or fill it with zeros.",
+    help="Stop at a bad record (raise, the default), skip it, or fill it with zeros (blank).",
 )
 @json_option(
     "records", "outputs", "rate", "shares", "counts", "findings", file="file", output="output"
@@ -65,7 +70,7 @@ def provision(
     base: str,
     common: CommonOptions,
 ) -> Report:
-    """Provide batches as aeon's loader does.
+    """Make the batches that aeon's loader would provide.
 
     \b
       exset provision config.json --batches 2 -o batches

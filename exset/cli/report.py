@@ -18,12 +18,12 @@ from exset.io import files as io_files
 
 @click.command(cls=Command)
 @some_files
-@option("-o", "--output", metavar="FILE", required=True, help="Write the page to this file: .html.")
-@option("--title", metavar="TEXT", help="Give the page a title.")
-@option("--whole", is_flag=True, help="Read large files as a whole, not only their beginning.")
+@option("-o", "--output", metavar="FILE", required=True, help="Write the page to this .html file.")
+@option("--title", metavar="TEXT", help="Give the page this title.")
+@option("--whole", is_flag=True, help="Read all of a large file, not only its beginning.")
 @json_option("files", "counts", "findings", output="output")
 @batch_options
-@secondary_option("--column", metavar="NAME", help="With -n and -m: the column of the labels.")
+@secondary_option("--column", metavar="NAME", help="Take the labels of batches from this column.")
 @base_option
 @access_options
 @reading_options
@@ -40,7 +40,7 @@ def report(
     column: str | None,
     common: CommonOptions,
 ) -> Report:
-    """Write a page about files: findings, statistics, pictures.
+    """Write an HTML page about files: findings, statistics, pictures.
 
     \b
       exset report train.ex test.ex -o report.html

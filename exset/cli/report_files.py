@@ -19,7 +19,7 @@ report_option = option(
     "reports",
     metavar="FORM=FILE",
     multiple=True,
-    help=f"Write a report, too: {_NAMES}.",
+    help=f"Also write a report to FILE; FORM is one of {_NAMES}.",
 )
 
 

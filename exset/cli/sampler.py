@@ -27,19 +27,35 @@ def sampler() -> None:
 
 @sampler.command()
 @file_argument("labels", "LABELS")
-@option("-n", "classes", type=Whole(1), required=True, help="Classes in a batch.")
-@option("-m", "samples", type=Whole(1), required=True, help="Samples of a class.")
-@option("--column", metavar="NAME", help="The column of labels, or the HDF5 dataset.")
+@option("-n", "classes", type=Whole(1), required=True, help="Draw batches of N classes.")
+@option(
+    "-m", "samples", type=Whole(1), required=True, help="Draw batches with N samples of each class."
+)
+@option("--column", metavar="NAME", help="Take the labels from this column or HDF5 dataset.")
 @option(
     "--sampler",
     "name",
     metavar="NAME",
     default="planned",
-    help="Use this sampler: random, exhaustive or planned (default).",
+    help="Draw batches with this sampler: random, exhaustive or planned (default).",
 )
-@option("--world-size", "num_replicas", type=Whole(1, 100_000), default=1, help="Number of ranks.")
-@option("--seed", metavar="N", type=int, default=1234, help="Seed of the batches (1234).")
-@secondary_option("--epoch", type=Whole(0), default=0, help="Plan the batches of this epoch (0).")
+@option(
+    "--world-size",
+    "num_replicas",
+    type=Whole(1, 100_000),
+    default=1,
+    help="Set the number of ranks (default: 1).",
+)
+@option(
+    "--seed",
+    metavar="N",
+    type=int,
+    default=1234,
+    help="Draw batches with this seed (default: 1234).",
+)
+@secondary_option(
+    "--epoch", type=Whole(0), default=0, help="Plan the batches of this epoch (default: 0)."
+)
 @secondary_option(
     "--drop-last",
     is_flag=True,
@@ -62,7 +78,7 @@ def plan(
     common: CommonOptions,
     **options: Any,
 ) -> Report:
-    """Draw the batches of an epoch, and report their counts.
+    """Draw the batches of an epoch, and report the counts of batches and items.
 
     \b
       exset sampler plan labels.csv -n 64 -m 4 --world-size 4 --column speaker

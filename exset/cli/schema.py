@@ -30,9 +30,16 @@ def schema_options(*keys: str) -> Decorator:
         file_argument("data", "DATA"),
         file_argument("experiment", "EXPERIMENT"),
         option(
-            "--sample", metavar="FILE ID", type=(str, str), help="Use this sample of this file."
+            "--sample",
+            metavar="FILE ID",
+            type=(str, str),
+            help="Use the sample ID of the HDF5 file FILE.",
         ),
-        option("--compat", type=click.Choice(["lbann"]), help="Reject what LBANN rejects."),
+        option(
+            "--compat",
+            type=click.Choice(["lbann"]),
+            help="Reject every schema that LBANN rejects.",
+        ),
         json_option(*keys, "counts", "findings", data="data", experiment="experiment"),
         access_options,
         common_options,
@@ -88,7 +95,7 @@ def check(
     compat: Literal["lbann"] | None,
     common: CommonOptions,
 ) -> Report:
-    """Check schemas against the HDF5 files of LISTs, or against one sample.
+    """Check schemas against the HDF5 files of sample lists, or against one sample.
 
     \b
       exset schema check data.yaml experiment.yaml train.sample_list
@@ -116,7 +123,7 @@ def check(
 @schema.command()
 @files_argument("paths", "FILE...")
 @output_option("schema", "Write the data schema to this file (default: standard output).")
-@option("--experiment", metavar="FILE", help="Write an experiment schema, too.")
+@option("--experiment", metavar="FILE", help="Also write an experiment schema to this file.")
 @option(
     "--pack",
     "packs",
@@ -127,11 +134,11 @@ def check(
 @option(
     "--normalise",
     type=click.Choice(["range", "unit"]),
-    help="Add scale and bias: range maps values to 0..1, unit to mean 0 and deviation 1."
-    " This reads all values.",
+    help="Add scale and bias to each field; range: values from 0 to 1; unit: mean 0 and standard"
+    " deviation 1. exset reads all values for this.",
 )
 @option("--sample", metavar="ID", help="Use this sample of the first file as the prototype.")
-@option("--partial", is_flag=True, help="Replace a schema although files cannot be read.")
+@option("--partial", is_flag=True, help="Replace an old schema even if files cannot be read.")
 @json_option(
     *("fields", "samples", "prototype", "counts", "findings"),
     file="output",

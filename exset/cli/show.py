@@ -17,7 +17,7 @@ from exset.core.text import safe, with_article
 
 text_options = options(
     reading_options,
-    option("--compact", is_flag=True, help="Write as few bytes as possible."),
+    option("--compact", is_flag=True, help="Print text with as few bytes as possible."),
     option(
         "--unshare",
         is_flag=True,
@@ -49,7 +49,7 @@ def cat(file: str, common: CommonOptions, **writing: bool) -> Report:
     "count",
     type=Whole(0),
     default=10,
-    help="Print this many examples or records (10).",
+    help="Print N examples or records (default: 10).",
 )
 @text_options
 def head(file: str, count: int, common: CommonOptions, **writing: bool) -> Report:

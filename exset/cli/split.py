@@ -27,11 +27,11 @@ _PART = re.compile(
 @click.command(cls=FormatCommand)
 @one_file
 @click.argument("parts", metavar="[OUTPUT=SIZE]...", nargs=-1)
-@option("--trainers", type=Whole(1), help="Write N equal files t0_FILE, t1_FILE, ...")
+@option("--trainers", type=Whole(1), help="Write N files of equal size: t0_FILE, t1_FILE, ...")
 @option("-o", "--output", metavar="FOLDER", help="Write the files of --trainers to this folder.")
 @option("--seed", type=Whole(0), help="Choose examples or samples at random, with this seed.")
-@option("--by", metavar="GROUP", help="Keep each group in one file.")
-@option("--stratify", metavar="GROUP", help="Divide each group in the same ratio.")
+@option("--by", metavar="GROUP", help="Keep each GROUP together in one file.")
+@option("--stratify", metavar="GROUP", help="Divide each GROUP in the same ratio.")
 @json_option("parts", "counts", "findings", file="file")
 @reading_options
 def split(

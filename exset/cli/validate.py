@@ -25,8 +25,17 @@ from exset.core.jobs import Execution
 
 @click.command(cls=FormatCommand)
 @some_files
-@option("--files", "check_files", is_flag=True, help="Check the files that each FILE names, too.")
-@option("--decode", is_flag=True, help="With --files, decode whole records, too.")
+@option(
+    "--files",
+    "check_files",
+    is_flag=True,
+    help="Also check the files whose paths are in each FILE.",
+)
+@option(
+    "--decode",
+    is_flag=True,
+    help="With --files, also decode each record of a loader configuration.",
+)
 @output_options
 @base_option
 @access_options

@@ -10,7 +10,9 @@ from exset.families.signatures import any_of
 from exset.grammars.aeon.config.schema_types import DIALECTS
 from exset.grammars.aeon.manifest_types import Dialect
 
-_COLUMNS: Final = listed_option("names", "Give the columns of a table of records these names.")
+_COLUMNS: Final = listed_option(
+    "names", "Give these names to the columns of a table made from records."
+)
 
 MANIFEST: Final = Family(
     name="aeon-manifest",
@@ -38,12 +40,12 @@ MANIFEST: Final = Family(
     from_table="exset.runtime.aeon.table_import:from_table",
     table_options=(_COLUMNS, CONTENTS, BASE, ROOT),
     model_options=(
-        listed_option("files", "Treat the text in these columns as paths of files (FILE)."),
+        listed_option("files", "Write these columns of a table as paths of files (type FILE)."),
         Option(
             "files_to",
-            "Write the bytes in a table as files into this new folder.",
+            "Save bytes in a table as files in this new folder.",
             metavar="FOLDER",
-            default="base64 in the manifest",
+            default="as base64 in the manifest",
             is_new_folder=True,
         ),
     ),
@@ -87,9 +89,9 @@ CONFIG: Final = Family(
     pictures=(("images", "exset.runtime.aeon.pictures:loader_images"),),
 )
 
-_WRITE_DIALECT: Final = "Write a manifest or a loader configuration for the given version of aeon."
+_WRITE_DIALECT: Final = "Write a manifest or loader configuration for this version of aeon."
 _DIALECTS: Final = tuple(dialect.value for dialect in Dialect)
-_READ_DIALECT: Final = "Read a manifest or loader configuration as the given version of aeon does."
+_READ_DIALECT: Final = "Read a manifest or loader configuration as this version of aeon does."
 
 # A header; a manifest without a header is detected only by its suffix.
 _MANIFEST_SIGNATURE: Final = (

@@ -206,9 +206,11 @@ class Family:
         if what is None and functions:
             what = next(iter(functions))
         if what not in functions:
-            there = ", ".join(functions) or "none"
             noun = with_article(self.noun)
-            raise ValueError(f"{noun} has no such names to change: {what}; there are {there}")
+            if not functions:
+                raise ValueError(f"{noun} has no names to rename")
+            there = " or ".join(functions)
+            raise ValueError(f"what to rename must be {there} for {noun}, not {what!r}")
         function = cast("Callable[[Model, Change], Model]", load(functions[what]))
         return function(model, change)
 

@@ -310,7 +310,11 @@ class Format:
         return cast(dict[str, OptionValue], chosen(options, declared, f"the format {self.name!r}"))
 
     def _loaded(self, target: str) -> object:
-        """Import code of the format; raises FormatError if another package's code is missing."""
+        """Import a function or class of the format, named "module:name".
+
+        Raises FormatError if it is missing and the format was declared by a package other than
+        exset.
+        """
         try:
             return load(target)
         except (ImportError, AttributeError) as error:

@@ -49,13 +49,18 @@ FORMATS: Final[tuple[Format, ...]] = (
         rereads=True,
         writer="exset.runtime.tables.hdf5:write",
         chunk_writer="exset.runtime.tables.hdf5:write_chunks",
-        options=(Option("compress", "Compress HDF5 datasets with the filters shuffle and gzip."),),
+        options=(
+            Option(
+                "compress", "In HDF5 files, compress datasets with the filters shuffle and gzip."
+            ),
+        ),
         read_options=(
             Option(
                 "layout",
-                "Read the datasets of an HDF5 file as columns, or each group as a row.",
+                "Read an HDF5 file as a table; rows: each dataset is a column; groups: each group"
+                " is a row.",
                 choices=("rows", "groups"),
-                default="decided by the file",
+                default="detected from the file",
             ),
         ),
         findings=_FINDINGS,

@@ -34,15 +34,15 @@ SAMPLE_LISTS: Final = Family(
     from_table="exset.runtime.lbann.table_import:from_table",
     table_options=(
         Option(
-            "data", "Read the HDF5 files of a list as this data schema describes.", metavar="FILE"
+            "data", "Read the HDF5 files of a sample list with this data schema.", metavar="FILE"
         ),
         Option(
             "experiment",
-            "Read the fields of a list that this experiment schema selects.",
+            "For each sample of a list, read the fields that this experiment schema selects.",
             metavar="FILE",
         ),
-        listed_option("fields", "Read only these fields of the samples in a list."),
-        Option("keep_packed", "Also keep each field that a schema packs with others into one."),
+        listed_option("fields", "For each sample of a list, read only these fields."),
+        Option("keep_packed", "Also keep the single fields that a schema packs into one field."),
         *ACCESS,
     ),
 )
@@ -88,7 +88,7 @@ FORMATS: Final = (
         options=(
             Option(
                 "kind",
-                "Write a sample list of another type, such as CONDUIT_HDF5_INCLUSION.",
+                "Write a sample list of this type, such as CONDUIT_HDF5_INCLUSION.",
                 choices=tuple(kind.value for kind in Kind),
                 metavar="TYPE",
                 default="the type that was read",
@@ -96,19 +96,19 @@ FORMATS: Final = (
             Option("expand", "Write integer ids one by one, without ranges."),
             Option(
                 "labels",
-                "Name this label file in the sample list.",
+                "Write the path of this label file into the sample list.",
                 metavar="FILE",
                 default="the label file that was read",
             ),
             Option(
                 "base",
-                "Start a relative base directory of a list at this folder.",
+                "Treat relative paths in the input as relative to this folder.",
                 metavar="FOLDER",
                 default="the current folder",
             ),
             Option(
                 "root",
-                "Open no HDF5 file of a list outside of this folder.",
+                "Of the paths in the input, open only those in this folder.",
                 metavar="FOLDER",
                 default="any folder",
                 untrusted=".",
@@ -125,10 +125,10 @@ FORMATS: Final = (
             ),
             Option(
                 "reader",
-                "Read each line of a sample list as this reader of LBANN does: hdf5 reads a file"
-                " with its ids, image reads only a file.",
+                "Read a sample list as this LBANN reader does; hdf5: each line has a file and"
+                " its ids; image: each line has only a file.",
                 choices=tuple(reader.value for reader in Reader),
-                default="by the type in line 1",
+                default="chosen by the type in line 1",
             ),
         ),
         findings=(

@@ -10,9 +10,10 @@ from exset.families.signatures import any_of
 _LAYOUTS: Final = tuple(
     Option(
         side,
-        f"Say how many units of {side} a table has, or the size of each group: 20 or A=9,B=2.",
+        f"Set the number of units of the {side} in a table, or the size of each group: 20 or"
+        f" A=9,B=2.",
         metavar="LAYOUT",
-        default="enough for the highest unit",
+        default="up to the highest unit",
         parse="exset.runtime.lens.network_layout:layout_of_text",
     )
     for side in ("inputs", "targets")
@@ -28,7 +29,8 @@ LENS: Final = Family(
     check_options=tuple(
         Option(
             side,
-            f"Check that the {side} fit a network with these groups, as 20 or A=9,B=2.",
+            f"Check that the {side} fit a network with this number of units, or with groups of"
+            f" these sizes: 20 or A=9,B=2.",
             metavar="LAYOUT",
             parse="exset.runtime.lens.network_layout:layout_of_text",
         )
@@ -50,7 +52,7 @@ LENS: Final = Family(
         *_LAYOUTS,
         Option(
             "rows",
-            "Make a row of a table for each event, or for each example.",
+            "Make one row of a table for each event, or for each example.",
             choices=("event", "example"),
             default="event",
         ),
@@ -98,7 +100,8 @@ FORMATS: Final = (
         options=(
             LOSSY,
             Option(
-                "unshare", "Write a shared list twice if text cannot store that events share it."
+                "unshare",
+                "Copy a list that several events share, if text cannot express the sharing.",
             ),
             Option("compact", "Write text with as few bytes as possible."),
         ),

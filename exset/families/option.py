@@ -88,21 +88,30 @@ def listed_option(name: str, help: str) -> Option:
 LOSSY: Final = Option("lossy", "Drop what the target format cannot store, and report it.")
 """The option of writers whose formats cannot store every model of their family."""
 
-BASE: Final = Option("base", "Find the files of an input in this folder.", metavar="FOLDER")
+BASE: Final = Option(
+    "base", "Treat relative paths in the input as relative to this folder.", metavar="FOLDER"
+)
 ROOT: Final = Option(
-    "root", "Open no file of an input outside of this folder.", metavar="FOLDER", untrusted="."
+    "root",
+    "Of the paths in the input, open only those in this folder.",
+    metavar="FOLDER",
+    default="any folder",
+    untrusted=".",
 )
 """The options of writers and of tables that read the files of a model."""
 
 CONTENTS: Final = Option(
-    "contents", "Also read the files that the input names, as a column of bytes."
+    "contents", "Also read the files whose paths are in the input, into a column of bytes."
 )
 """The option of functions that make tables of files."""
 
 ACCESS: Final = (
     BASE,
     ROOT,
-    Option("follow_links", "Follow links in HDF5 files, and links to data in other files."),
+    Option(
+        "follow_links",
+        "Follow links in HDF5 files, and read datasets whose data is in other files.",
+    ),
     Option("allow_plugins", "Let HDF5 load its plugins to decompress data."),
     Option("no_locking", "Do not lock HDF5 files (for parallel file systems)."),
 )

@@ -11,13 +11,18 @@ _FINDINGS: Final = (
     "exset.grammars.tables:shards.findings",
 )
 
-_DAMAGED: Final = Option("damaged", "Leave out damaged records of shards, and report them.")
-_RAW: Final = Option("raw", "Read each record of a shard as bytes, into a column `record`.")
+_DAMAGED: Final = Option("damaged", "Skip damaged records of shards, and report them.")
+_RAW: Final = Option(
+    "raw", "Do not decode the records of a shard: read their bytes into a column `record`."
+)
 _SHARD_SIZE: Final = Option(
-    "shard_size", "End a shard at this size, such as 64MB.", metavar="SIZE", default="64 MiB"
+    "shard_size", "Limit each shard to this size, such as 64MB.", metavar="SIZE", default="64 MiB"
 )
 _COMPRESSION: Final = Option(
-    "compression", "Compress each shard.", choices=("zstd", "gz"), default="not compressed"
+    "compression",
+    "Compress each shard in this way.",
+    choices=("zstd", "gz"),
+    default="not compressed",
 )
 
 FORMATS: Final[tuple[Format, ...]] = (

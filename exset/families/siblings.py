@@ -14,11 +14,13 @@ _SHARED: Final = (
 
 FEATURES: Final = Option(
     "features",
-    "Give the number of features of svmlight files, the same for all files of the data.",
+    "Set the number of svmlight features, the same for all files of a data set.",
     metavar="N",
-    default="the highest index",
+    default="the highest index in the file",
 )
-DENSE: Final = Option("dense", "Read svmlight features as one array, not as indices and values.")
+DENSE: Final = Option(
+    "dense", "Read svmlight features as a dense array, not as indices and values."
+)
 
 _MIKENET: Final = r"(?:TAG|PROB|CLAMP|INPUT|SOFT_?+CLAMP|TARGET)[A-Z]*+(?:[ \t\r\n]|\Z)"
 
@@ -39,9 +41,10 @@ FORMATS: Final = (
         read_options=(
             Option(
                 "zero_based",
-                "Say whether the first feature of an svmlight file has the index 0.",
+                "Count svmlight features from 0 (yes) or from 1 (no); auto: from 0 if the file has"
+                " an index 0.",
                 choices=("auto", "yes", "no"),
-                default="yes if the file has an index 0",
+                default="auto",
             ),
             FEATURES,
             DENSE,
@@ -75,9 +78,10 @@ FORMATS: Final = (
         read_options=(
             Option(
                 "streams",
-                "Read these streams of a CNTK file, with their sizes: A=dense:5,B=sparse:100.",
+                "Read only these streams of a CNTK file, with these kinds and sizes:"
+                " A=dense:5,B=sparse:100.",
                 metavar="STREAMS",
-                default="all, with the sizes that the file shows",
+                default="all streams, with sizes detected from the file",
             ),
         ),
         options=(LOSSY,),
@@ -109,7 +113,11 @@ FORMATS: Final = (
         reader="exset.parsers.siblings.emergent:parse",
         writer="exset.parsers.siblings.emergent_write:render",
         read_options=(
-            Option("as_go", "Take the cells of tensors as they come, as emergent in Go does."),
+            Option(
+                "as_go",
+                "Fill emergent tensors in the order of their cells, and ignore the indices, as"
+                " emergent in Go does.",
+            ),
         ),
         options=(LOSSY,),
         is_partial=True,
@@ -132,13 +140,13 @@ FORMATS: Final = (
         options=(
             Option(
                 "side",
-                "Write the inputs or the targets.",
+                "Write the inputs or the targets to a Kaldi archive.",
                 choices=("inputs", "targets"),
                 default="inputs",
             ),
             Option(
                 "compress",
-                "Round matrices to 16 bits (CM2) or 8 bits (CM3), as Kaldi compresses them.",
+                "In Kaldi archives, round matrices to 16 bits (CM2) or 8 bits (CM3).",
                 choices=("CM2", "CM3"),
                 default="not compressed",
             ),

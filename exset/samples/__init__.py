@@ -1,6 +1,6 @@
 """The bundled samples, small files that show each part of a format, with paths `exset::NAME`.
 
-The records of formats list and describe them.
+`Format.samples` of each format lists and describes its samples.
 """
 
 import errno

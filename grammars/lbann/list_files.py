@@ -31,7 +31,10 @@ class File(NamedTuple):
     others: int = 0
 
 
-_IS_BLANK: Final = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
+BLANKS: Final = frozenset(" \t\n\v\f\r")
+"""The white space that separates the words of a list, so that no name or id may contain it."""
+
+_IS_BLANK: Final = np.isin(np.arange(256), [*map(ord, BLANKS)])
 
 
 def check_words(what: str, column: Strings) -> None:

@@ -1,4 +1,8 @@
-"""The numbers of the steps of a Lens text, and the arrays that the actions read and fill."""
+"""The steps into which the grammar divides a Lens text: the number of each step, and the arrays.
+
+`exset.parsers.lens.actions` runs the action of each step: it reads the arrays of tokens, and fills
+the arrays of columns.
+"""
 
 from enum import IntEnum
 from typing import Final, NamedTuple

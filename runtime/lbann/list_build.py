@@ -8,6 +8,7 @@ from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.jobs import Jobs
 from exset.core.limits import DEFAULT, Limits
 from exset.core.outcome import Outcome
+from exset.grammars.lbann.list_files import BLANKS
 from exset.grammars.lbann.list_files import File as Record
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
@@ -16,7 +17,6 @@ from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.lbann.hdf5_prototype import find_prototype
 from exset.runtime.lbann.hdf5_search import Search, SearchResult, results_of
 
-_BLANKS = frozenset(" \t\n\v\f\r")
 _NAMES_SHOWN = 12
 _ROWS = 4096
 _REJECTED = "list-odd-sample"
@@ -104,7 +104,7 @@ def _rows(
 
 def is_skipped(what: str, name: str, place: Place, findings: Findings) -> bool:
     """Return whether a name contains white space; if it does, add a finding."""
-    if _BLANKS.isdisjoint(name):
+    if BLANKS.isdisjoint(name):
         return False
     message = f"a list cannot name this {what}, because its path contains a space: exset skips it"
     findings.add(Finding("lbann-blank", Severity.WARNING, message, place))

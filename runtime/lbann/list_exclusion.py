@@ -4,9 +4,9 @@ from functools import partial
 
 import numpy as np
 
-from exset.core.errors import Findings, FormatError
+from exset.core.errors import Findings, FormatError, Place
 from exset.grammars.columns.strings import Strings
-from exset.grammars.lbann.list_files import check_words
+from exset.grammars.lbann.list_files import BLANKS
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.runtime.lbann.hdf5_probe import (
@@ -41,7 +41,7 @@ def to_inclusion(samples: SampleList, probe: Probe, findings: Findings) -> Sampl
         for finding in exclusion_problems(listed, names, depth):
             raise FormatError.of(finding)
         excluded = set(listed.texts())
-        rows.append([name for name in names or () if name not in excluded])
+        rows.append(_storable(listed.path, [each for each in names or () if each not in excluded]))
         kept.append(index)
     part = samples.select_files(np.array(kept, np.int64))
     return _with_ids(part, Kind.CONDUIT_HDF5_INCLUSION, rows, part.excluded)
@@ -76,20 +76,22 @@ def to_exclusion(samples: SampleList, probe: Probe) -> SampleList:
             raise FormatError.of(no_creation_order(path))
         if [name for name in names if name in included] != ids:
             raise FormatError.of(why_no_exclusion(path, names, ids))
-        rows.append([name for name in names if name not in included])
+        rows.append(_storable(path, [name for name in names if name not in included]))
     return _with_ids(samples, Kind.CONDUIT_HDF5_EXCLUSION, rows, samples.included)
 
 
-def _with_ids(samples: SampleList, kind: Kind, rows: list[list[str]], others: object) -> SampleList:
-    """Return a list of another kind, with ids for each file.
+def _storable(path: str, ids: list[str]) -> list[str]:
+    """Return the ids of the samples in the file `path`; raises FormatError for white space."""
+    for each in ids:
+        if not BLANKS.isdisjoint(each):
+            message = "a list cannot store the id of this sample, because the id contains a space"
+            raise FormatError(message, place=Place(path, field=each), code="lbann-blank")
+    return ids
 
-    Raises FormatError for white space in ids.
-    """
+
+def _with_ids(samples: SampleList, kind: Kind, rows: list[list[str]], others: object) -> SampleList:
+    """Return a list of another kind, with ids for each file."""
     ids = Strings.of(each for row in rows for each in row)
-    try:
-        check_words("the id of a sample", ids)
-    except ValueError as error:
-        raise FormatError(str(error), code="lbann-blank") from None
     offsets = np.cumsum([0, *map(len, rows)])
     return samples.with_unchecked(
         kind=kind, label_file=None, totals=None, others=others, ids=ids, id_offsets=offsets

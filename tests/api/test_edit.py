@@ -166,9 +166,9 @@ def test_edits_select_units(examples: ExampleSet, seed: int) -> None:
         (lambda: edit.rename(XOR, {"a": "*"}), r"^'\*' has more \* than 'a'"),
         (
             lambda: edit.rename(XOR, {}, what="file"),
-            "no such names to change: file; there are name",
+            "^what to rename must be name or group for an example set, not 'file'$",
         ),
-        (lambda: edit.rename(Block.of([]), {}), "^a block has no such names to change"),
+        (lambda: edit.rename(Block.of([]), {}), "^a block has no names to rename"),
         (lambda: edit.rename(SAMPLES, {"b*": "a*"}), "^two files would have the name 'a.h5'"),
         (lambda: edit.rename(SAMPLES, {"b*": "b *"}), "contains a space"),
     ],

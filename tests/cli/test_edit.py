@@ -118,7 +118,10 @@ def test_wrong_usage() -> None:
         (("--inputs", "2"), "--inputs needs --noise"),
         (("--noise", "1", "--inputs", "a"), "is not of the form GROUP=SIZE"),
         (("--clip", "0", "1"), "--clip needs --noise"),
-        (("--rename", "file", "a", "b"), "no such names to change: file"),
+        (
+            ("--rename", "file", "a", "b"),
+            "what to rename must be name or group for an example set, not 'file'",
+        ),
         (("-o", "x.json"), "cannot be written to x.json"),
         (("--json",), "would both go to standard output"),
     ):
