@@ -133,12 +133,12 @@ output_options = options(
     option(
         "--baseline",
         metavar="FILE",
-        help="Report only findings that are not in this file.",
+        help="Report only findings that this file lacks.",
     ),
     option(
         "--update-baseline",
         is_flag=True,
-        help="Write the current findings to the file of --baseline.",
+        help="Write the current findings to --baseline.",
     ),
 )
 """Add the options for the output of a check."""

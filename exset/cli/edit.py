@@ -56,20 +56,17 @@ Step: TypeAlias = Callable[..., Any]
     "--select",
     metavar="WHICH",
     multiple=True,
-    help="Select examples, samples or records, in this order: an index from 0, a slice"
-    " START:STOP:STEP, or a pattern of names.",
+    help="Select in this order: an index from 0, a slice START:STOP:STEP, or a pattern of names.",
 )
 @option("--sort", metavar="FIELD", help="Sort by this field.")
-@option(
-    "--shuffle", is_flag=True, help="Put examples, samples or records in random order; see --seed."
-)
-@option("--reverse", is_flag=True, help="Reverse the order of the examples, records or samples.")
+@option("--shuffle", is_flag=True, help="Shuffle the examples, samples or records; see --seed.")
+@option("--reverse", is_flag=True, help="Reverse the order of examples, samples or records.")
 @option(
     "--rename",
     metavar="WHAT OLD NEW",
     type=(str, str, str),
     multiple=True,
-    help="Rename OLD to NEW; WHAT is name, group, file, label or column.",
+    help="Rename OLD; WHAT is name, group, file, label or column.",
 )
 @option(
     "--noise", metavar="SD", type=float, help="Add noise with this standard deviation to inputs."
@@ -79,7 +76,7 @@ Step: TypeAlias = Callable[..., Any]
     "--inputs",
     metavar="GROUP=SIZE",
     multiple=True,
-    help="Give the names and sizes of the input groups, in order.",
+    help="Give names and sizes of the input groups, in order.",
 )
 @option(
     "--clip",

@@ -47,7 +47,7 @@ jobs_option = option(
     "--jobs",
     type=Whole(0),
     default=1,
-    help="Use up to N processes; 0 means one for each core.",
+    help="Use up to N processes (0: one for each core).",
 )
 jobs_options = options(
     jobs_option,
@@ -55,9 +55,9 @@ jobs_options = options(
         "--journal",
         metavar="FILE",
         default="",
-        help="Save the result of each input in this journal.",
+        help="Save the result of each input in this file.",
     ),
-    option("--resume", is_flag=True, help="Skip inputs whose results are in the journal."),
+    option("--resume", is_flag=True, help="Skip inputs with results in the journal."),
     secondary_option(
         "--shard",
         type=ShardType(),

@@ -20,9 +20,7 @@ from exset.core.journal import Header
 @click.option(
     "--experiment", metavar="FILE", help="Write the joined experiment schema to this file."
 )
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the results as JSON, one object per line."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print results as JSON, one object per line.")
 @verbosity_options
 @click.pass_context
 def gather(

@@ -187,7 +187,7 @@ def _parse_limits(ctx: click.Context, option: click.Parameter, values: tuple[str
 
 
 base_option = option(
-    "--base", metavar="FOLDER", default="", help="Treat relative paths as relative to this folder."
+    "--base", metavar="FOLDER", default="", help="Resolve relative paths from this folder."
 )
 roots_option = secondary_option(
     "--root",
@@ -245,7 +245,7 @@ _from_option = option(
     "from_format",
     metavar="FORMAT",
     type=FormatName(),
-    help="Read the input as this format (default: detected).",
+    help="Read as this format (default: detected).",
 )
 
 reading_options = options(_from_option, format_options.read_options, common_options)

@@ -52,13 +52,13 @@ _PIXELS = 2_000
     "--inputs",
     metavar="GROUP=SIZE",
     multiple=True,
-    help="Give the names and sizes of the input groups, in order.",
+    help="Give names and sizes of the input groups, in order.",
 )
 @option(
     "--targets",
     metavar="GROUP=SIZE",
     multiple=True,
-    help="Give the names and sizes of the target groups, in order.",
+    help="Give names and sizes of the target groups, in order.",
 )
 @option("--column", metavar="NAME", help="Take classes, images or numbers from this column.")
 @secondary_option(

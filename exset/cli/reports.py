@@ -140,7 +140,7 @@ def json_option(*keys: str, **parameters: str) -> Decorator:
         is_eager=True,
         expose_value=False,
         callback=remember,
-        help="Print the results as JSON, one object per line.",
+        help="Print results as JSON, one object per line.",
     )
 
 

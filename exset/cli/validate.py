@@ -29,7 +29,7 @@ from exset.core.jobs import Execution
     "--files",
     "check_files",
     is_flag=True,
-    help="Also check the files whose paths are in each FILE.",
+    help="Also check the files at the paths in FILE.",
 )
 @option(
     "--decode",

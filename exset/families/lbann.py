@@ -102,7 +102,7 @@ FORMATS: Final = (
             ),
             Option(
                 "base",
-                "Treat relative paths in the input as relative to this folder.",
+                "Resolve relative paths in the input from this folder.",
                 metavar="FOLDER",
                 default="the current folder",
             ),

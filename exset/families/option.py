@@ -89,7 +89,7 @@ LOSSY: Final = Option("lossy", "Drop what the target format cannot store, and re
 """The option of writers whose formats cannot store every model of their family."""
 
 BASE: Final = Option(
-    "base", "Treat relative paths in the input as relative to this folder.", metavar="FOLDER"
+    "base", "Resolve relative paths in the input from this folder.", metavar="FOLDER"
 )
 ROOT: Final = Option(
     "root",
