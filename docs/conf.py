@@ -32,7 +32,12 @@ nitpicky = True
 nitpick_ignore_regex = [("py:class", ".*")]
 autodoc_typehints_description_target = "documented_params"
 
+# An option such as --lossy keeps its two hyphens, and a command its straight quotation marks.
+smartquotes = False
+
 html_theme = "furo"
+# The dark style of Furo underlines modules, so that they look like links.
+pygments_dark_style = "github-dark"
 html_title = "exset"
 html_static_path = ["_static"]
 html_css_files = ["exset.css"]
