@@ -1,12 +1,15 @@
-"""Write the pages of `docs/findings`: `python -m tests.findings`."""
+"""Write the pages of findings and their list: `python -m tests.findings`."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from exset import formats
 from exset.explain import Explanation, codes, explain, texts
 
-FOLDER = Path(__file__).parent.parent / "docs" / "findings"
+LIST = Path(__file__).parent.parent / "docs" / "findings.md"
+FOLDER = LIST.with_suffix("")
+_ENTRY = re.compile(r"^findings/.*\n", re.M)
 
 
 def pages() -> dict[str, str]:
@@ -19,6 +22,13 @@ def pages() -> dict[str, str]:
         assert page not in found, f"two files of findings have the page {page}"
         found[page] = "\n".join([f"# {rules.title}\n", *lines])
     return found
+
+
+def listed(text: str) -> str:
+    """Return the text of the list with an entry for each page, in the order of their titles."""
+    by_title = sorted(pages().items(), key=lambda page: page[1].lower())
+    entries = "".join(f"findings/{name.removesuffix('.md')}\n" for name, _ in by_title)
+    return _ENTRY.sub("", text).replace(":maxdepth: 1\n\n", f":maxdepth: 1\n\n{entries}")
 
 
 def markdown(explanation: Explanation) -> Iterator[str]:
@@ -34,3 +44,4 @@ def markdown(explanation: Explanation) -> Iterator[str]:
 if __name__ == "__main__":
     for name, page in pages().items():
         (FOLDER / name).write_text(page, "utf-8")
+    LIST.write_text(listed(LIST.read_text("utf-8")), "utf-8")

@@ -12,7 +12,7 @@ from exset.grammars.lbann.schema import DIRECTIVES
 from exset.parsers.lens.steps import Note
 from exset.testing.conformance.meanings import FAMILIES as MEANINGS
 from tests.cli.command_line import run
-from tests.findings import FOLDER, pages
+from tests.findings import FOLDER, LIST, listed, pages
 from tests.house import modules, tree
 
 FAMILIES = {
@@ -56,6 +56,7 @@ def test_every_explanation_is_complete() -> None:
 def test_the_pages_are_up_to_date() -> None:
     """If not: python -m tests.findings"""
     assert {path.name: path.read_text("utf-8") for path in FOLDER.iterdir()} == pages()
+    assert LIST.read_text("utf-8") == listed(LIST.read_text("utf-8"))
 
 
 def test_explain() -> None:
