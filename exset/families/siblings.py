@@ -145,10 +145,10 @@ FORMATS: Final = (
                 default="inputs",
             ),
             Option(
-                "compress",
-                "In Kaldi archives, round matrices to 16 bits (CM2) or 8 bits (CM3).",
+                "matrices",
+                "Round the matrices of a Kaldi archive to 16 bits (CM2) or 8 bits (CM3).",
                 choices=("CM2", "CM3"),
-                default="not compressed",
+                default="not rounded",
             ),
             LOSSY,
         ),

@@ -81,12 +81,12 @@ def write(
     findings: Findings | None = None,
     lossy: bool = False,
     side: str = "inputs",
-    compress: str | None = None,
+    matrices: str | None = None,
 ) -> bytes:
     """Return a binary archive of a table's `features`, or of its inputs or targets.
 
     The rows of an `example` become a matrix; without this column, each row becomes a vector. side:
-    "inputs" or "targets". compress: "CM2" or "CM3", Kaldi's compressed matrices, which round each
+    "inputs" or "targets". matrices: "CM2" or "CM3", Kaldi's compressed matrices, which round each
     number to one of 65536 or 256 between the least and the greatest of its matrix. Raises
     FormatError for values that an archive cannot hold.
     """
@@ -117,7 +117,7 @@ def write(
         for row in np.flatnonzero(np.repeat(cols, rows) != widths)[:1].tolist():
             patterns.refuse(FEATURES, "Kaldi has no rows of different lengths in a matrix", row)
     archive = Archive(keys, rows, cols, values)
-    if compress is not None:
+    if matrices is not None:
         if not is_matrix or not (archive.sizes > 0).all():
             patterns.refuse(
                 FEATURES, "Kaldi compresses matrices that are not empty, and no vectors"
@@ -125,7 +125,7 @@ def write(
         for number in np.flatnonzero(~np.isfinite(values))[:1].tolist():
             row = int(np.searchsorted(np.cumsum(cols), number, side="right"))
             patterns.refuse(FEATURES, "compressed matrices have no NaN and no infinity", row)
-    return ark.encode(archive, compress)
+    return ark.encode(archive, matrices)
 
 
 def _keys(table: Table, rows: Longs, patterns: Patterns) -> Strings:

@@ -140,3 +140,14 @@ def test_verbose_info_shows_the_findings() -> None:
     assert "1 warning" in run("info", "t.ex").stdout
     done = run("info", "-v", "t.ex")
     assert "[lens-missing-value]" in done.stderr and "findings" not in done.stdout
+
+
+@pytest.mark.parametrize("step", ["options", "read_options"])
+def test_options_of_one_name_all_take_a_value_or_none(step: str) -> None:
+    """They are one option of the command line, which is a flag or has a value."""
+    kinds: dict[str, set[bool]] = {}
+    for fmt in exset.formats.FORMATS:
+        for option in getattr(fmt, step):
+            kinds.setdefault(option.name, set()).add(option.is_flag)
+    assert [name for name, flags in kinds.items() if len(flags) > 1] == []
+    assert len(kinds) > 3

@@ -150,7 +150,7 @@ def test_compressed_matrices(kind: str, top: int) -> None:
     values = np.concatenate([random.normal(size=(40, 3)), np.full((2, 3), 4)]).astype(np.float32)
     example = np.repeat([0, 1], [40, 2])
     table = Table.of({"example": example, "event": [*range(40), 0, 1], "features": values})
-    data = exset.dumps(table, format="kaldi_ark", compress=kind)
+    data = exset.dumps(table, format="kaldi_ark", matrices=kind)
     found = exset.loads(data, format="kaldi_ark", model=Table)["features"]
     span = float(np.ptp(values[:40]))
     assert isinstance(found, Numbers)
@@ -161,7 +161,7 @@ def test_compressed_matrices(kind: str, top: int) -> None:
     )
     for each in wrong:
         with pytest.raises(FormatError):
-            exset.dumps(Table.of(each), format="kaldi_ark", compress=kind)
+            exset.dumps(Table.of(each), format="kaldi_ark", matrices=kind)
 
 
 @pytest.mark.parametrize(("kind", "method"), [("CM2", "kTwoByteAuto"), ("CM3", "kOneByteAuto")])
@@ -171,7 +171,7 @@ def test_compressed_matrices_of_kaldi(tmp_path: Path, kind: str, method: str) ->
     with native.CompressedMatrixWriter(f"ark:{tmp_path / 'x.ark'}") as file:
         file.write("a", values, getattr(native.CompressionMethod, method))
     table = Table.of({"example": np.zeros(50, np.int64), "name": ["a"] * 50, "features": values})
-    data = exset.dumps(table, format="kaldi_ark", compress=kind)
+    data = exset.dumps(table, format="kaldi_ark", matrices=kind)
     assert data == (tmp_path / "x.ark").read_bytes()
 
 
