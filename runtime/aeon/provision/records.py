@@ -7,6 +7,7 @@ import numpy as np
 
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.source import Source
+from exset.core.text import Advice
 from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_types import Dialect
 from exset.grammars.columns.arrays import Longs
@@ -24,6 +25,8 @@ from exset.runtime.aeon.provision.elements import (
 )
 from exset.runtime.aeon.provision.etl import Context
 from exset.runtime.aeon.selection import BLOCK_SIZE, select_records
+
+_RELATIVE = "a relative path starts at the current folder, or at <--base or base=...>"
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,12 @@ def open_records(context: Context, seed: int, findings: Findings, *, tolerant: b
     """
     config, is_seed = context.config, context.is_seed
     path = context.path(str(config["manifest_filename"]))
-    with open_regular(path, context.access.roots) as file:
-        source = Source(path, file.read())
+    try:
+        with open_regular(path, context.access.roots) as file:
+            source = Source(path, file.read())
+    except FileNotFoundError as error:
+        why = Advice.of(f"{error.strerror}: {_RELATIVE}")
+        raise FileNotFoundError(error.errno, why, path) from None
     dialect = Dialect.SEED if is_seed else Dialect.HEAD if context.compat else None
     whole = parse(source, limits=context.limits, findings=findings, dialect=dialect)
     if not len(whole):
