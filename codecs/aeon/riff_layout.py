@@ -1,6 +1,7 @@
 """The layouts of RIFF files, which are WAVE sounds or AVI videos; the names are Microsoft's.
 
-So that programs can be cached, this module imports only Construct and the engine.
+This module imports only Construct and the engine, so that the engine can cache the programs that it
+makes from these layouts.
 """
 
 from collections.abc import Callable

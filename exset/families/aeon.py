@@ -89,9 +89,14 @@ CONFIG: Final = Family(
     pictures=(("images", "exset.runtime.aeon.pictures:loader_images"),),
 )
 
-_WRITE_DIALECT: Final = "Write a manifest or loader configuration for this version of aeon."
+_WRITE_DIALECT: Final = (
+    "Write a manifest or loader configuration for this version of aeon, such as head (2020)."
+)
 _DIALECTS: Final = tuple(dialect.value for dialect in Dialect)
-_READ_DIALECT: Final = "Read a manifest or loader configuration as this version of aeon does."
+_READ_DIALECT: Final = (
+    "Read a manifest or loader configuration as this version of aeon does, such as seed (April"
+    " 2017) or head (2020)."
+)
 
 # A header; a manifest without a header is detected only by its suffix.
 _MANIFEST_SIGNATURE: Final = (

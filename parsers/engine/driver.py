@@ -249,10 +249,10 @@ class Driver:
         return views(self.tables), views(self.cache)
 
     def _complete(self, early: bool = False) -> Iterator[ParseStream]:
-        """Yield the stream up to the last boundary, if there is one, and move what follows to the
-        front.
+        """Yield the tokens and steps up to the last complete unit, if there is one, and move the
+        later ones to the start of the arrays.
 
-        `early`: first add the steps that every possible next token would reduce.
+        `early`: first add the reductions that follow whatever the next token is.
         """
         if not self.boundary:
             return

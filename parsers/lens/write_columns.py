@@ -168,8 +168,8 @@ class _Chunk:
         return bits
 
     def range_lists(self) -> tuple[k.Lists, list[bytes] | None]:
-        """Return the range lists that are used; unless kernels are compiled, also their numbers as
-        text.
+        """Return the range lists that are used, and the numbers in them as text; None instead of
+        the texts if kernels are compiled.
         """
         ranges = self.set.ranges
         offsets = self.set.lists[self.lists.start : self.lists.stop + 1]

@@ -33,7 +33,7 @@ class SaidSide:
 
 
 def is_said(column: TableColumn) -> bool:
-    """Return whether a column has lists of records."""
+    """Return whether a column has lists of records, as range lists are at the level "said"."""
     return isinstance(column, Lists) and isinstance(column.items, Records)
 
 
