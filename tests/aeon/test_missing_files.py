@@ -144,16 +144,6 @@ def test_a_configuration_names_its_own_setting() -> None:
     assert "manifest_root" in hint and "base=" not in hint
 
 
-def test_a_loader_names_its_base(tmp_path: Path) -> None:
-    path = tmp_path / "config.json"
-    label = '{"type": "label", "binary": true}'
-    path.write_text(f'{{"manifest_filename": "no.tsv", "batch_size": 1, "etl": [{label}]}}')
-    with pytest.raises(FileNotFoundError, match=r"at base=\.\.\.: 'no.tsv'"):
-        exset.DataLoader(str(path))
-    said = run("plot", str(path), "-o", str(tmp_path / "a.png")).stderr
-    assert said.endswith("a relative path starts at the current folder, or at --base\n")
-
-
 def test_a_dataset_names_its_base() -> None:
     checked(*NAMES)
     with pytest.raises(FormatError) as caught:
