@@ -9,18 +9,16 @@ is 1 if a case broke the contract.
 With `--corpus` each case that reaches new lines of Python, or new states of a grammar or a layout,
 becomes a seed, and stays in this folder for later runs. With `--counts` the number of cases of
 each target is added to a file; the next run continues with the next numbers, so no case is tried
-twice.
+twice. The file is written each minute, too. SIGINT and SIGTERM stop a run as its end does.
 """
 
 import argparse
-import json
 import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -28,8 +26,9 @@ from math import inf
 from pathlib import Path
 
 from exset.core.process_pool import Processes
-from exset.io import files
+from exset.testing.counts import CountsFile, read_counts
 from exset.testing.mutations import Mutator, minimised
+from exset.testing.stops import interrupt_workers, stoppable
 from exset.testing.targets import Target, all_targets
 from exset.testing.trials import SLOW, Verdict, verdict
 
@@ -38,6 +37,9 @@ ROOM = 64 << 20
 
 PATIENCE = 60.0
 """How many seconds making a failing case small may take."""
+
+INTERVAL = 60.0
+"""How many seconds pass between two writes of the file of counts."""
 
 _KEPT = 2
 """How many failing cases of one kind are kept."""
@@ -55,6 +57,11 @@ class Tally:
     grown: int = 0
     seconds: float = 0.0
     broken: Counter[str] = field(default_factory=Counter)
+
+    def counts(self) -> dict[str, int]:
+        """Return the numbers for the file of counts."""
+        done = {"cases": self.cases, "read": self.read, "died": self.died}
+        return {**done, "broken": self.broken.total()}
 
 
 @dataclass
@@ -175,11 +182,16 @@ def fuzz(
     cases: float = inf,
     keep: Path | None = None,
     echo: Callable[[str], None] = print,
+    save: Callable[[], None] | None = None,
 ) -> None:
-    """Try cases for `seconds`, or until `cases` are tried; targets get equal time."""
+    """Try cases for `seconds`, or until `cases` are tried; targets get equal time.
+
+    `save` is called every `INTERVAL` seconds.
+    """
     for fuzzer in fuzzers:
         fuzzer.warm()
-    end, done = time.monotonic() + seconds, 0
+    saved = time.monotonic()
+    end, done = saved + seconds, 0
     while fuzzers and done < cases and time.monotonic() < end:
         fuzzer = min(fuzzers, key=lambda each: each.tally.seconds)
         number, then = fuzzer.first + fuzzer.tally.cases, time.perf_counter()
@@ -187,24 +199,9 @@ def fuzz(
             echo(f"{fuzzer.target.name}, case {number}: {path}")
         fuzzer.tally.seconds += time.perf_counter() - then
         done += 1
-
-
-def read_counts(path: Path) -> dict[str, dict[str, int]]:
-    """Return the counts of all runs so far, by target; no counts if there is no file."""
-    found: dict[str, dict[str, int]] = json.loads(path.read_text()) if path.exists() else {}
-    return found
-
-
-def add_counts(path: Path, fuzzers: Sequence[Fuzzer]) -> None:
-    """Add the counts of this run to a file."""
-    found = read_counts(path)
-    for fuzzer in fuzzers:
-        tally, old = fuzzer.tally, found.get(fuzzer.target.name, {})
-        new = {"cases": tally.cases, "read": tally.read, "died": tally.died}
-        new["broken"] = tally.broken.total()
-        found[fuzzer.target.name] = {key: old.get(key, 0) + new[key] for key in new}
-    rows = [f"{json.dumps(name)}: {json.dumps(found[name])}" for name in sorted(found)]
-    files.write(str(path), ("{\n" + ",\n".join(rows) + "\n}\n").encode())
+        if save is not None and time.monotonic() - saved >= INTERVAL:
+            save()
+            saved = time.monotonic()
 
 
 def main(arguments: Sequence[str] | None = None, targets: Sequence[Target] | None = None) -> int:
@@ -224,30 +221,43 @@ def main(arguments: Sequence[str] | None = None, targets: Sequence[Target] | Non
     chosen = parser.parse_args(arguments)
     if chosen.seconds is None:
         chosen.seconds = 60.0 if chosen.cases == inf else inf
+    with stoppable():
+        return _run(chosen, by_name)
+
+
+def _run(chosen: argparse.Namespace, by_name: Mapping[str, Target]) -> int:
+    """Fuzz the chosen targets until the end or a signal; return the exit code."""
     processes = Processes(1)
     before = {} if chosen.counts is None else read_counts(chosen.counts)
-    fuzzers = []
-    for name in chosen.only or by_name:
-        corpus = None if chosen.corpus is None else chosen.corpus / name
-        fuzzers.append(
-            Fuzzer(
-                by_name[name],
-                build(by_name[name], chosen.seeds, start=chosen.seed, corpus=corpus),
-                chosen.seed,
-                processes=processes,
-                room=chosen.room,
-                first=before.get(name, {}).get("cases", 0),
-                corpus=corpus,
-            )
-        )
+    fuzzers: list[Fuzzer] = []
+    counts = None if chosen.counts is None else CountsFile(chosen.counts)
+
+    def save() -> None:
+        if counts is not None:
+            counts.add({each.target.name: each.tally.counts() for each in fuzzers})
+
     echo = partial(print, flush=True)
     try:
-        with suppress(KeyboardInterrupt):
-            fuzz(fuzzers, seconds=chosen.seconds, cases=chosen.cases, keep=chosen.keep, echo=echo)
+        for name in chosen.only or by_name:
+            corpus = None if chosen.corpus is None else chosen.corpus / name
+            fuzzers.append(
+                Fuzzer(
+                    by_name[name],
+                    build(by_name[name], chosen.seeds, start=chosen.seed, corpus=corpus),
+                    chosen.seed,
+                    processes=processes,
+                    room=chosen.room,
+                    first=before.get(name, {}).get("cases", 0),
+                    corpus=corpus,
+                )
+            )
+        limits = {"seconds": chosen.seconds, "cases": chosen.cases}
+        fuzz(fuzzers, **limits, keep=chosen.keep, echo=echo, save=save)
+    except KeyboardInterrupt:
+        interrupt_workers()
     finally:
+        save()
         processes.shutdown(cancel_futures=True)
-        if chosen.counts is not None:
-            add_counts(chosen.counts, fuzzers)
     for fuzzer in fuzzers:
         tally = fuzzer.tally
         rate = tally.cases / tally.seconds if tally.seconds else 0.0

@@ -27,6 +27,7 @@ from exset.families.format import Format
 from exset.formats import of_files
 from exset.testing import fuzz
 from exset.testing.contract import check
+from exset.testing.counts import read_counts
 from exset.testing.fuzz import Fuzzer, build
 from exset.testing.mutations import Mutator, minimised
 from exset.testing.targets import ReaderTarget, Target, drawn, words
@@ -311,11 +312,11 @@ def test_cases_that_reach_something_new_are_kept(tmp_path: Path) -> None:
     assert fuzz.main(words) == 0
     kept = {path.name for path in (corpus / "bex").iterdir()}
     assert kept
-    first = fuzz.read_counts(counts)
+    first = read_counts(counts)
     assert first["bex"]["cases"] == 40 and 0 < first["bex"]["read"] < 40
     assert fuzz.main(words) == 0
     assert kept <= {path.name for path in (corpus / "bex").iterdir()}
-    second = fuzz.read_counts(counts)
+    second = read_counts(counts)
     assert second["bex"]["cases"] == 80 and second["bex"]["read"] >= first["bex"]["read"]
 
 
