@@ -1,4 +1,4 @@
-"""`split`: divide a model into disjoint parts, in order or at random, by units or by groups."""
+"""`split`: divide the contents of a file into disjoint parts, in order, at random, or by groups."""
 
 import math
 from collections.abc import Sequence

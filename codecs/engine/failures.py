@@ -24,7 +24,7 @@ from exset.core.source import Source
 class Reason(StrEnum):
     """The reasons for which a primitive cannot be read."""
 
-    ENDS = "the data end inside the field {field}"
+    ENDS = "the data end inside the field `{field}`"
     CONSTANT = "{field} must be {value}"
     CHECK = "{field} is {value}, but must {demand}"
     NEGATIVE = "{field} is {value}, a negative count"

@@ -22,7 +22,7 @@ def show_help(ctx: click.Context, command: tuple[str, ...]) -> None:
     for name in command:
         group = shown.command
         if not isinstance(group, click.Group):
-            usage_error(f"{shown.command_path} has no commands: {name}")
+            usage_error(f"no command {name!r}: {shown.command_path} has no subcommands")
         found = group.get_command(shown, name)
         if found is None:
             usage_error(f"No such command {name!r}.")

@@ -54,6 +54,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else ending}"
 
 
+def out_of_bounds(what: str, index: object, count: int) -> str:
+    """Return the message for an index beyond `count` items; what: `row` or `index`."""
+    last = f"the last one is {count - 1:,}" if count else "there are none"
+    return f"no {what} {index}: {last}"
+
+
 class Count(int):
     """A count that writes its noun: `format(Count(2), "event")` is `2 events`."""
 

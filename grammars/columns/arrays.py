@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from exset.core import threads
-from exset.core.text import counted
+from exset.core.text import counted, out_of_bounds
 
 Flags = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
@@ -218,7 +218,7 @@ def take(array: NDArray[T], indices: Indices) -> NDArray[T]:
     if n and array.strides[0] == 0:
         if indices.min() < -n or indices.max() >= n:
             wrong = indices[(indices < -n) | (indices >= n)][0]
-            raise IndexError(f"no row {wrong}, there are {n}")
+            raise IndexError(out_of_bounds("row", wrong, n))
         return np.broadcast_to(array[0], (*indices.shape, *array.shape[1:]))
     return frozen(array[indices])
 
@@ -243,7 +243,7 @@ def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
     lowest = array.min()
     if lowest < -n or array.max() >= n:
         wrong = (array < -n) | (array >= n)
-        raise IndexError(f"no row {array[wrong.argmax()]}, there are {n}")
+        raise IndexError(out_of_bounds("row", array[wrong.argmax()], n))
     chosen: Longs = array.astype(np.int64)
     return chosen if lowest >= 0 else np.where(chosen < 0, chosen + n, chosen)
 

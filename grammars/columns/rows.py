@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, Self, SupportsIndex, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.text import counted
+from exset.core.text import counted, out_of_bounds
 from exset.grammars.columns.arrays import Indices, concat, frozen, same, take
 from exset.grammars.columns.inputs import numbers_like, raw
 
@@ -94,7 +94,7 @@ class Rows(FrozenColumns, ABC):
             return range(len(self))[index]
         except IndexError:
             name = type(self).__name__
-            raise IndexError(f"{name}: no row {index}, there are {len(self)}") from None
+            raise IndexError(f"{name}: {out_of_bounds('row', index, len(self))}") from None
         except TypeError:
             found = f"{type(self).__name__}: expected an integer or a slice"
             raise TypeError(f"{found}, not {type(index).__name__}") from None

@@ -6,6 +6,7 @@ from itertools import compress, count, islice
 from typing import Generic, SupportsIndex, TypeVar, overload
 
 from exset.core.suggestions import did_you_mean
+from exset.core.text import out_of_bounds
 
 Unit = TypeVar("Unit", covariant=True)
 Some = TypeVar("Some", covariant=True)
@@ -55,7 +56,7 @@ class UnitSequence(ABC, Generic[Unit, Some]):
         try:
             return range(len(self))[index]
         except IndexError:
-            raise IndexError(f"{name}: no index {index}, there are {len(self):,}") from None
+            raise IndexError(f"{name}: {out_of_bounds('index', index, len(self))}") from None
         except TypeError:
             kind = type(index).__name__
             raise TypeError(f'{name}: {kind} is no index; write [0], [2:5] or ["name"]') from None

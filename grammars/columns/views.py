@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import SupportsIndex, TypeVar, overload
 
+from exset.core.text import out_of_bounds
+
 V = TypeVar("V", covariant=True)
 
 
@@ -33,7 +35,8 @@ class Views(Sequence[V]):
         try:
             number = self._numbers[index]
         except IndexError:
-            raise IndexError(f"{self._what}: no index {index}, there are {len(self)}") from None
+            message = f"{self._what}: {out_of_bounds('index', index, len(self))}"
+            raise IndexError(message) from None
         except TypeError:
             kind = type(index).__name__
             raise TypeError(f"{self._what}: expected an integer or a slice, not {kind}") from None

@@ -97,10 +97,11 @@ def most_frequent(counts: Mapping[str, int], most: int) -> str:
 def memory_of(part: object) -> int:
     """Return the bytes of all arrays in a dataclass or a dictionary.
 
-    A constant column counts as one value.
+    Values that repeat without memory of their own, as in a constant column, count once.
     """
     if isinstance(part, np.ndarray):
-        return part.itemsize if 0 in part.strides else part.nbytes
+        sizes = zip(part.shape, part.strides, strict=True)
+        return part.itemsize * math.prod(count if step else min(count, 1) for count, step in sizes)
     if is_dataclass(part):
         return sum(memory_of(getattr(part, each.name)) for each in fields(part))
     if isinstance(part, Mapping):

@@ -47,7 +47,7 @@ def test_other_chunks_of_a_sound() -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "the data end inside the field magic"),
+        (b"", "the data end inside the field `magic`"),
         (b"ID3\3" + bytes(90), "not a RIFF file: magic must be"),
         (media.avi([b"x"]), "form 'AVI ', not 'WAVE'"),
         (media.wave(b"ab" * 9)[:-1], "'data' ends at byte 62, but the file has 61"),

@@ -51,4 +51,4 @@ def test_help_of_an_unknown_command() -> None:
     assert "Did you mean 'validate'?" in run("help", "validat").stderr
     assert run("help", "list", "x").exit_code == 2
     done = run("help", "info", "x")
-    assert done.exit_code == 2 and "info has no commands: x" in done.stderr
+    assert done.exit_code == 2 and "no command 'x': cli info has no subcommands" in done.stderr

@@ -44,7 +44,7 @@ def divided(sizes: Sizes | None) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in ("grammar", "division"):
             patch.setattr(f"exset.parsers.engine.{module}.sizes_of", lambda _: sizes)
-        patch.setattr("exset.parsers.lbann.sample_list._COMPARED_BYTES", 0)
+        patch.setattr("exset.parsers.lbann.list_reading.COMPARED_BYTES", 0)
         yield
 
 
