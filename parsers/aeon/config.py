@@ -25,6 +25,7 @@ def parse(
 
     `dialect` is the version of aeon. With None, exset tries the last version, then the others;
     then it reads outdated members by their later names, each with a finding `aeon-refuses`.
+    Members that a version ignores do not choose this version.
     `findings` collects the warnings; a FormatError has all errors. `engine` is as in
     `exset.parsers.shared.json_tree`. Raises FormatError for a configuration that aeon rejects,
     LimitError for a file beyond the limits, ValueError for an unknown `dialect`.

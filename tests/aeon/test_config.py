@@ -264,6 +264,26 @@ def test_the_version_is_chosen_with_a_note() -> None:
         LoaderConfig.from_dict(BASE, dialect="csv")
 
 
+@pytest.mark.parametrize("members", [{"batch_samplers": [{"max_sample": 1}]}, {"padding": "1"}])
+def test_an_ignored_member_does_not_choose_the_version(members: dict[str, Any]) -> None:
+    """Aeon of April 2017 ignores these members, which the last version refuses."""
+    given = augmented({"type": "image", **members})
+    assert LoaderConfig.from_dict(given, dialect="seed", findings=Findings()).dialect == "seed"
+    with pytest.raises(FormatError, match=next(iter(members))):
+        LoaderConfig.from_dict(given, findings=Findings())
+    made = LoaderConfig.from_dict({**given, "single_thread": True}, findings=Findings())
+    assert made.dialect == "seed"
+    assert LoaderConfig.from_dict(made.to_dict(), findings=Findings()) == made
+
+
+def test_rules_of_unused_augmentations_are_warnings() -> None:
+    """Aeon does not read the augmentation of images without images."""
+    given = augmented({"type": "image", "batch_samplers": [{"max_sample": 1}]}, etl=CHAR_MAP)
+    rules = [each for each in findings_of(given) if each.code == "aeon-rule"]
+    assert [each.severity for each in rules] == [Severity.WARNING]
+    assert LoaderConfig.from_dict(given, findings=Findings()).dialect == "head"
+
+
 def test_text() -> None:
     data = exset.dumps(LoaderConfig.from_dict(config(subset_fraction=0.1)), format="loader_config")
     assert json.loads(data) == config(subset_fraction=0.1)

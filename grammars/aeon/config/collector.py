@@ -47,22 +47,18 @@ class Collector:
         return (self.error is not None) + self.more_errors.count()
 
     def add(self, problem: Problem) -> None:
-        """Add the finding for a problem with a value that aeon reads."""
+        """Add the finding for a problem."""
         path = problem.path
         span = problem.span or _span_at(self._tree, path)
-        self.report(problem.code, path, span, False, what=problem.what, hint=problem.hint)
+        self.report(problem.code, path, span, what=problem.what, hint=problem.hint)
 
-    def report(
-        self, code: str, path: str, span: Span | None, unread: bool | None = None, **words: object
-    ) -> Invalid:
+    def report(self, code: str, path: str, span: Span | None, **words: object) -> Invalid:
         """Add a finding; return the exception that the caller can raise if aeon refuses the value.
 
         words: the values in the message, or functions that return them, called only if the finding
-        is kept. unread: whether aeon ignores this value, so that an error becomes a warning; None
-        decides it by the path.
+        is kept. If aeon ignores the value at the path, an error becomes a warning.
         """
-        if unread is None:
-            unread = self._is_unread(code, path)
+        unread = self._is_unread(code, path)
         severity = RULES.severity(code)
         is_error = severity is Severity.ERROR and not unread
         findings = self.more_errors if is_error else self.others

@@ -2,7 +2,7 @@
 given.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from exset.core.errors import Findings, FormatError
 from exset.core.source import Source
@@ -12,7 +12,7 @@ from exset.grammars.aeon.config.lint import lint
 from exset.grammars.aeon.config.schema_types import DIALECTS, TITLES, Dialect, dialect_of
 from exset.grammars.aeon.config.settings import Settings
 from exset.grammars.aeon.config.upgrade import upgraded
-from exset.grammars.columns.tree import Node
+from exset.grammars.columns.tree import DEEPEST, Node, node
 
 
 def read(
@@ -35,7 +35,8 @@ def _best(tree: Node, source: Source | str) -> Check:
     """Read a configuration by the first version in `DIALECTS` that accepts it, or else by the
     version with the fewest errors.
 
-    If an older version accepts it, a note says why aeon's last version refuses it.
+    An older version that accepts it only by ignoring members that a later one refuses is not
+    chosen. If an older version is chosen, a note says why aeon's last version refuses it.
     """
     checks: list[Check] = []
     for dialect in DIALECTS:
@@ -46,13 +47,32 @@ def _best(tree: Node, source: Source | str) -> Check:
         new, changes = upgraded(tree)
         if changes:
             checks += [_checked(new, source, dialect, changes) for dialect in DIALECTS]
-    best = min(checks, key=lambda check: check.error_count)
+    best = min(checks, key=_error_count)
+    if best.error is None:
+        best = min(_deciding(best, checks), key=_error_count, default=best)
     last = checks[0]
     if best.error is None and last.error is not None and best.dialect != last.dialect:
         why = f"{TITLES[last.dialect]} rejects {last.refused or 'it'}"
         words = {"dialect": TITLES[best.dialect], "why": why, "hint": ""}
         best.notes.add(finding_at("aeon-dialect", last.error.place, **words))
     return best
+
+
+def _error_count(check: Check) -> int:
+    return check.error_count
+
+
+def _deciding(best: Check, checks: Sequence[Check]) -> Iterator[Check]:
+    """Yield the checks of preferred versions that accept all the values that `best` keeps.
+
+    Such a version refuses only values that `best` ignores. The file without them is for that
+    version, so these values must not choose another one.
+    """
+    preferred = DIALECTS[: DIALECTS.index(best.dialect)]
+    if any(each.dialect in preferred for each in checks):
+        kept = node(best.loader.to_dict(), depth=DEEPEST)
+        accepting = [each for each in preferred if _checked(kept, "", each).error is None]
+        yield from (each for each in checks if each.dialect in accepting)
 
 
 def _checked(
