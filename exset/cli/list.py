@@ -44,7 +44,7 @@ directory_option = option(
 
 @click.group(cls=Group, name="list")
 def lists() -> None:
-    """Build and merge LBANN sample lists, and order them as LBANN reads them."""
+    """Build and merge LBANN sample lists, and order their samples as LBANN reads them."""
 
 
 @lists.command()

@@ -27,9 +27,13 @@ selection_options = options(
         metavar="F",
         type=float,
         default=1.0,
-        help="Use this fraction of the records (default: 1).",
+        help="Plan for this fraction of the records, as aeon's subset_fraction (default: 1).",
     ),
-    option("--shuffle-manifest", is_flag=True, help="Shuffle the records first."),
+    option(
+        "--shuffle-manifest",
+        is_flag=True,
+        help="Plan for records in random order, as aeon's shuffle_manifest.",
+    ),
     option(
         "--random-seed",
         type=Whole(0, 2**32 - 1),

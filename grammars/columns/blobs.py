@@ -48,7 +48,7 @@ class Blobs(Column[memoryview]):
 
     @classmethod
     def of(cls, blobs: Iterable[bytes | bytearray | memoryview]) -> Self:
-        """Return a column of the given byte strings, copied."""
+        """Return a column of copies of the given byte strings."""
         rows = [bytes(blob) for blob in blobs]
         lengths = np.array([len(row) for row in rows], np.int64)
         data = np.frombuffer(b"".join(rows), np.uint8)

@@ -228,7 +228,7 @@ def arrays_of(
     limits: Limits,
     rows: Longs | None = None,
 ) -> ExampleArrays:
-    """Return the arrays of events for the layouts of both sides, on the device of `xp`.
+    """Return the arrays of events for the layouts of inputs and targets, on the device of `xp`.
 
     `rows`: the indices of events, int64, in any order; by default all. Raises the errors of
     `to_arrays`.

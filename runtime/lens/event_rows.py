@@ -29,7 +29,7 @@ _Take: TypeAlias = Callable[[Longs], Floats]
 
 
 class EventRows:
-    """The events of a set, with the layouts of both sides, as NumPy arrays."""
+    """The events of a set, with the layouts of inputs and targets, as NumPy arrays."""
 
     def __init__(
         self,

@@ -85,7 +85,8 @@ def _lists(rows: EventTable, events: Events, header: SetHeader) -> EventLists:
         ranges = next((each for each in present if is_said(each.column)), None)
         if ranges is None and (present or numbers is None):
             if numbers is not None:
-                table_error(f"{side}_list: there are no lists of ranges in {side}", f"{side}_list")
+                message = f"{side}_list numbers lists of ranges, but {side} has none"
+                table_error(message, f"{side}_list")
             blocks[side] = [_block(each) for each in present]
             continue
         if len(present) > 1:

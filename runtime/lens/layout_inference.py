@@ -15,7 +15,7 @@ from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike, 
 def layouts_of(
     examples: ExampleSet, requested: tuple[LayoutLike | None, LayoutLike | None], findings: Findings
 ) -> tuple[Layout, Layout]:
-    """Return the layouts of both sides; infer a layout that is None from the set.
+    """Return the layouts of inputs and targets; infer a layout that is None from the set.
 
     An inferred layout is the smallest one with all units of the set; groups are in the order of
     first use. A note reports it. Raises FormatError if some ranges name groups, and others units of

@@ -22,7 +22,7 @@ RowKind = Literal["event", "example"]
 class TableLayout:
     """The columns of the tables of a set, the same for all its chunks.
 
-    `sides`: the layouts of both sides; None for an unknown layout, which the level "said" allows.
+    `sides`: the layouts of inputs and targets; None, at the level "said", for an unknown layout.
     `optional`: the names of the optional columns: procs, and own default and active values of
     events. `in_bytes`: the names of the columns of strings that are not all UTF-8. `shares`:
     whether some lists are shared. `level`, `rows` and `defaults` are arguments of `to_table`.

@@ -28,7 +28,7 @@ class Kept:
 
     @classmethod
     def of(cls, value: float | None) -> "Kept":
-        """Return the object whose `to_float` returned this value."""
+        """Make the object from a value that `to_float` returned."""
         return cls(None if value is None else np.float32(value))
 
     def to_float(self) -> float | None:
