@@ -1,6 +1,6 @@
 """`exset schema`: show, check and build LBANN's schemas of HDF5 data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -104,13 +104,18 @@ def check(
     HDF5 library crashes or hangs on a file, exset reports the file and continues.
     """
     from exset.grammars.lbann.sample_list import SampleList
+    from exset.runtime.lbann.listed_samples import ListedSamples
     from exset.runtime.lbann.schema_check import check_files
 
+    def pairs() -> "Iterator[Pair]":
+        if sample is not None:
+            yield sample
+        for path in lists:
+            yield from common.load_model(path, SampleList)
+
     schemas = [_load(path, common) for path in (data, experiment)]
-    samples: list[Pair] = [] if sample is None else [sample]
-    for path in lists:
-        samples += common.load_model(path, SampleList)
-    if not samples:
+    samples = ListedSamples(pairs())
+    if not len(samples):
         usage_error("no samples to check: name a LIST, or use --sample")
     probing = common.showing("checking").probing
     common.findings.add_all(check_files(samples, *schemas, compat=compat, **probing))

@@ -9,6 +9,7 @@ from typing import Any, Generic
 from exset.core.errors import FormatError, Place
 from exset.core.journal import Header, Journal, Journals, checksum
 from exset.core.outcome import Item, Outcome, Value, output_of
+from exset.core.parts import divided
 from exset.core.plan import Unit
 from exset.core.shards import Shard
 from exset.core.text import counted
@@ -103,7 +104,8 @@ def recorded(
         for rank, item in enumerate(items if record.resume else ()):
             unit = Unit.of(item)
             done[rank] = journal.has(unit) and journal.outcome(item, unit, kind) is not None
-        left = [item for rank, item in enumerate(items) if not done[rank]]
+        # Each unit has one part, or none if it is done: none is created before its turn.
+        left = divided(items, bytearray(not each for each in done), lambda item, *_: item)
         with closing(start(left)) as fresh:
             for rank, item in enumerate(items):
                 unit = Unit.of(item)

@@ -2,7 +2,11 @@
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import overload
+from typing import TYPE_CHECKING, overload
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Paths(Sequence[str]):
@@ -11,9 +15,14 @@ class Paths(Sequence[str]):
     def __init__(self, paths: Iterable[str] = ()) -> None:
         self._data = bytearray()
         self._ends = array("q", [0])
+        self._rows = range(0)
         for path in paths:
-            self._data += path.encode("utf-8", "surrogatepass")
-            self._ends.append(len(self._data))
+            self.append(path)
+
+    def append(self, path: str) -> None:
+        """Add a path. A slice is only for reading."""
+        self._data += path.encode("utf-8", "surrogatepass")
+        self._ends.append(len(self._data))
         self._rows = range(len(self._ends) - 1)
 
     def __len__(self) -> int:
@@ -34,6 +43,20 @@ class Paths(Sequence[str]):
     def distinct(self) -> "Paths":
         """Return the paths without repetitions, in the order of their first use."""
         return Paths(dict.fromkeys(self)) if repeated(array("q", map(hash, self))) else self
+
+    def firsts(self) -> "NDArray[np.int64]":
+        """Return, for each path, the index of the first path that is equal: int64 [paths]."""
+        import numpy as np
+
+        hashes = np.fromiter(map(hash, self), np.int64, len(self))
+        _, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
+        heads = first[codes].astype(np.int64, copy=False)
+        others = np.flatnonzero(heads != np.arange(heads.size))
+        pairs = zip(others.tolist(), heads[others].tolist(), strict=True)
+        if any(self[row] != self[head] for row, head in pairs):  # different paths have one hash
+            seen: dict[str, int] = {}
+            return np.array([seen.setdefault(path, row) for row, path in enumerate(self)], np.int64)
+        return heads
 
 
 def repeated(hashes: "array[int]") -> set[int]:

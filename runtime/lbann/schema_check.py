@@ -1,25 +1,25 @@
 """Check schemas against HDF5 files: every field of every sample, without reading values."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 from exset.core.errors import Finding, Findings, FormatError, Place
 from exset.core.jobs import Jobs
 from exset.core.limits import DEFAULT, Limits
-from exset.core.parts import FilePart, divided, parts_of, whole
+from exset.core.parts import divided, parts_of, whole
 from exset.grammars.lbann.schema import Schema
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.hdf5.file import DataType, File
 from exset.runtime.lbann.directives import Compat
 from exset.runtime.lbann.hdf5_files import failure, run_on_files
+from exset.runtime.lbann.listed_samples import FileSamples, ListedSamples
 from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.packing import Plan, plan
 from exset.runtime.lbann.sample_layout import Column, Sample, lay_out, unlike
-from exset.runtime.lbann.sample_reader import Pair, joined
+from exset.runtime.lbann.sample_reader import Pair
 
 
 @dataclass(frozen=True)
@@ -37,29 +37,8 @@ _PART = 1024
 _Checked: TypeAlias = tuple[list[_Field], list[Finding]]
 
 
-@dataclass(frozen=True)
-class Samples(os.PathLike[str]):
-    """The samples of one file, or a part of these samples.
-
-    first: the id of the first sample of the file. part: which part it is, such as `2/8`, or None.
-    """
-
-    path: str
-    ids: tuple[str, ...]
-    first: str
-    part: str | None = None
-
-    def part_of(self, rank: int, count: int) -> "Samples":
-        """Return a part of the samples."""
-        part = FilePart(self.path, rank, count)
-        return replace(self, ids=self.ids[part.of(len(self.ids))], part=part.part)
-
-    def __fspath__(self) -> str:
-        return self.path
-
-
 def check_files(
-    samples: Iterable[Pair],
+    samples: Iterable[Pair] | ListedSamples,
     data: Schema,
     experiment: Schema,
     *,
@@ -81,11 +60,9 @@ def check_files(
     except FormatError as error:
         findings.add_all(error.findings)
         return findings
-    files: dict[str, list[str]] = {}
-    for name, sample in samples:
-        files.setdefault(joined(base, name), []).append(str(sample))
-    items = [Samples(path, tuple(dict.fromkeys(ids)), ids[0]) for path, ids in files.items()]
-    units = divided(items, [parts_of(len(each.ids), _PART) for each in items], Samples.part_of)
+    listed = samples if isinstance(samples, ListedSamples) else ListedSamples(samples)
+    items = listed.files(base)
+    units = divided(items, [parts_of(len(each.ids), _PART) for each in items], FileSamples.part_of)
     work = partial(_check_file, planned=planned, access=access, limits=limits)
     identity = repr((*data.root.leaves(), *experiment.root.leaves()))
     first: tuple[str, list[_Field]] | None = None
@@ -100,14 +77,16 @@ def check_files(
             first = outcome.item.path, here
         elif first is not None:
             found += _differences(outcome.item, here, *first)
-        for finding in found:
+        for finding in dict.fromkeys(found):
             if finding not in reported:
-                reported.add(finding)
                 findings.add(finding)
+                # No other file has a finding whose place is this file.
+                if finding.place is None or finding.place.source != outcome.item.path:
+                    reported.add(finding)
     return findings
 
 
-def _check_file(item: Samples, planned: Plan, access: Access, limits: Limits) -> _Checked:
+def _check_file(item: FileSamples, planned: Plan, access: Access, limits: Limits) -> _Checked:
     """Return the fields of a file's first sample, and the findings of the samples of `item`.
 
     If the first sample has an error, the next one of the part takes its place.
@@ -131,14 +110,14 @@ def _check_file(item: Samples, planned: Plan, access: Access, limits: Limits) ->
     return [_Field(each.name, each.stored, each.dtype) for each in columns], list(findings)
 
 
-def _joined(item: Samples, parts: Sequence[_Checked]) -> _Checked:
+def _joined(item: FileSamples, parts: Sequence[_Checked]) -> _Checked:
     """Join the results of the parts of a file."""
     fields = next((fields for fields, _ in parts if fields), [])
     return fields, [finding for _, found in parts for finding in found]
 
 
 def _differences(
-    item: Samples, fields: list[_Field], path: str, expected: list[_Field]
+    item: FileSamples, fields: list[_Field], path: str, expected: list[_Field]
 ) -> Iterator[Finding]:
     """Compare the first sample of a file with the first sample of the list, in the file `path`."""
     here = {each.name: each for each in fields}

@@ -3,9 +3,11 @@
 import sys
 from itertools import islice
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exset.io import many_paths
 from exset.io.many_paths import Paths, names_of
 
 TEXTS = st.lists(st.text(max_size=8) | st.just("\udc80\ud800"))
@@ -18,6 +20,14 @@ def test_they_are_a_sequence(texts: list[str], part: slice) -> None:
     assert [*paths[part]] == texts[part] and len(paths[part]) == len(texts[part])
     assert [*paths[part][::-2]] == texts[part][::-2]
     assert [*paths.distinct()] == [*dict.fromkeys(texts)]
+
+
+@given(TEXTS, st.booleans())
+def test_equal_paths_are_found(texts: list[str], collide: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if collide:
+            patch.setattr(many_paths, "hash", len, raising=False)
+        assert Paths(texts).firsts().tolist() == [texts.index(each) for each in texts]
 
 
 def test_they_take_little_memory() -> None:
