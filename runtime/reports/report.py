@@ -101,7 +101,8 @@ def memory_of(part: object) -> int:
     """
     if isinstance(part, np.ndarray):
         sizes = zip(part.shape, part.strides, strict=True)
-        return part.itemsize * math.prod(count if step else min(count, 1) for count, step in sizes)
+        own = math.prod(count if step else min(count, 1) for count, step in sizes)
+        return int(part.itemsize * own)
     if is_dataclass(part):
         return sum(memory_of(getattr(part, each.name)) for each in fields(part))
     if isinstance(part, Mapping):
