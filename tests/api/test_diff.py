@@ -214,7 +214,7 @@ def test_two_notations_of_one_value_are_equal_in_meaning(tmp_path: Path) -> None
     for model, file in zip((one, other), files, strict=True):
         exset.save(model, file)
     assert run("diff", *files).stdout.endswith(" are equal in meaning: 1 record\n")
-    assert "meaning" in run("diff", "--help").stdout
+    assert "what two files mean" in run("diff", "--help").stdout
 
 
 def test_blocks_of_other_times() -> None:
