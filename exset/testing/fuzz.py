@@ -148,11 +148,14 @@ class Fuzzer:
             is_in_time = time.monotonic() < end
             return is_in_time and self.tried(smaller, number, slow=slow).kind == found.kind
 
-        small = minimised(data, fails)
-        folder = keep / self.target.name
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{found.rule}-{sha256(small).hexdigest()[:8]}"
-        path.write_bytes(small)
+        small = data
+        try:
+            small = minimised(data, fails)
+        finally:  # an interrupt must not lose the case
+            folder = keep / self.target.name
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"{found.rule}-{sha256(small).hexdigest()[:8]}"
+            path.write_bytes(small)
         return path
 
 

@@ -112,6 +112,10 @@ def _parsed(data: bytes) -> dict[str, Any]:
         raise ValueError("the number of rows, or the types of the columns, are missing")
     if not all(isinstance(each, str) for each in columns.values()):
         raise ValueError("the type of a column is not text")
+    try:
+        "".join(columns).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise ValueError("the name of a column is not valid Unicode") from None
     return dict(value)
 
 

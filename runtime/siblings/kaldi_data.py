@@ -214,5 +214,5 @@ def write(
     files["spk2utt"] = {speaker: b" ".join(some) for speaker, some in inverse.items()}
     patterns.drop_others(kept)
     for name, lines in files.items():
-        if lines:
+        if lines or name == "utt2spk":  # so that a folder without utterances is one, too
             folder.write(name, b"".join(b"%b %b\n" % each for each in sorted(lines.items())))

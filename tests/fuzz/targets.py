@@ -21,6 +21,7 @@ from exset.testing.media import avis, waves
 from exset.testing.targets import ReaderTarget, Target
 from tests.fuzz import checksums
 from tests.fuzz.folders import joined, joined_from
+from tests.fuzz.format_folders import FORMAT_FOLDERS
 from tests.fuzz.provided import PROVIDED
 
 _SMALL: Final = 1 << 14
@@ -164,6 +165,7 @@ _HDF5: Final = (
 _NAMED: Final = (b"a.h5", b"sub/b.h5", b"d", b"d/a.h5@", b"SINGLE-SAMPLE", b"a.jpg", b"/dev/zero")
 
 FOLDERS: Final = (
+    *FORMAT_FOLDERS,
     FolderTarget(
         name="imagefolder",
         strategy="tests.fuzz.class_folders:class_folders",
