@@ -13,6 +13,7 @@ from exset.core.kernels import Engine
 from exset.core.limits import Limits
 from exset.families.family import load
 from exset.grammars.tables.table import Table
+from exset.io.compression import MAGIC, content_of
 from exset.streaming import opened
 from exset.testing import targets
 from exset.testing.contract import LIMITS, Broken
@@ -77,9 +78,13 @@ class FormatFolder(Target):
             return True
 
     def _again(self, table: Table, out: str) -> Table | None:
-        """Return a table that is written and read; None if the format cannot store it."""
+        """Return a table that is written and read; None if the format cannot store it.
+
+        None also for a table whose written text begins as a compressed file does: exset reads such
+        text as compressed, also in files that are not in folders.
+        """
         attempt("save", self._save, table, out)
-        if not os.path.exists(out):
+        if not os.path.exists(out) or any(map(_is_like_compressed, [*os.scandir(out)])):
             return None
         again = attempt("again", self._loaded, out)
         if again is None:
@@ -105,6 +110,11 @@ class FormatFolder(Target):
         with opened(folder, format=self.name, limits=_LIMITS) as found:
             tables = [each for each in found.stream(Findings()) if isinstance(each, Table)]
         return Table.concat(tables)
+
+
+def _is_like_compressed(entry: os.DirEntry[str]) -> bool:
+    with open(entry, "rb") as file:
+        return content_of(file.read(MAGIC)) is not None
 
 
 FORMAT_FOLDERS: Final = (
