@@ -28,6 +28,8 @@ MAY_IMPORT = {
     "exset.core.threads": {"concurrent"},
     "exset.core.process_pool": {"multiprocessing", "concurrent"},
     "exset.testing.fuzz": {"concurrent"},
+    # It interrupts the worker processes of a run.
+    "exset.testing.stops": {"multiprocessing"},
     # They run the program that the user wants to test.
     "exset.testing.conformance.readers": {"subprocess"},
     "exset.testing.conformance.runner": {"concurrent"},
