@@ -13,7 +13,7 @@ from exset import formats, streaming
 from exset.core.errors import Findings, FormatError, Severity
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model, OptionValue
-from exset.core.text import counted, safe, size
+from exset.core.text import counted, for_command_line, safe, size
 from exset.explain import codes, explain
 from exset.families.family import Family, load
 from exset.io.access import DEFAULT_ACCESS, Access
@@ -243,9 +243,7 @@ def _drawn(name: str, make: "Callable[[], Picture]", number: int) -> PagePicture
 def _reason(error: Exception) -> str:
     """Return the message of an error, without the number of a system error."""
     if isinstance(error, OSError) and error.filename is not None:
-        missing = isinstance(error, FileNotFoundError)
-        hint = "; --base names the folder of relative paths" if missing else ""
-        return f"{os.fsdecode(error.filename)}: {error.strerror}{hint}"
+        return f"{os.fsdecode(error.filename)}: {for_command_line(error.strerror or '')}"
     return str(error)
 
 

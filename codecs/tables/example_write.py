@@ -82,13 +82,14 @@ def _feature(name: str, column: TableColumn) -> Rope:
     items, bounds = column, None
     if isinstance(column, Lists):
         items, bounds = column.items, column.offsets
-        if not items.present.all() or _is_nested(items):
+        is_plain = isinstance(items, Strings | Numbers) and not _is_nested(items)
+        if is_plain and not items.present.all():
             raise cannot_hold(name, f"a feature cannot have {type_of(column)} with absent items")
     if isinstance(items, Strings):
         kind, list_ = BYTES_LIST, Rope.of(items).within(_tag(ITEM), items.present)
         if bounds is not None:
             list_ = Rope.of(_regrouped(list_.joined(), bounds))
-    elif isinstance(items, Numbers):
+    elif isinstance(items, Numbers) and (bounds is None or not items.shape):
         kind, packed = _packed(name, items, bounds)
         list_ = packed.within(_tag(ITEM), packed.lengths > 0)
     else:
