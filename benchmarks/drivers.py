@@ -31,12 +31,7 @@ def _race(inputs: Inputs, kind: str, suffix: str, name: str, runs: int) -> Figur
         runs,
         peer_part=some / size,
     )
-    return {
-        "MB/s": size / 1e6 / result.subject.median,
-        "peer": name,
-        "peer, MB/s": size / 1e6 / result.peer.median,
-        "times as fast": result.ratio,
-    }
+    return result.against(name, size / 1e6)
 
 
 def _source(path: str) -> Source:

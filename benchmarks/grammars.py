@@ -60,12 +60,7 @@ def _race(
         runs,
         peer_part=len(part) / len(text),
     )
-    return {
-        "MB/s": result.subject.rate(len(data) / 1e6),
-        "peer": "Lark",
-        "peer, MB/s": result.peer.rate(len(data) / 1e6),
-        "times as fast": result.ratio,
-    }
+    return result.against("Lark", len(data) / 1e6)
 
 
 def _columns(grammar: Grammar, data: bytes) -> list[exset.Table]:

@@ -61,12 +61,7 @@ def _race(record: cs.Construct, size: int, runs: int) -> Figures:
         runs,
         peer_part=len(part) / len(data),
     )
-    return {
-        "MB/s": result.subject.rate(len(data) / 1e6),
-        "peer": "compiled Construct",
-        "peer, MB/s": result.peer.rate(len(data) / 1e6),
-        "times as fast": result.ratio,
-    }
+    return result.against("compiled Construct", len(data) / 1e6)
 
 
 def _records(layout: exset.Layout) -> list[bytes]:

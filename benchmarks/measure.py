@@ -52,6 +52,15 @@ class Race:
         pairs = zip(self.subjects, self.peers, strict=True)
         return Spread.of([theirs / ours for ours, theirs in pairs])
 
+    def against(self, peer: str, size: float) -> dict[str, str | float | Spread | None]:
+        """Return the figures of a race with the library `peer`; size: the MB that both read."""
+        return {
+            "MB/s": self.subject.rate(size),
+            "peer": peer,
+            "peer, MB/s": self.peer.rate(size),
+            "times as fast": self.ratio,
+        }
+
     @property
     def slowness(self) -> Spread:
         """The time of the subject, as a multiple of the peer's time."""

@@ -42,15 +42,7 @@ def _archive(inputs: Inputs, rows: int, runs: int) -> Figures:
             return [(key, np.array(matrix)) for key, matrix in entries]
 
     result = race(partial(exset.load, path), peer, runs)
-    size = os.path.getsize(path) / 1e6
-    return {
-        "MB/s": result.subject.rate(size),
-        "peer": "kaldi_native_io",
-        "peer, MB/s": result.peer.rate(size),
-        "times as fast": type(result.subject).of(
-            [theirs / ours for theirs, ours in zip(result.peers, result.subjects, strict=True)]
-        ),
-    }
+    return result.against("kaldi_native_io", os.path.getsize(path) / 1e6)
 
 
 def _race(inputs: Inputs, name: str, data: bytes, runs: int) -> Figures:
