@@ -21,7 +21,7 @@ from exset.codecs.tables.examples import (
 )
 from exset.codecs.tables.ropes import Rope, varints
 from exset.codecs.tables.wire import BYTES
-from exset.grammars.columns.arrays import Flags, Longs, compact, offsets_of
+from exset.grammars.columns.arrays import Flags, Longs, as_singles, compact, offsets_of
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, type_of
 from exset.grammars.tables.shard_findings import cannot_hold
@@ -110,8 +110,7 @@ def _packed(name: str, column: Numbers, bounds: Longs | None) -> tuple[int, Rope
             values = values[column.present]
     values = np.ascontiguousarray(values).reshape(-1)
     if values.dtype.kind == "f":
-        with np.errstate(over="ignore", invalid="ignore"):
-            floats = values.astype("<f4")
+        floats = as_singles(values).astype("<f4", copy=False)
         if values.dtype.itemsize == 8 and not np.array_equal(floats, values, equal_nan=True):
             raise cannot_hold(name, "a feature has no float64, and some values are no float32")
         data = floats.view(np.uint8)

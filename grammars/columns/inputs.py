@@ -9,7 +9,7 @@ from types import NoneType
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.grammars.columns.arrays import Floats, Ints
+from exset.grammars.columns.arrays import Floats, Ints, as_singles
 
 _FLOAT32 = Struct("<f")
 _SHOWN = (Number, np.bool_, str, bytes, NoneType)
@@ -114,8 +114,7 @@ def floats_in_shape(where: str, given: object) -> Floats:
         raise ValueError(f"{where}: expected rows of equal length") from None
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{where}: expected real numbers, not {_odd(array)}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        floats = array.astype(np.float32)
+    floats = as_singles(array)
     if mask is not None:
         floats[mask] = np.nan
     if np.isinf(floats).any() and (np.isinf(floats) & ~np.isinf(array)).any():

@@ -21,20 +21,22 @@ from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream
 from exset.parsers.shared.tree_limits import check_size, too_deep, too_long, too_many
 
+WORDS: Final = MappingProxyType(
+    {
+        "STRING": "a string",
+        "NUMBER": "a number",
+        "TRUE": "`true`",
+        "FALSE": "`false`",
+        "NULL": "`null`",
+    }
+)
+"""The names of the terminals of JSON in messages."""
+
 GRAMMAR: Final = Grammar(
     file="json.lark",
     start="document",
     steps=("document",),
-    words=MappingProxyType(
-        {
-            "NAME": 'a name such as `"batch_size"`',
-            "STRING": "a string",
-            "NUMBER": "a number",
-            "TRUE": "`true`",
-            "FALSE": "`false`",
-            "NULL": "`null`",
-        }
-    ),
+    words=MappingProxyType({"NAME": 'a name such as `"batch_size"`', **WORDS}),
 )
 
 _BOM: Final = b"\xef\xbb\xbf"

@@ -12,7 +12,7 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source, Span
 from exset.core.text import counted
-from exset.grammars.columns.arrays import Longs, row_indices
+from exset.grammars.columns.arrays import Longs, as_singles, row_indices
 from exset.grammars.siblings.findings import SNNS
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, text_or_bytes
 from exset.grammars.tables.table import Table
@@ -228,8 +228,7 @@ class _Header:
         if not is_number.all():
             token = int(tokens[is_number.argmin()])
             self.refuse(token, f"{shown(self.words.raw(token))} is no number", "snns-values")
-        with np.errstate(over="ignore"):
-            numbers = self.words.float64s(tokens).astype(np.float32)  # as atof, rounded twice
+        numbers = as_singles(self.words.float64s(tokens))  # as atof, rounded twice
         self.words.report("snns-infinite", tokens[np.isinf(numbers)])
         return numbers
 

@@ -27,6 +27,7 @@ from exset.grammars.tables.table import Table
 from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream
+from exset.parsers.shared import json_tree
 from exset.parsers.shared.tree_limits import too_deep
 from exset.parsers.tables.jsonl_types import typed
 
@@ -38,13 +39,9 @@ GRAMMAR: Final = Grammar(
     steps=("lines",),
     words=MappingProxyType(
         {
+            **json_tree.WORDS,
             "NAME": 'a name such as `"duration"`',
-            "STRING": "a string",
-            "NUMBER": "a number",
             "NOT_JSON": "a number",
-            "TRUE": "`true`",
-            "FALSE": "`false`",
-            "NULL": "`null`",
             "BREAK": "the end of the line",
         }
     ),
@@ -148,7 +145,7 @@ class _Rows:
             text = data[begin:end].decode()
             try:
                 made = decode(text)
-            except ValueError:  # Python converts no more digits than it was told
+            except ValueError:  # Python limits the digits of an integer
                 message = "an integer has too many digits"
                 raise self._error(self.place(row), message, "check the number") from None
             if "\\u" in text and has_surrogates(json.dumps(made, ensure_ascii=False)):

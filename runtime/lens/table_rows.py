@@ -4,7 +4,7 @@ A row of a table is an event, or an example with lists over its events.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,9 +120,8 @@ def _with_units(columns: NamedColumns, findings: Findings) -> NamedColumns:
         return columns
 
     def flat(name: str, column: TableColumn) -> TableColumn:
-        if name not in arrays:
+        if name not in arrays or not _is_grid(column):
             return column
-        assert isinstance(column, Numbers)
         values = column.values.reshape(len(column), -1)
         shape = " x ".join(map(str, column.shape))
         place = Place("table", field=f"columns[{name!r}]")
@@ -134,7 +133,7 @@ def _with_units(columns: NamedColumns, findings: Findings) -> NamedColumns:
     return columns.changed(columns.rows, flat)
 
 
-def _is_grid(column: TableColumn) -> bool:
+def _is_grid(column: TableColumn) -> TypeGuard[Numbers]:
     return isinstance(column, Numbers) and len(column.shape) == 2
 
 
@@ -152,7 +151,6 @@ def _event_counts(given: SideColumn, is_by_example: bool) -> Longs | None:
     """Return the number of events in each row of a column, or None if each row is one event."""
     column = given.column
     if _is_grid(column):
-        assert isinstance(column, Numbers)
         return constant(column.shape[0], len(column), np.int64)
     if not isinstance(column, Lists) or isinstance(column.items, Records):
         return None

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from exset.core.errors import FormatError, Place
 from exset.core.text import safe
-from exset.grammars.columns.arrays import Floats, Ints
+from exset.grammars.columns.arrays import Floats, Ints, as_singles
 from exset.grammars.columns.ragged import Reals
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import Numbers, TableColumn, type_of
@@ -33,8 +33,7 @@ def floats(name: str, values: NDArray[np.generic]) -> Floats:
         return values.view(np.float32)
     if values.dtype.kind not in "biuf":
         table_error(f"{safe(name)}: expected numbers, not {values.dtype}", name)
-    with np.errstate(over="ignore", invalid="ignore"):
-        rounded = values.astype(np.float32)
+    rounded = as_singles(values)
     if values.dtype.kind != "b" and (far := np.isinf(rounded) & np.isfinite(values)).any():
         at = int(far.reshape(len(far), -1).any(axis=1).argmax())
         table_error(f"{safe(name)}: a number does not fit in float32", name, at)
