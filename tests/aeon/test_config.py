@@ -269,8 +269,9 @@ def test_an_ignored_member_does_not_choose_the_version(members: dict[str, Any]) 
     """Aeon of April 2017 ignores these members, which the last version refuses."""
     given = augmented({"type": "image", **members})
     assert LoaderConfig.from_dict(given, dialect="seed", findings=Findings()).dialect == "seed"
-    with pytest.raises(FormatError, match=next(iter(members))):
+    with pytest.raises(FormatError, match=next(iter(members))) as caught:
         LoaderConfig.from_dict(given, findings=Findings())
+    assert "aeon of April 2017 ignores this member" in (caught.value.finding.hint or "")
     made = LoaderConfig.from_dict({**given, "single_thread": True}, findings=Findings())
     assert made.dialect == "seed"
     assert LoaderConfig.from_dict(made.to_dict(), findings=Findings()) == made

@@ -3,6 +3,7 @@ given.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from exset.core.errors import Findings, FormatError
 from exset.core.source import Source
@@ -47,9 +48,15 @@ def _best(tree: Node, source: Source | str) -> Check:
         new, changes = upgraded(tree)
         if changes:
             checks += [_checked(new, source, dialect, changes) for dialect in DIALECTS]
-    best = min(checks, key=_error_count)
-    if best.error is None:
-        best = min(_deciding(best, checks), key=_error_count, default=best)
+    accepting = min(checks, key=_error_count)
+    best = accepting
+    if accepting.error is None:
+        best = min(_deciding(accepting, checks), key=_error_count, default=accepting)
+        if best.error is not None:
+            other = f"{TITLES[accepting.dialect]} ignores this member; to read the file as that "
+            other += f"version does, choose the dialect `{accepting.dialect}`"
+            hint = "; ".join(filter(None, (best.error.hint, other)))
+            best.error = replace(best.error, hint=hint)
     last = checks[0]
     if best.error is None and last.error is not None and best.dialect != last.dialect:
         why = f"{TITLES[last.dialect]} rejects {last.refused or 'it'}"
