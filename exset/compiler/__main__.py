@@ -56,9 +56,10 @@ def main() -> None:
 
 
 def _compile(modules: tuple[str, ...], again: bool = True) -> bool:
-    """Compile a group of kernels unless it is already compiled; return whether it is now.
+    """Compile the kernels of `modules` if no object file has them yet; return whether that worked.
 
-    again: also compile a group whose compilation failed before.
+    again: if True, also try again after an earlier failure; if False, leave such a group out, and
+    return True.
     """
     group = Kernels(*modules)
     if disk_cache.load(group.name) is not None or (group.failure() and not again):
@@ -74,7 +75,7 @@ def _compile(modules: tuple[str, ...], again: bool = True) -> bool:
 
 
 def _prune() -> None:
-    """Delete all files of the cache that this version of exset does not use."""
+    """Delete the files of the cache folder that this version of exset does not use."""
     used: set[str | None] = {each.cache_name for each in declared.grammars()}
     used |= {each.cache_name for each in declared.layouts().values()}
     used |= {each.name for each in declared.kernels()}

@@ -17,7 +17,7 @@ class BuildCompiled(build_py):  # type: ignore[misc]
     """
 
     def run(self) -> None:
-        """Build the package."""
+        """Build the package as setuptools does, then compile the copy."""
         super().run()
         if self.editable_mode:
             return

@@ -21,17 +21,17 @@ T = TypeVar("T")
 
 
 def grammars() -> list[Grammar]:
-    """Return the declared grammars."""
+    """Return every `Grammar` that a module of exset declares."""
     return _declared(Grammar)
 
 
 def kernels() -> list[Kernels]:
-    """Return the declared groups of kernels."""
+    """Return every group of kernels (`Kernels`) that a module of exset declares."""
     return _declared(Kernels)
 
 
 def layouts() -> dict[str, Layout]:
-    """Return the layouts whose programs are cached, by name."""
+    """Return every binary layout whose compiled form exset caches on disk, by the layout's name."""
     parts = (part for each in _declared(ChunkedLayout) for part in each.layouts)
     found = [*_declared(Layout), *parts]
     return {each.name.removeprefix("exset."): each for each in found if each.name is not None}

@@ -88,7 +88,12 @@ Signature = tuple[types.Type, ...]
 
 
 class _Compiled(NamedTuple):
-    """A kernel that Python calls, compiled for one choice of argument types."""
+    """A kernel that Python calls, compiled for one choice of argument types.
+
+    name: its name in Python. kernel: its name in the LLVM code. symbol: the name of its wrapper in
+    the object file. library: its LLVM code. expected: the LLVM type of each argument. takes: its
+    numbers and arrays. gives: the `struct` codes of its results.
+    """
 
     name: str
     symbol: str
@@ -123,9 +128,11 @@ def _dispatcher(function: FunctionType, mark: str) -> object:
 
 
 def _described(kernel: Any, takes: list[Leaf]) -> list[object]:
-    """Describe a kernel's arguments for the loader; for an array, also whether it is written to.
+    """Describe the arguments of a kernel for the module that loads it.
 
-    LLVM has marked each pointer through which the kernel does not write.
+    A number is described by its `struct` code. An array is described by its dtype, its number of
+    dimensions, and whether the kernel writes to it: LLVM has marked each pointer through which the
+    kernel only reads.
     """
     described: list[object] = []
     arguments = list(kernel.arguments)[2:]
@@ -147,11 +154,11 @@ def _results(result: types.Type) -> str:
 
 
 def _wrapper(compiled: _Compiled) -> str:
-    """Return a function that calls a kernel, as text in the assembly language of LLVM.
+    """Return the LLVM code of a function that takes 64-bit slots and calls a kernel with them.
 
-    Numba adds two arguments before the kernel's own: the addresses of its result and of an
-    exception. It passes an array as two addresses of owners, the number and the size of its
-    elements, its address, its shape, and its strides.
+    In the call, Numba expects two arguments before the kernel's own: the addresses of its result
+    and of an exception. It expects an array as two addresses of owners, the number and the size of
+    its elements, its address, its shape, and its strides.
     """
     expected, kernel = compiled.expected, compiled.kernel
     lines: list[str] = []
@@ -206,7 +213,7 @@ def _wrapper(compiled: _Compiled) -> str:
 
 
 def _optimised(module: Any, cpu: str) -> tuple[Any, Any]:
-    """Return a module optimised for a processor, and LLVM's description of this processor."""
+    """Optimise a module for the processor `cpu`, in place; return it and LLVM's target machine."""
     machine = binding.Target.from_default_triple().create_target_machine(
         cpu=cpu, features="", opt=3, reloc="pic", codemodel="default"
     )

@@ -38,12 +38,16 @@ def variants(function: Callable[..., object]) -> Iterator[tuple[types.Type, ...]
 
 
 def members(type_: Any) -> tuple[types.Type, ...]:
-    """Return the types of the members of a tuple type."""
+    """Return the types of a tuple type's members, in order."""
     return tuple(type_.types)
 
 
 def leaves(type_: types.Type) -> Iterator[Leaf]:
-    """Yield the types of the numbers and arrays in an argument. Raises TypeError for others."""
+    """Describe each number and array in an argument of this type, also those inside tuples.
+
+    A number gives its `struct` code, an array its dtype and number of dimensions, None gives None.
+    Raises TypeError for another type.
+    """
     if isinstance(type_, types.BaseTuple):
         for each in members(type_):
             yield from leaves(each)
@@ -56,7 +60,10 @@ def leaves(type_: types.Type) -> Iterator[Leaf]:
 
 
 def code(type_: types.Type) -> str:
-    """Return the `struct` code of a number in a slot of 64 bits; TypeError if it is no number."""
+    """Return the `struct` code that stores a number of this type in 64 bits.
+
+    Raises TypeError if the type is no number.
+    """
     if isinstance(type_, types.IntEnumMember):
         type_ = type_.dtype
     codes = {types.int64: "q", types.uint64: "Q", types.float64: "d", types.boolean: "?"}

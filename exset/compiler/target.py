@@ -38,20 +38,20 @@ class Library(AOTCodeLibrary):
     """The LLVM code of one function, without the functions that it calls."""
 
     def add_llvm_module(self, module: Any) -> None:
-        """Add a module of LLVM without optimising it."""
+        """Add the code of an LLVM module to this library without optimising it."""
         self._final_module.link_in(module)
 
     def finalize(self) -> None:
-        """End the library, but do not link it with other libraries."""
+        """Mark the library as complete; unlike Numba, do not link it with other libraries."""
         self._finalized = True
 
     @property
     def module(self) -> Any:
-        """The module of LLVM."""
+        """The LLVM module that holds the code."""
         return self._final_module
 
     def needed(self) -> Iterator["Library"]:
-        """Yield this library and all libraries that it needs, each once."""
+        """Yield this library, then every library that it uses directly or indirectly, each once."""
         found: dict[Library, None] = {self: None}
         left = [self]
         while left:
@@ -72,22 +72,25 @@ class _Context(CPUContext):
 
     @cache  # noqa: B019 - there is one context
     def refresh(self) -> None:
-        """Load Numba's implementations of built-in functions once, not before each kernel."""
+        """Load Numba's implementations of built-in functions only once in this process.
+
+        Numba itself loads them again before each kernel.
+        """
         super().refresh()  # type: ignore[no-untyped-call]
 
     def get_executable(self, library: object, descriptor: object, environment: object) -> object:
-        """Return a new built-in function; Numba needs one for each kernel, but never calls it."""
+        """Return any new function in place of the machine code, which is never called here."""
         return [].append
 
     def post_lowering(self, module: object, library: object) -> None:
-        """Add nothing: kernels need no memory manager."""
+        """Add no memory manager to the code, because kernels create no arrays."""
 
 
 class Compiler(CompilerBase):
-    """Numba's compiler without passes for closures, exceptions, literals, array expressions."""
+    """Numba's compiler with only the passes that kernels need, which saves time."""
 
     def define_pipelines(self) -> list[PassManager]:
-        """Return one pipeline, which has the passes `_PASSES`."""
+        """Return one pipeline with the passes of `_PASSES`."""
         passes: Any = PassManager("exset")  # type: ignore[no-untyped-call]
         for each in _PASSES:
             passes.add_pass(each, each.__name__)
@@ -96,10 +99,13 @@ class Compiler(CompilerBase):
 
 
 class Dispatcher(CPUDispatcher):
-    """A kernel that is compiled once for all numbers of a type, also for constants."""
+    """A kernel as Numba compiles it: once for each type of arguments.
+
+    Numba itself may compile another version for a constant argument.
+    """
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return the compiled function for a call with arguments of these types."""
+        """Prepare a call; a constant argument counts as any other number of its type."""
         return super().get_call_template(tuple(map(types.unliteral, args)), kws)
 
 

@@ -53,10 +53,11 @@ def run(groups: Sequence[str] = ()) -> str:
 
 
 def try_lock() -> int | None:
-    """Take the lock that one compiling process has; return an open file, or None if it is taken.
+    """Take the lock of the cache folder, which only one compiling process can have.
 
-    The operating system frees the lock when the process ends, however it ends. Raises OSError if
-    the cache cannot be written to.
+    Return the open lock file, or None if another process has the lock. The operating system frees
+    the lock when the process ends, however it ends. Raises OSError if the cache cannot be written
+    to.
     """
     disk_cache.create("")
     handle = os.open(os.path.join(disk_cache.folder(), _LOCK), os.O_RDWR | os.O_CREAT, 0o600)
@@ -78,7 +79,11 @@ def try_lock() -> int | None:
 
 
 def _start(*options: str, errors: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
-    """Start the compiler with this process's import path, without the current folder."""
+    """Start the compiler in a new process, and return the process.
+
+    `options`: its command line. `errors`: where its standard error goes. The process has this
+    one's import path, but without the current folder.
+    """
     path = os.pathsep.join(os.path.abspath(each) for each in sys.path if each)
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "exset.compiler", *options],

@@ -17,7 +17,10 @@ _DEAD = ("KilledWorker", "ExecutorlibSocketError")
 
 @dataclass
 class Batches(Generic[Item, Value]):
-    """Files that an executor works on in batches, up to `ahead` of them at a time."""
+    """Runs `work` on `items` in batches: `executor` has at most `ahead` batches at a time.
+
+    `pace` decides how many files a batch has.
+    """
 
     work: Callable[[Item], Value]
     items: Sequence[Item]
@@ -45,7 +48,7 @@ class Batches(Generic[Item, Value]):
                 future.cancel()
 
     def _next(self, at: int) -> list[Item]:
-        """Return the files of the next batch; `-` is a batch of its own."""
+        """Return the next batch, from index `at`. Standard input, `-`, gets its own batch."""
         left = len(self.items) - at
         batch: list[Item] = []
         for each in range(at, at + min(self.pace.size(left), left)):
@@ -56,7 +59,7 @@ class Batches(Generic[Item, Value]):
         return batch
 
     def _submitted(self, batch: list[Item]) -> Future[Batch[Value]]:
-        """Submit a batch, or run `-` in this process; return a future of the result or error."""
+        """Give a batch to the executor, and return its future; run `-` at once, in this process."""
         done: Future[Batch[Value]] = Future()
         try:
             if os.fsdecode(batch[0]) != "-":
@@ -81,7 +84,11 @@ class Batches(Generic[Item, Value]):
             yield Outcome(item, value, why)
 
     def _alone(self, batch: list[Item]) -> Iterator[Outcome[Item, Value]]:
-        """Run a batch again after its process died; if it dies again, run each half alone."""
+        """Yield the outcomes of a batch whose process died: run it again, without other batches.
+
+        If the process dies again, do the same with each half of the batch. A single file whose
+        process dies again gets an error as its outcome.
+        """
         try:
             if isinstance(self.executor, Processes):
                 done = self.executor.alone(run_batch, self.work, batch)

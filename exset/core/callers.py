@@ -11,7 +11,7 @@ R = TypeVar("R")
 
 
 class OptionError(TypeError, ValueError):
-    """An option that a format does not have, or a value that an option does not allow."""
+    """An unknown option, or a value that an option does not allow."""
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
@@ -33,5 +33,5 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def trimmed(error: Exception) -> Exception:
-    """Return an error after removing its traceback so far."""
+    """Return the error after removing its traceback so far."""
     return error.with_traceback(None)

@@ -43,7 +43,10 @@ def folder() -> str:
 
 
 def problem() -> str | None:
-    """Return why the cache folder is unsafe, or None. exset runs code that is stored there."""
+    """Return why it is unsafe to use the cache folder, or None if it is safe.
+
+    exset runs code from this folder, so no other user may be able to write to it.
+    """
     if sys.platform == "win32" or not hasattr(os, "geteuid"):
         return None
     try:
@@ -64,7 +67,10 @@ def load(name: str) -> bytes | None:
 
 
 def find(name: str) -> tuple[str, bytes] | None:
-    """Return the place of stored data, "package" or "cache", and the data; None if not found."""
+    """Find the data of a name; return where they are and the data, or None.
+
+    The place is "package" or "cache".
+    """
     data = _read(PACKAGE, name)
     if data is not None:
         return "package", data
@@ -141,7 +147,7 @@ def digest(text: str, *modules: str) -> str:
 
 
 def _spec(module: str) -> ModuleSpec | None:
-    """Return the import spec of a module; unlike `find_spec`, do not import its package."""
+    """Find the import spec of a module without importing the package that contains it."""
     package = module.rpartition(".")[0]
     if not package or package in sys.modules:
         return find_spec(module)

@@ -58,7 +58,7 @@ class FormatError(ValueError):
 
     @classmethod
     def of(cls, finding: Finding, later: "Findings | None" = None) -> Self:
-        """Return an error with the given finding; `later`: later errors of the same file."""
+        """Return an error for a finding; `later` are later errors of the same file."""
         error = cls(finding.message)
         error.finding = finding
         error.later = later if later is not None and later.count() else None
@@ -90,7 +90,7 @@ class FormatError(ValueError):
         return not self.later.stopped
 
     def changed(self, change: "Callable[[Finding], Finding]") -> Self:
-        """Return the error with each of its findings replaced by the result of `change`."""
+        """Return a new error: its findings are what `change` makes of this error's findings."""
         later = None
         if self.later is not None:
             later = Findings()
@@ -127,7 +127,7 @@ class FormatError(ValueError):
 
 
 class LimitError(FormatError):
-    """A file that exceeds a limit."""
+    """A file that exceeds a limit of `Limits`, such as `max_events`."""
 
     default_code = "limit"
 
@@ -152,9 +152,9 @@ class Findings:
         self._severities: set[Severity] = set()
 
     def add(self, finding: Finding, times: int = 1) -> None:
-        """Add a finding; if strict, raise FormatError for a warning or an error.
+        """Add a finding; if the collection is strict, raise FormatError for a warning or an error.
 
-        `times`: how many findings of the same code it represents.
+        `times`: how often to count it, if it represents several findings of the same code.
         """
         if self.strict and finding.severity is not Severity.NOTE:
             raise FormatError.of(_strictly(finding))
@@ -164,7 +164,11 @@ class Findings:
         self._severities.add(finding.severity)
 
     def add_each(self, items: Sequence[T], make: Callable[[T], Finding]) -> None:
-        """Add a finding for each item, all of one code; `make` builds only those that are kept."""
+        """Add a finding for each item; all have the same code.
+
+        `make` makes the finding of an item. It is called only for the findings that the collection
+        keeps, as the others are only counted.
+        """
         for rank, item in enumerate(items[: self.keep]):
             self.add(make(item), len(items) - rank if rank == self.keep - 1 else 1)
 
@@ -174,9 +178,9 @@ class Findings:
         self.add_counted([*findings], findings._counts)
 
     def add_counted(self, kept: Sequence[Finding], counts: Mapping[str, int]) -> None:
-        """Add the findings that another collection kept, and count those that it only counted.
+        """Add `kept`, the findings that another collection kept, and count its other findings.
 
-        `counts`: how many findings of each code the other collection counted.
+        `counts`: how many findings of each code the other collection counted without keeping them.
         """
         last = {finding.code: rank for rank, finding in enumerate(kept)}
         of_code = Counter(finding.code for finding in kept)
@@ -185,13 +189,14 @@ class Findings:
             self.add(finding, 1 + more)
 
     def unkept(self) -> Counter[str]:
-        """Return how many findings of each code were counted, but not kept."""
+        """Return for each code how many findings were counted, but not kept."""
         return self._counts - Counter(finding.code for finding in self._kept)
 
     def sort(self, *, lines_first: bool = False) -> None:
-        """Sort the findings of each file by place; findings without a line come first.
+        """Sort the findings of each file by place; those without a line come first.
 
-        lines_first: these come last instead, in the order of the indices in their fields.
+        `lines_first`: the findings without a line come last instead, in the order of the indices
+        in their fields (`examples[3]`).
         """
         files: dict[str | None, int] = {}
 
@@ -235,9 +240,10 @@ class ChangedFindings(Findings):
     """Changes each finding with a function, then adds it to another collection."""
 
     def __init__(self, findings: Findings, change: Callable[[Finding], Finding]) -> None:
-        """Prepare to pass each finding on to `findings`, changed by the function `change`.
+        """Make a collection that changes each finding by `change` and adds the result to
+        `findings`.
 
-        Counts and severities are those of `findings`.
+        Its counts and severities are those of `findings`.
         """
         vars(self).update(vars(findings))
         self._findings = findings
@@ -265,10 +271,11 @@ def _with_source(name: str, models: Collection[str], finding: Finding) -> Findin
 def with_source_name(
     name: str, *models: str, findings: Findings | None = None
 ) -> Iterator[Findings]:
-    """Give a name to the source of errors and findings that do not name their source.
+    """Within this context, use `name` as the source of errors and findings that name none.
 
-    The context gives a collection that adds its findings to `findings`. A finding whose source is
-    only named after a model (one of `models`, such as "example set") gets the name, too.
+    The context gives a collection; what is added to it goes to `findings`. Some findings have the
+    word for a model as their source, such as "example set": if it is one of `models`, `name`
+    replaces it.
     """
     named = partial(_with_source, name, models)
     try:

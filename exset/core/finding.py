@@ -48,10 +48,11 @@ class Place:
         return cls(source.name, Span(offset, offset), field=field)
 
     def moved(self, start: int, path: str, first: int) -> "Place":
-        """Convert a place in a chunk of an input to the place in the whole input.
+        """Convert a place in one chunk of an input to a place in the whole input.
 
-        The chunk begins at byte `start` of the input. The first element of the array `path` in the
-        chunk is its element `first` in the input.
+        `start`: the byte of the input at which the chunk begins. `path`: the name of an array that
+        the chunk has a part of. `first`: the index, in the whole array, of the chunk's first
+        element.
         """
         span, field = self.span, self.field
         if span is not None:
@@ -62,19 +63,25 @@ class Place:
         return replace(self, span=span, field=field)
 
     def index(self, path: str) -> int | None:
-        """Return the index in the array `path` of the element that contains the field, or None."""
+        """Return the index that follows `path` in the field: 3 for `path[3].x`; else None."""
         match = re.match(rf"{re.escape(path)}\[(\d+)\]", self.field or "")
         return None if match is None else int(match[1])
 
     def pointer(self) -> list[str]:
-        """Return two lines for a terminal: the text, and carets under the place; [] if no text."""
+        """Return two lines for a terminal: the line of text, and carets below the place in it.
+
+        Return an empty list for a place without text.
+        """
         if self.text is None or self.column is None:
             return []
         size = 1 if self.span is None else self.span.end - self.span.start
         return pointer(self.text, self.column - self.text_column, size, self.text_column > 1)
 
     def to_dict(self) -> dict[str, str | int | None]:
-        """Return the place for JSON, with escapes in text; `start`, `end`: byte offsets from 0."""
+        """Return the place for JSON; control characters in its text are escaped.
+
+        `start` and `end` are byte offsets from 0.
+        """
         return {
             "source": safe(self.source),
             "start": None if self.span is None else self.span.start,
@@ -118,7 +125,10 @@ class Finding:
         return self if self.hint is None else replace(self, hint=for_command_line(self.hint))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the finding for JSON, with escapes in its text; the keys are always the same."""
+        """Return the finding for JSON; the keys are always the same.
+
+        Control characters in its text are escaped.
+        """
         return {
             "code": self.code,
             "severity": self.severity.value,

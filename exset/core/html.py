@@ -37,7 +37,7 @@ def table(
 
 
 class _Finding(Protocol):
-    """An object with the members of a finding that a row of the table shows."""
+    """What `finding_table` needs of a finding: its members are those of `exset.Finding`."""
 
     @property
     def code(self) -> str: ...

@@ -49,12 +49,12 @@ def is_allowed() -> bool:
 def run_isolated(
     work: Callable[[Item], Value], items: Sequence[Item], *, is_limited: bool = True
 ) -> Generator[Outcome[Item, Value], None, None]:
-    """Run work on every file in another process, and yield the outcomes in order.
+    """Run `work` on every file in another process, and yield the outcomes in order.
 
-    Work, files and values are pickled. is_limited: whether there is a time limit for each file.
-    FormatError, OSError and a lack of memory become outcomes. So does a process that dies, as a
-    ChildProcessError, and a process that does not finish in time, as a LateError. Raises all other
-    errors.
+    `work`, the files and the values are pickled. `is_limited`: whether there is a time limit for
+    each file. Expected failures are outcomes: FormatError, OSError and a lack of memory; a
+    ChildProcessError if the process dies; a LateError if it does not finish in time. Other errors
+    are raised.
     """
     with _taken() as process:
         process.work = work
@@ -67,7 +67,10 @@ def run_isolated(
 
 @contextmanager
 def _taken() -> Iterator["_Process"]:
-    """Take an idle process, or start a new one; then keep it for later work if it still lives."""
+    """Give an idle process of this program, or a new one, to the code in this context.
+
+    After the context, a process that is ready for more work is idle again.
+    """
     mine = [each for each in _idle if each.owner == os.getpid()]
     process = mine[0] if mine else _Process()
     _idle[:] = mine[1:]
@@ -86,14 +89,17 @@ def _folder() -> str:
 
 
 def _limit(path: str | os.PathLike[str]) -> float:
-    """Return the time limit for the work on a file, in seconds."""
+    """Return the most seconds that work on the file at `path` may take: more for a larger file."""
     with suppress(OSError, ValueError):
         return SECONDS + os.stat(path).st_size / 2**20
     return SECONDS
 
 
 class _Process:
-    """A process that does work; if it dies, a new one replaces it. `owner`: its parent's id."""
+    """Another process that does work for this one, and is started again if it has died.
+
+    `owner`: the id of the process that started it.
+    """
 
     def __init__(self) -> None:
         self.owner = os.getpid()
@@ -113,7 +119,11 @@ class _Process:
     def outcomes(
         self, items: Sequence[Item], is_limited: bool
     ) -> Generator[Outcome[Item, Any], None, None]:
-        """Yield the outcomes of files in order; stop after a file that ended the process."""
+        """Yield the outcomes of the files in order, until one of them crashes the process or takes
+        too long.
+
+        `is_limited`: whether there is a time limit for each file.
+        """
         if not self._process.is_alive():
             self._start()
         self.is_ready = False
@@ -127,7 +137,10 @@ class _Process:
     def _outcomes(
         self, items: Sequence[Item], limits: Sequence[float | None]
     ) -> Generator[Outcome[Item, Any], None, bool]:
-        """Yield the outcomes of `items`; return whether the process still lives."""
+        """Yield the outcomes of `items` until one fails; return whether the process still works.
+
+        `limits`: for each file the most seconds that it may take, or None.
+        """
         with suppress(OSError):
             self._connection.send((_folder(), self.work, items, limits))
         for item, seconds in zip(items, limits, strict=True):
@@ -153,7 +166,7 @@ class _Process:
 
 
 def _serve(connection: Connection) -> None:
-    """Do the work that the parent sends, until the parent ends."""
+    """Run in the other process: do the work that the parent sends, until the parent has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -169,7 +182,10 @@ def _serve(connection: Connection) -> None:
 def _result(
     work: Callable[[Any], object], item: Any, seconds: float | None
 ) -> tuple[object, Exception | None]:
-    """Do the work on a file; return its value, or its error."""
+    """Call `work` on a file; return its value and None, or None and its error.
+
+    `seconds`: the most seconds that it may take, or None.
+    """
     try:
         with _ended_after(seconds):
             done = outcome_of(item, partial(work, item))
@@ -180,7 +196,11 @@ def _result(
 
 @contextmanager
 def _ended_after(seconds: float | None) -> Iterator[None]:
-    """Let the system end this process if the work takes too long, in case its parent has died."""
+    """Have the system end this process if the code in this context takes longer than `seconds`.
+
+    The parent ends a slow process earlier, unless the parent has died. With None, there is no
+    limit.
+    """
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
         return

@@ -32,14 +32,15 @@ _AT_A_TIME = 64
 
 
 class Watch(Protocol):
-    """A function through which the outcomes of the units of work pass, such as a progress bar."""
+    """A function that passes on all outcomes, and shows them, such as a progress bar."""
 
     def __call__(
         self, outcomes: Iterator[Outcome[Item, Value]], count: int, /, *, is_share: bool
     ) -> Iterator[Outcome[Item, Value]]:
-        """Yield the outcomes unchanged; count: how many there are.
+        """Yield the outcomes unchanged; `count` is their number.
 
-        is_share: whether the work is a share; the caller of `run` gets no outcomes of a share.
+        `is_share`: whether this is one share of a larger work; the caller of `run` gets no
+        outcomes of a share.
         """
 
 
@@ -71,7 +72,7 @@ class Execution:
             raise ValueError(f"jobs must be a number from 0, not {self.jobs}")
 
     def __reduce__(self) -> "tuple[type[Execution], tuple[()]]":
-        """Pickle a default `Execution`: a worker that gets one uses only its own process."""
+        """Pickle as `Execution()`, so that a worker process starts no further processes."""
         return Execution, ()
 
     @property
@@ -84,16 +85,19 @@ class Execution:
 
     @property
     def first_pass(self) -> "Execution":
-        """How to run the work that comes before the plan, such as dividing files."""
+        """How to run the work before the plan, such as deciding how to divide files."""
         return replace(self, plan="", record=None, gathered=None, watch=None)
 
     @property
     def is_partial(self) -> bool:
-        """Whether `run` may not do all work: it plans, keeps a record, or reads journals."""
+        """Whether `run` may leave out work: it only plans, keeps a record or reads journals."""
         return bool(self.plan or self.record or self.gathered)
 
     def known_parts(self, paths: Sequence[str | os.PathLike[str]]) -> list[int] | None:
-        """Return how many parts each file has, as the journals say; None without journals."""
+        """Return into how many parts each file was divided; None without journals.
+
+        The journals of the divided work say so.
+        """
         if self.gathered is None:
             return None
         return [self.gathered.parts.get(os.fsdecode(path), 1) for path in paths]
@@ -101,12 +105,15 @@ class Execution:
     def watched(
         self, outcomes: Iterator[Outcome[Item, Value]], count: int, *, is_share: bool = False
     ) -> Iterator[Outcome[Item, Value]]:
-        """Let the outcomes pass through `watch`, if there is one; yield them unchanged."""
+        """Pass the outcomes through `watch`, if it is not None; yield them unchanged.
+
+        `count`: how many outcomes there are. `is_share`: whether they are those of a share.
+        """
         return outcomes if self.watch is None else self.watch(outcomes, count, is_share=is_share)
 
 
 class WorkerError(RuntimeError):
-    """A worker of a cluster that cannot do the work: it lacks exset, or has another version."""
+    """A worker of a cluster cannot do the work: it has no exset, or another version of it."""
 
 
 Jobs: TypeAlias = int | Execution
@@ -137,10 +144,11 @@ def run(
     on the first small files. This process always reads `-`, standard input.
 
     `executor`: short for `jobs=Execution(executor=...)`. `isolated`: never run the work in this
-    process, as the work may end the process. `measured`: whether small files need little work; if
-    not, all processes start at once. `limited`: whether isolated work of one process has a time
-    limit for each file. `returns`: the type of the values in a journal; without it, the work has
-    no journal. `identity`: a text that names all that the work depends on besides the command.
+    process, as the work may crash it. `measured`: whether small files need little work; if not,
+    all processes start at once. `limited`: whether each file has a time limit, if the work is
+    isolated and has one process. `returns`: the type of the values, to store them in a journal;
+    without it, exset writes no journal. `identity`: a text that names all that the work depends on
+    besides the command.
 
     FormatError and OSError become outcomes. A lack of memory and a process that died become
     outcomes, too, as OSError. Raises all other exceptions, ValueError for a negative number of
@@ -213,10 +221,10 @@ def _run(
 
 @dataclass
 class _First(Generic[Item, Value]):
-    """Runs work in one process until starting more saves time; `done`: the number of files so far.
+    """Runs `work` on the first files, in one process, until more processes would save time.
 
-    isolated: whether to use another process, not this one. is_limited: whether each file then has
-    a time limit.
+    `done`: how many files are done so far. `isolated`: whether the one process is another process,
+    not this one. `is_limited`: whether each file then has a time limit. `pace`: measures the time.
     """
 
     work: Callable[[Item], Value]
@@ -237,7 +245,7 @@ class _First(Generic[Item, Value]):
                 begun = perf_counter()
 
     def _next(self) -> int:
-        """Return how many files to work on before the next decision; 0: start more processes."""
+        """Return how many files come before the next decision; 0: start more processes."""
         left = len(self.items) - self.done
         if self.pace.workers < 2 or left < 2:
             return min(left, _AT_A_TIME)

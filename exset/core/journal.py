@@ -44,7 +44,10 @@ class Header:
 
     @classmethod
     def parse(cls, path: str, line: bytes) -> "Header":
-        """Return the content of the first line of the journal `path`."""
+        """Parse `line`, the first line of the journal `path`.
+
+        Raises FormatError if it is no journal.
+        """
         with suppress(*_DAMAGE):
             row = json.loads(line)
             index, count = (int(each) for each in row["share"])
@@ -56,7 +59,7 @@ class Header:
         raise FormatError(message, place=Place(path), hint=hint, code="journal")
 
     def with_work(self, more: str) -> "Header":
-        """Return the header with another id of the work, which also depends on `more`."""
+        """Return a copy of the header whose id of the work also depends on the text `more`."""
         return replace(self, work=work_id(self.work, more))
 
     def line(self) -> bytes:
@@ -67,20 +70,21 @@ class Header:
 
 
 def work_id(*parts: str) -> str:
-    """Return a hash of texts: equal texts give the same id."""
+    """Return an id for some work: a hash of the texts that describe it."""
     import hashlib
 
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 class Journals:
-    """The outcomes in several journals, by unit; if a unit has several, the last one counts.
+    """The outcomes in several journals, by unit of work.
 
-    parts: the number of parts of each file that was divided, by its path.
+    If several lines have an outcome of the same unit, the last line counts. `parts`: for the path
+    of each file that was divided, its number of parts.
     """
 
     def __init__(self, paths: tuple[str, ...]) -> None:
-        """Index the journals.
+        """Read the journals at `paths`, and note where each unit is.
 
         Raises FormatError for a file that is not a journal, and OSError if one cannot be read.
         """
@@ -134,7 +138,11 @@ class Journals:
         return self.row(unit) is not None
 
     def outcome(self, item: Item, unit: Unit, kind: object) -> Outcome[Item, Any]:
-        """Return the outcome of a unit; if its line cannot be read, the outcome is an error."""
+        """Return the outcome of a unit from its line; if the line is damaged, the outcome is an
+        error.
+
+        `item`: the file of the unit. `kind`: the type of the outcome's value.
+        """
         row = self.row(unit)
 
         def damaged() -> None:
@@ -153,12 +161,13 @@ class Journals:
 
 
 class Journal:
-    """A journal that is being written; with `resume`, exset continues an existing journal."""
+    """A journal that exset writes; with `resume`, it continues an existing journal."""
 
     def __init__(self, path: str, header: Header, *, resume: bool) -> None:
-        """Open a journal for writing.
+        """Open the journal at `path` for writing; `header` is its first line.
 
-        Raises FormatError for a journal of other work; without `resume`, for any existing journal.
+        Without `resume`, raises FormatError if the file exists. With `resume`, raises it if the
+        existing journal is of other work.
         """
         self._old: Journals | None = None
         if os.path.exists(path) and os.path.getsize(path):
@@ -181,9 +190,11 @@ class Journal:
             raise
 
     def has(self, unit: Unit) -> bool:
-        """Return whether a unit is done, and its input and its outputs have not changed since.
+        """Return whether the journal says that a unit is done, and its files have not changed
+        since.
 
-        A unit that ended with an error of the system is not done.
+        These files are its input and its outputs. A unit that ended with an error of the system is
+        not done.
         """
         row = None if self._old is None else self._old.row(unit)
         with suppress(*_DAMAGE):
@@ -193,7 +204,10 @@ class Journal:
         return False
 
     def outcome(self, item: Item, unit: Unit, kind: object) -> Outcome[Item, Any] | None:
-        """Return the outcome of a unit for which `has` is True; None if its line is damaged."""
+        """Return the outcome of a unit for which `has` is True; None if its line is damaged.
+
+        `item`: the file of the unit. `kind`: the type of the outcome's value.
+        """
         row = None if self._old is None else self._old.row(unit)
         with suppress(*_DAMAGE):
             return None if row is None else outcome_from_json(item, kind, row["outcome"])
@@ -216,7 +230,8 @@ class Journal:
 
 
 def checksum(path: str) -> str | None:
-    """Return the SHA-256 of a file, or of a folder's names and files; None if it is missing.
+    """Return the SHA-256 of a file, or of the names and files of a folder; None if nothing is
+    there.
 
     Raises OSError for a file that cannot be read.
     """

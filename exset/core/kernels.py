@@ -40,7 +40,7 @@ _COMPILER = (
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a function that other kernels call, and return it unchanged.
+    """Mark a function as a kernel that only other kernels call, and return it unchanged.
 
     Kernels create no arrays, and raise no exceptions.
     """
@@ -59,7 +59,7 @@ def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def entry_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a kernel that Python calls, too.
+    """Mark a function as a kernel that Python and other kernels call.
 
     Its annotations are the types that it is compiled for: `int`, `bool`, `float`, scalars and
     contiguous arrays of NumPy, and tuples of these. An array of more than one dimension needs a
@@ -71,12 +71,12 @@ def entry_kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def mark_of(function: object) -> str | None:
-    """Return the mark of a kernel; None for a function that is no kernel."""
+    """Return how a function is marked (entry, inline or plain kernel); None if it is no kernel."""
     return getattr(function, _MARK, None)
 
 
 def platform_name() -> str:
-    """Return the name of this platform, as the names of object files have it."""
+    """Return the name of this platform for the names of object files."""
     machine = os.uname().machine if hasattr(os, "uname") else os.environ["PROCESSOR_ARCHITECTURE"]
     return f"{sys.platform}-{machine}-{sys.maxsize.bit_length() + 1}".lower()
 
@@ -130,15 +130,15 @@ class Kernels:
         return bool(self._functions)
 
     def failure(self) -> str | None:
-        """Return why a background process could not compile the kernels; None if none failed."""
+        """Return why an earlier attempt to compile the kernels failed; None if none has failed."""
         why = disk_cache.load(self.name + FAILED)
         return None if why is None else why.decode()
 
     def use_compiled(self, size: int, engine: Engine = "auto") -> bool:
-        """Return whether to use the compiled functions for work of this size.
+        """Return whether to run compiled functions on work of this size, not plain Python.
 
-        They are never used before they are compiled. Else they are used with `auto` if this saves
-        time, with `table` always, with `reference` never.
+        Without an object file, the answer is False. Otherwise `table` gives True, `reference`
+        False, and `auto` True if this saves time.
         """
         least = self.use_from if self._functions else self.load_from
         if engine == "reference" or (engine == "auto" and size < least):
@@ -148,17 +148,21 @@ class Kernels:
         return bool(self._functions)
 
     def choose(self, function: Callable[P, R], compiled: bool) -> Callable[P, R]:
-        """Return the compiled copy of an entry kernel if `compiled`, else the function itself."""
+        """Return the machine code of an entry kernel if `compiled`, else the function itself."""
         return self.compiled(function) if compiled else function
 
     def compiled(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Return the compiled copy of an entry kernel. Raises KeyError if there is none yet."""
+        """Return the machine code of an entry kernel. Raises KeyError if it is not loaded."""
         if not self._functions:
             self._load(0)
         return cast(Callable[P, R], self._functions[function.__name__])
 
     def _load(self, size: int) -> None:
-        """Load the object file once; if it is missing and the work is large, have it compiled."""
+        """Load the object file, at most once; if none exists and the work is large, have it
+        compiled.
+
+        `size`: of the work, in bytes of text or in numbers.
+        """
         with self._lock:
             if not self._functions and not self._is_useless:
                 self._load_now(size)
@@ -180,7 +184,7 @@ class Kernels:
             self._is_useless = True
 
     def marked(self) -> Iterator[FunctionType]:
-        """Import the modules, and yield their marked functions."""
+        """Import the modules of the group, and yield the functions that are marked as kernels."""
         for module in map(importlib.import_module, self.modules):
             for value in vars(module).values():
                 is_own = getattr(value, "__module__", None) == module.__name__
@@ -188,10 +192,10 @@ class Kernels:
                     yield value
 
     def copies(self, compiler: Callable[[FunctionType, str], object]) -> dict[str, object]:
-        """Return the results of `compiler` for copies of the marked functions, by name.
+        """Copy the marked functions, and return for each name what `compiler` makes of the copy.
 
-        A copy calls the results for other copies, not the functions. Raises ValueError if two
-        functions have the same name.
+        `compiler` gets a copy and its mark. Each copy calls the results for the other copies, not
+        the original functions. Raises ValueError if two functions have the same name.
         """
         made: dict[FunctionType, object] = {}
         spaces = {module: dict(vars(importlib.import_module(module))) for module in self.modules}

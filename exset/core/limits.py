@@ -41,11 +41,12 @@ class Limits:
                 raise ValueError(f"{item.name} must be a whole number from 0, not {value!r}")
 
     def most_bytes(self, stored: int) -> int:
-        """Return how many bytes an array may have at most if its file stores `stored` bytes."""
+        """Return the most bytes that an array may have if it takes `stored` bytes of its file."""
         return max(self.max_array, MOST_COMPRESSED * stored)
 
     def with_(self, **values: int | str) -> "Limits":
-        """Return a copy with other values for these limits: numbers or decimal strings.
+        """Return a copy in which `values` replace limits: name=value, a number or a decimal
+        string.
 
         Raises ValueError for an unknown limit, and for a value that is not a whole number from 0.
         """

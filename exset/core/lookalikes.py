@@ -44,7 +44,10 @@ def foreign(data: bytes) -> str | None:
 
 
 def converted(data: bytes) -> str | None:
-    """Return advice if every line feed in binary data follows a carriage return, else None."""
+    """Return advice if binary data look converted from LF to CRLF line ends, else None.
+
+    They look so if every line feed follows a carriage return.
+    """
     feeds = data.count(b"\n")
     if feeds < 2 or data.count(b"\r\n") < feeds:
         return None
@@ -52,7 +55,7 @@ def converted(data: bytes) -> str | None:
 
 
 def look_alike(found: bytes) -> str | None:
-    """Return advice if a text begins with a character that imitates an ASCII one, else None."""
+    """Return advice if the first character is not ASCII, but looks like it; else None."""
     if found and found[0] in _CP1252:
         return "this is a Windows character, such as a curved quotation mark: write a plain one"
     char = found.decode("utf-8", "ignore")[:1]

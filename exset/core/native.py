@@ -17,11 +17,11 @@ _engines: list[object] = []
 
 
 def link(data: bytes) -> dict[str, Function]:
-    """Return the functions in the result of `exset.compiler.objects.compile_group`, by name.
+    """Load object files, and return their functions by name.
 
-    The functions raise TypeError for a wrong number or wrong types of arguments, as machine code
-    would otherwise write to wrong addresses. Raises OSError if the code needs a function that is
-    missing.
+    `data`: what `exset.compiler.objects.compile_group` returned. The functions raise TypeError for
+    a wrong number or wrong types of arguments, as machine code would otherwise write to wrong
+    addresses. Raises OSError if the code needs a function that is missing.
     """
     head, _, code = data.partition(b"\n")
     described = json.loads(head)
@@ -50,7 +50,7 @@ def link(data: bytes) -> dict[str, Function]:
 
 
 def _first(variants: list[Function]) -> Function:
-    """Return a function that calls the first variant that accepts the arguments."""
+    """Return a function that calls the first of `variants` that accepts its arguments."""
     if len(variants) == 1:
         return variants[0]
 
@@ -66,10 +66,13 @@ def _first(variants: list[Function]) -> Function:
 
 
 def _checked(run: Callable[[object], int], takes: list[Any], gives: str) -> Function:
-    """Return a function that checks its arguments, calls `run` on slots, and returns the results.
+    """Return a Python function that checks the types of its arguments, and then calls machine
+    code.
 
-    takes: for each number, its `struct` code; for each array, its dtype, its number of dimensions,
-    and whether the kernel writes to it. gives: the `struct` codes of the results.
+    `run`: the machine code, which takes and leaves values in an array of 64-bit slots. `takes`:
+    for each number, its `struct` code; for each array, its dtype, its number of dimensions, and
+    whether the code writes to it; None for an argument that must be None. `gives`: the `struct`
+    codes of the results.
     """
     kinds = [
         (np.dtype(each[0]), each[1], each[2]) if isinstance(each, list) else each for each in takes

@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 
 
 def part_of(item: str | os.PathLike[str]) -> str | None:
-    """Return which part of a file a unit of work is, such as `2/8`; None for a whole file."""
+    """Return which part of its file a unit of work is, such as `2/8`; None: the whole file."""
     part: str | None = None if isinstance(item, str) else getattr(item, "part", None)
     return part
 
@@ -42,7 +42,11 @@ class Outcome(Generic[Item, Value]):
 
 
 def outcome_of(item: Item, result: Callable[[], Value]) -> Outcome[Item, Value]:
-    """Call a function; return its value, FormatError, OSError or lack of memory as an outcome."""
+    """Call a function; return its value, or its FormatError, OSError or lack of memory, as an
+    outcome.
+
+    `item`: the file that the function works on.
+    """
     try:
         try:
             return Outcome(item, result())
@@ -54,7 +58,7 @@ def outcome_of(item: Item, result: Callable[[], Value]) -> Outcome[Item, Value]:
 
 
 def died(item: Item) -> Outcome[Item, Value]:
-    """Return the outcome of a file whose process died."""
+    """Return the outcome for a file whose worker process died: an error that says so."""
 
     def fail() -> Value:
         why = "the worker process of this file died"
@@ -65,7 +69,7 @@ def died(item: Item) -> Outcome[Item, Value]:
 
 @dataclass(frozen=True)
 class Batch(Generic[Value]):
-    """What a process sends back: a value or an error for each file of a batch, and its time."""
+    """What a worker returns for a batch: a value or an error for each file, and the seconds."""
 
     results: list[tuple[Value | None, FormatError | OSError | None]]
     seconds: float

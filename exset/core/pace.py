@@ -24,9 +24,10 @@ _SLOWEST_START = 1.0
 
 @dataclass
 class Pace:
-    """The time that a file takes, measured on the files that are done.
+    """Estimates how long a file takes, from the files that are done.
 
-    `count`: the number of all files. `workers`: the number of processes that may work.
+    `count`: the number of all files. `workers`: the number of processes that may work. `done`: how
+    many files are done.
     """
 
     count: int
@@ -39,27 +40,27 @@ class Pace:
     """The seconds that a process needs to start: at most what this process has used so far."""
 
     def add(self, files: int, seconds: float) -> None:
-        """Count files that are done, and the seconds that one process worked on them."""
+        """Record that `files` more files are done, on which one process worked for `seconds`."""
         self.done += files
         # The first file loads modules: what it took says little of the others.
         new = seconds / files
         self.cost = new if self.cost is None else min(new, (self.cost + new) / 2)
 
     def size(self, left: int) -> int:
-        """Return the number of files for the next batch; `left`: how many are not yet submitted."""
+        """Return the size of the next batch; `left`: how many files are not in a batch yet."""
         if self.cost is None:
             return 1
         share = left // (_SHARES * self.workers)
         return max(1, min(share, int(_SECONDS / max(self.cost, 1e-6)), _LARGEST))
 
     def short(self) -> int:
-        """Return how many files take only a short time; after them, decide again."""
+        """Return how many files one process does in a short time, after which it is asked again."""
         if self.cost is None or self.done < _FEW:
             return 1
         return max(1, int(_SHORT / max(self.cost, 1e-6)))
 
     def saves_time(self) -> bool:
-        """Return whether the files that are left take so long that more processes save time."""
+        """Return whether the files that are left would be done earlier by more processes."""
         if self.workers < 2 or self.cost is None or self.done < _FEW:
             return False
         left = self.cost * (self.count - self.done)
@@ -67,7 +68,7 @@ class Pace:
 
 
 def is_small(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is that of a small file, which needs little work.
+    """Return whether the file at a path is small, so that it needs little work.
 
     A part of a large file, standard input and a missing file count as small; a folder does not.
     """

@@ -39,13 +39,16 @@ class FilePart(os.PathLike[str]):
         return self.path
 
     def of(self, size: int) -> slice:
-        """Return the slice of `size` items for this part; parts differ by at most one item."""
+        """Return the slice of a sequence of `size` items that this part of the file handles.
+
+        The parts differ by at most one item.
+        """
         return slice(size * self.rank // self.count, size * (self.rank + 1) // self.count)
 
 
 @dataclass(frozen=True)
 class PartState:
-    """The state of a part of a file after it was read, besides its findings.
+    """What joining the parts of a file needs to know about one part, besides its findings.
 
     is_certain: if False, the file must be read as a whole. start: the byte offset of the part.
     lines: how many line ends it has. expanded: how much it counts towards the limit `max_expand`.
@@ -62,7 +65,10 @@ class PartState:
 
 
 class Parts(Sequence[Item]):
-    """The units of work of files; a large file has several units. Each unit is made on access."""
+    """The units of work for some files: a small file is one unit, a part of a large file is one.
+
+    Each unit is made on access.
+    """
 
     def __init__(
         self,
@@ -71,11 +77,11 @@ class Parts(Sequence[Item]):
         part: Callable[[Item, int, int], Item],
         ranks: range | None = None,
     ) -> None:
-        """Take the files, and the number of parts of each file.
+        """Take the files `items`, and into how many parts each is divided, `counts`.
 
-        part: returns a part of a file, for the file, the rank of the part from 0, and the number
-        of parts; exset does not call it for a file with one part. ranks: the indices of the units
-        to take, by default all.
+        `part` makes one part, from the file, the index of the part, and the number of parts; a
+        file with one part is its own unit. `ranks`: the indices of the units to take, by default
+        all.
         """
         self.items = items
         self.counts = counts
@@ -102,7 +108,7 @@ class Parts(Sequence[Item]):
 def divided(
     items: Sequence[Item], counts: Sequence[int], part: Callable[[Item, int, int], Item]
 ) -> Sequence[Item]:
-    """Return the units of work of files; the arguments are the same as for `Parts`."""
+    """Return the units of work for some files; the arguments are the same as for `Parts`."""
     return items if all(count == 1 for count in counts) else Parts(items, counts, part)
 
 
@@ -112,11 +118,12 @@ def whole(
     units: Sequence[object],
     join: Callable[[Item, Sequence[Value]], Value],
 ) -> Generator[Outcome[Item, Value], None, None]:
-    """Yield the outcome of each file, made from the outcomes of its units.
+    """Join the outcomes of parts, and yield one outcome for each file.
 
-    units: the result of `divided` for the files. join: joins the values of the parts of a file, in
-    order; it may raise the same errors as the work. If parts of a file have errors, the first of
-    these errors is the error of the file.
+    items: the files. units: what `divided` returned for them. outcomes: one for each unit. join:
+    makes the value of a file from the values of its parts, in order; it may raise the same errors
+    as the work. If parts of a file have errors, the first of these errors is the error of the
+    file.
     """
     with closing(outcomes):
         if not isinstance(units, Parts):
@@ -134,7 +141,7 @@ def whole(
 
 
 def parts_of(count: int, size: int) -> int:
-    """Return into how many parts a file of `count` samples is divided; a part has up to `size`."""
+    """Return into how many parts to divide a file of `count` samples; each has at most `size`."""
     return max(1, -(-count // size))
 
 

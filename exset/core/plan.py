@@ -29,14 +29,14 @@ class Unit:
 
     @classmethod
     def of(cls, item: str | os.PathLike[str]) -> "Unit":
-        """Return the unit of a path, or of an object with a path; nothing is opened."""
+        """Return the unit for a path, or for an object with a path; do not open the file."""
         path = os.fsdecode(item)
         size, changed = _status(path)
         return cls(path, part_of(item), output_of(item), size, changed)
 
 
 class PlanWritten(Exception):
-    """Raised after the plan is written, so that no work starts; the command succeeds."""
+    """Raised when the plan is written, to end the command successfully before any work."""
 
     def __init__(self, path: str, units: int) -> None:
         super().__init__(path, units)
@@ -45,7 +45,7 @@ class PlanWritten(Exception):
 
 
 def write_plan(path: str, items: Sequence[Item]) -> PlanWritten:
-    """Write a plan with a unit for each item; return the exception that ends the command."""
+    """Write a plan to `path`, with a unit for each item; return the exception to raise then."""
     files.write(path, _lines(items))
     return PlanWritten(path, len(items))
 

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @cache
 def found(group: str, kind: type[T]) -> tuple[T, ...]:
-    """Import all entry points of a group; each must be an object of the class `kind`.
+    """Import the entry points of the group `group`; each must be an object of the class `kind`.
 
     If an entry point cannot be used, raises FormatError, which names it and its package.
     """
@@ -25,20 +25,23 @@ def found(group: str, kind: type[T]) -> tuple[T, ...]:
 
 
 def points(group: str) -> metadata.EntryPoints:
-    """Return the entry points of a group, not imported. Raises OSError if they cannot be read."""
+    """List the entry points of a group without importing them. Raises OSError if this fails."""
     with with_file_name("the entry points of installed packages"):
         return metadata.entry_points(group=group)
 
 
 def import_error(point: str, why: str) -> FormatError:
-    """Return the error for an entry point, or for a format from it, that exset cannot use."""
+    """Return the error for an entry point `point` that exset cannot use; `why`: the reason."""
     return FormatError(
         f"{point} cannot be used: {why}", hint="repair the package, or uninstall it", code="plugin"
     )
 
 
 def loaded(point: metadata.EntryPoint, kind: type[T]) -> T:
-    """Import an entry point. Raises FormatError if this fails, or if it is no object of `kind`."""
+    """Import the object that an entry point names.
+
+    Raises FormatError if this fails, or if it is no object of the class `kind`.
+    """
     package = "" if point.dist is None else f" of the package {point.dist.name}"
     title = f"the entry point {point.name!r} ({point.value}){package}"
     try:

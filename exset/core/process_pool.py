@@ -21,7 +21,12 @@ _stop: Event | None = None
 
 
 def begin(log_lock: Lock, stop: Event) -> None:
-    """Set up a worker process, so that an interrupt ends only a call, and prints no traceback."""
+    """Set up a worker process before its first call.
+
+    An interrupt then ends only the current call, and prints no traceback. `stop`: set when all
+    workers must stop. `log_lock`: the worker that takes it first logs messages; the others log
+    none.
+    """
     global _stop
     _stop = stop
     os.environ.setdefault(threads.ENVIRONMENT, "1")  # the processes already use the cores
@@ -42,7 +47,7 @@ def _end_with_parent() -> None:
 
 
 def run_call(fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call a function in a worker process; an interrupt stops all workers."""
+    """Call `fn` in a worker process; if an interrupt comes, all workers stop."""
     assert _stop is not None
     if _stop.is_set():  # the call was submitted before the stop
         raise KeyboardInterrupt
@@ -68,7 +73,7 @@ class Processes(Executor):
         self._pool = self._started(jobs)
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        """Call a function in a process; the function, its arguments and its result are pickled."""
+        """Call `fn` in one of the processes; `fn`, its arguments and its result are pickled."""
         with uninterrupted():
             try:
                 return self._pool.submit(run_call, fn, *args, **kwargs)
@@ -77,14 +82,21 @@ class Processes(Executor):
                 return self._pool.submit(run_call, fn, *args, **kwargs)
 
     def alone(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call a function in a new process. Raises BrokenExecutor if the process dies."""
+        """Call `fn` in a new process, and return its result.
+
+        Raises BrokenExecutor if the process dies.
+        """
         with self._started(1) as pool:
             with uninterrupted():
                 future = pool.submit(run_call, fn, *args, **kwargs)
             return future.result()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the processes: after all calls, or with `cancel_futures` after the current calls."""
+        """End the processes when all calls are done; with `cancel_futures`, only the running
+        calls.
+
+        `wait`: return after the processes have ended.
+        """
         if cancel_futures:
             self._stop.set()
         self._pool.shutdown(wait, cancel_futures=cancel_futures)
@@ -97,7 +109,10 @@ class Processes(Executor):
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Block interrupts in this context, and in processes that start in it until they are ready."""
+    """Block interrupts while this context runs, also in processes that start in it.
+
+    These processes stop blocking interrupts when they are ready.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -37,7 +37,11 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 @contextmanager
 def task(action: str, name: str, total: int | None) -> Iterator[None]:
-    """Begin a task; inside another task, exset reports only the progress of the inner task."""
+    """Report that work on a file begins, for as long as this context runs.
+
+    `action`: what is done, as a verb. `name`: the file. `total`: how many bytes it has, or None.
+    Inside another task, exset reports only the progress of the inner task.
+    """
     begun = Task(action, name, total)
     _tasks.append(begun)
     try:
@@ -49,13 +53,13 @@ def task(action: str, name: str, total: int | None) -> Iterator[None]:
 
 
 def end() -> None:
-    """End all tasks, also tasks of generators that were not closed after an error."""
+    """End all tasks. A generator that an error left unfinished cannot end its own."""
     _tasks.clear()
     _report_end()
 
 
 def advance(count: int) -> None:
-    """Count bytes as done in the current task, if there is one."""
+    """Report that `count` more bytes of the current task are done; without a task, do nothing."""
     if _listener is not None and _tasks:
         _tasks[-1].done += count
         _listener(_tasks[-1])

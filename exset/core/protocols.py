@@ -79,16 +79,16 @@ class ChunkReporter(Protocol):
 
 
 class Tally(Protocol):
-    """Counts of a model, made from its chunks; a dataclass that a journal can store.
+    """Counts that summarise a model, made from its chunks; a dataclass that a journal can store.
 
     It is made with one argument, `detailed`: whether to count also numbers that take longer.
     """
 
     def add(self, model: Any, /) -> None:
-        """Add the next chunk."""
+        """Count the next chunk of the model."""
 
     def merge(self, other: Any, /) -> None:
-        """Add the counts of the next part of the model."""
+        """Add the counts of the next part of the model, which another `Tally` made."""
 
     def report(self) -> Summary:
         """Return the summary. Add nothing after this call."""
@@ -112,7 +112,7 @@ class CheckOptions:
 
 
 class ModelCheck(Protocol):
-    """Checks the models of a file, in their order, for mistakes that readers accept."""
+    """Checks the models of one file, chunk after chunk, for errors that a reader accepts."""
 
     def __call__(self, model: Model, findings: "Findings", /, *, first: int) -> None:
         """Add a finding for each error and each likely mistake.
@@ -122,7 +122,10 @@ class ModelCheck(Protocol):
 
     @property
     def common(self) -> tuple[str, ...]:
-        """Values that must be equal in all parts of a file; else it is read as a whole."""
+        """Values that must be equal in all parts of a file.
+
+        If they differ, exset reads and checks the file as a whole.
+        """
 
 
 class FileCheck(Protocol):

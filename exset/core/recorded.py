@@ -19,7 +19,7 @@ _NAMED = 8
 
 @dataclass(frozen=True)
 class Record:
-    """Where to keep the outcomes of work, and which share of it to do.
+    """Where to keep the outcomes of work, and which share of the work to do.
 
     path: the journal; or a folder, with a separator at the end, in which the journal of a share is
     `share-I-of-N.jsonl`. header: the first line of the journal. resume: skip the units that the
@@ -42,7 +42,7 @@ class Record:
 
 
 class ShareDone(Exception):
-    """Raised when a share of the work is done; the command succeeds."""
+    """Raised when a share of the work is done, to end the command successfully."""
 
     def __init__(self, record: Record, units: int, failed: int) -> None:
         super().__init__(record, units, failed)
@@ -53,12 +53,12 @@ class ShareDone(Exception):
 
 @dataclass(frozen=True)
 class Summing(Generic[Item, Value]):
-    """Calls `work` on a file, and also returns the checksums of the files that it wrote."""
+    """Calls `work` on a file, and also returns the checksum of the file that the work wrote."""
 
     work: Callable[[Item], Value]
 
     def __call__(self, item: Item) -> tuple[Value, dict[str, str]]:
-        """Return the value of the work, and the checksum of its output file, if any, by path."""
+        """Return the value of the work, and a dictionary: output file to checksum."""
         value = self.work(item)
         target = output_of(item)
         if target is None or target == "-" or (found := checksum(target)) is None:
@@ -67,7 +67,7 @@ class Summing(Generic[Item, Value]):
 
 
 class JournalError(Exception):
-    """Journals that cannot be used for this work; `error` says why.
+    """A journal that cannot be used for this work; the attribute `error` says why.
 
     It is no FormatError, as exset would report a FormatError as a finding of the checked file.
     """
@@ -91,7 +91,7 @@ def recorded(
     kind: object,
     start: Callable[[Sequence[Item]], Generator[Outcome[Item, tuple[Any, dict[str, str]]]]],
 ) -> Generator[Outcome[Item, Any], None, None]:
-    """Yield the outcome of each file, in order: from the journal, or computed and then recorded.
+    """Yield the outcome of each file, in order: from the journal, or from new work, then recorded.
 
     kind: the type of the values. start: runs the work on the files that are not in the journal.
     Raises JournalError if the file of `record` cannot be used as the journal.
@@ -123,8 +123,8 @@ def gathered(
 ) -> Generator[Outcome[Item, Any], None, None]:
     """Yield the outcome of each file, in order, from the journals of all shares.
 
-    Raises JournalError if a journal is of other work, or if a share is missing or not complete;
-    the error names such shares.
+    work: the id of the work. kind: the type of the values. Raises JournalError if a journal is of
+    other work, or if a share is missing or not complete; the error names such shares.
     """
     with _journal_errors():
         _check_complete(items, journals, work)

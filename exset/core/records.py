@@ -79,7 +79,7 @@ def from_json(kind: Any, data: Any) -> Any:
 
 
 def outcome_to_json(outcome: Outcome[Item, Any]) -> dict[str, object]:
-    """Return an outcome as JSON, without its file."""
+    """Return an outcome as JSON: its value or its error, without the file."""
     error = outcome.error
     if error is None:
         return {"value": to_json(outcome.value)}
@@ -91,7 +91,11 @@ def outcome_to_json(outcome: Outcome[Item, Any]) -> dict[str, object]:
 
 
 def outcome_from_json(item: Item, kind: object, data: Mapping[str, Any]) -> Outcome[Item, Any]:
-    """Return the outcome of a file; `kind`: the type of its value. Raises like `from_json`."""
+    """Return the outcome that `outcome_to_json` wrote as `data`.
+
+    item: the file of the outcome. kind: the type of its value. Raises the same errors as
+    `from_json`.
+    """
     if "value" in data:
         return Outcome(item, from_json(kind, data["value"]))
     if "system" in data:

@@ -20,7 +20,7 @@ _ARRAY = ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX")
 
 @dataclass(frozen=True)
 class Shard:
-    """One of `count` shares of the work: every count-th unit; `index` counts from 1."""
+    """One of `count` shares of the work. Share `index` (from 1) has every count-th unit."""
 
     index: int
     count: int
@@ -31,7 +31,8 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str, environment: Mapping[str, str] = os.environ) -> "Shard":
-        """Parse a share: `2/8`, or `auto` for the share that the environment of a cluster gives.
+        """Parse the name of a share: `2/8`; or `auto`: take it from a cluster's environment
+        variables.
 
         Raises ValueError for another text, and for an environment that names no share.
         """
@@ -44,7 +45,10 @@ class Shard:
 
     @classmethod
     def of_environment(cls, environment: Mapping[str, str]) -> "Shard":
-        """Return the share of this task; in a Slurm array, count the tasks of all its jobs."""
+        """Return the share that a cluster's environment variables give to this task.
+
+        In a Slurm array, the shares are the tasks of all its jobs.
+        """
         pairs = [(environment.get(rank, ""), environment.get(size, "")) for rank, size in _RANKS]
         found = [tuple(map(int, pair)) for pair in pairs if all(map(str.isdecimal, pair))]
         rank, size = found[0] if found else (0, 1)
@@ -61,7 +65,7 @@ class Shard:
         return cls(rank + 1, size)
 
     def of(self, items: Sequence[Item]) -> Sequence[Item]:
-        """Return those of `items` that are in this share, in order."""
+        """Return the `items` that belong to this share, in order."""
         return items[self.index - 1 :: self.count]
 
     def __str__(self) -> str:

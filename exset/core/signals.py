@@ -24,9 +24,9 @@ _cleanups: list[Callable[[], object]] = []
 
 @contextmanager
 def cleanup_on_signal(cleanup: Callable[[], object]) -> Iterator[None]:
-    """Call a function if a signal ends the program inside this context.
+    """Call `cleanup` if a termination signal ends the program while this context runs.
 
-    OSErrors of the function are ignored, as a file to remove may not exist.
+    OSErrors of `cleanup` are ignored, as a file to remove may not exist.
     """
     _cleanups.append(cleanup)
     try:
@@ -36,7 +36,10 @@ def cleanup_on_signal(cleanup: Callable[[], object]) -> Iterator[None]:
 
 
 def install_handlers() -> None:
-    """Handle termination signals, except ignored ones (nohup). Only the main thread can do this."""
+    """Handle termination signals, unless they are ignored, as by nohup.
+
+    Only the main thread can do this; in another thread, nothing changes.
+    """
     if current_thread() is not main_thread():
         return
     for number in SIGNALS:

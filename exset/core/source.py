@@ -59,19 +59,20 @@ class Source:
         return self.start + len(self.content)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Return the line and column of a byte, or of the end of the data; both count from 1.
+        """Return the line and column of the byte at an offset, or of the end of the data.
 
-        LF, CRLF and a lone CR end a line. Columns count characters of UTF-8; an invalid byte
-        counts as one. Raises ValueError for an offset outside the data.
+        Both count from 1. LF, CRLF and a lone CR end a line. Columns count characters of UTF-8; an
+        invalid byte counts as one. Raises ValueError for an offset outside the data.
         """
         row = self._row(offset)
         return row + self.first_line, self._column(row, offset - self.start)
 
     def around(self, offset: int, reach: int) -> tuple[str, int]:
-        """Return the text within `reach` (> 0) bytes of a byte, and the column of its start.
+        """Return the text around the byte at an offset, and the column at which this text starts.
 
-        The text is a part of one line. The time does not depend on the length of the line. Raises
-        ValueError for an offset outside the data.
+        The text has up to `reach` (> 0) bytes before and after the offset, all of one line. The
+        time does not depend on the length of the line. Raises ValueError for an offset outside the
+        data.
         """
         row = self._row(offset)
         start, stop = self._bounds(row)
@@ -81,10 +82,10 @@ class Source:
         return _decode(self.data[low:high]), self._column(row, low)
 
     def moved(self, offset: int, more: bytes) -> "Source":
-        """Return the data from an offset on, with the bytes `more` at the end.
+        """Return a source with this source's data from `offset` on, followed by the bytes `more`.
 
-        The result begins at the start of a character, up to 3 bytes before the offset, and never
-        inside a line end. Raises ValueError for an offset outside the data.
+        It begins at the start of a character, up to 3 bytes before the offset, and never inside a
+        line end. Raises ValueError for an offset outside the data.
         """
         if not self.start <= offset <= self.end:
             raise ValueError(f"offset {offset} is outside {self.start}-{self.end}")
@@ -117,7 +118,7 @@ class Source:
 
     @cached_property
     def _tallies(self) -> "array[int]":
-        """The number of characters before each block, to find columns in very long lines."""
+        """How many characters precede each block of the data, to find columns fast."""
         edges = [self._boundary(edge) for edge in range(0, len(self.data) + 1, _BLOCK)]
         counts = (len(_decode(self.data[low:high])) for low, high in pairwise(edges))
         return array("q", accumulate(counts, initial=0))
@@ -146,9 +147,9 @@ class Source:
         return self._tallies[block] + len(_decode(self.data[edge:offset]))
 
     def _boundary(self, offset: int) -> int:
-        """Return the start of the character that contains an offset.
+        """Return where to split the data near an offset: at the start of the character there.
 
-        If the data are split there, both parts can be decoded.
+        Both parts can then be decoded. `offset`: an index in the data.
         """
         for back in range(1, min(offset, 3) + 1):
             lead = self.data[offset - back]

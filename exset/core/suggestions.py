@@ -12,7 +12,10 @@ _MOST: Final = 1_000
 
 
 def similar(name: str, names: Iterable[str], most: int) -> list[str]:
-    """Return up to `most` similar names, ignoring case, the most similar name first."""
+    """Return up to `most` of the names that are like `name`, the most similar first.
+
+    Upper and lower case make no difference.
+    """
     if len(name) > _LONGEST:
         return []
     from difflib import get_close_matches

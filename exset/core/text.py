@@ -28,7 +28,10 @@ class Advice(str):
 
     @classmethod
     def of(cls, text: str) -> "Advice":
-        """Return the advice in a text with an option and an argument: `<--to ex or to="ex">`."""
+        """Return the advice in a text that has an option and an argument.
+
+        They are written as `<--to ex or to="ex">`.
+        """
         return cls.both(_SPELLED.sub(r"\2", text), _SPELLED.sub(r"\1", text))
 
     @classmethod
@@ -55,7 +58,10 @@ def counted(count: int, noun: str) -> str:
 
 
 def out_of_bounds(what: str, index: object, count: int) -> str:
-    """Return the message for an index beyond `count` items; what: `row` or `index`."""
+    """Return the message for an index that is out of range for `count` items.
+
+    `what`: what the index counts, such as `row` or `index`.
+    """
     last = f"the last one is {count - 1:,}" if count else "there are none"
     return f"no {what} {index}: {last}"
 
@@ -120,10 +126,11 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def pointer(text: str, at: int, size: int, is_cut: bool) -> list[str]:
-    """Return two lines: a text, cut to `WIDTH`, and the carets below it; [] for a blank text.
+    """Return two lines: a text, shortened to `WIDTH` columns, and carets below a place in it.
 
-    The carets are below the characters from index `at` that take `size` bytes; there is at least
-    one caret. `is_cut`: whether the line has more text before `text`.
+    The carets are below the characters from index `at` on that take `size` bytes; there is at
+    least one caret. `is_cut`: whether the line has more text before `text`. Returns an empty list
+    for a blank text.
     """
     if not text.strip(" \t"):
         return []
@@ -154,7 +161,7 @@ def pointer(text: str, at: int, size: int, is_cut: bool) -> list[str]:
 
 
 def _size(char: str) -> int:
-    """Return how many bytes a character has in the file."""
+    """Return how many bytes a character has in the file; an invalid byte has one."""
     return 1 if "\udc80" <= char <= "\udcff" else len(char.encode("utf-8", "surrogatepass"))
 
 

@@ -65,9 +65,11 @@ def ordered(work: Callable[[T], R], items: Iterable[T], threads: int) -> Generat
 
 
 def divided(work: Callable[[int, int], object], total: int, is_large: bool) -> None:
-    """Call `work(low, high)` for ranges of items that together are all `total` items.
+    """Divide `total` items into ranges that together are all items, and call `work(low, high)` for
+    each.
 
-    If the work is large, each of several threads has one range; one of them is the calling thread.
+    `is_large`: whether the work is worth several threads. Then each of them has one range; one of
+    them is the calling thread.
     """
     parts = min(count(), total) if is_large else 1
     if parts < 2:
@@ -82,7 +84,7 @@ def divided(work: Callable[[int, int], object], total: int, is_large: bool) -> N
 
 @cache
 def _pool(threads: int) -> "Executor":
-    """Return the pool of this number of threads; they start when needed, and are kept."""
+    """Return the pool of this number of threads, which start when needed and live on."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(threads, "exset", lambda: setattr(_this, "is_worker", True))
