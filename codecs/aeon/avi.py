@@ -79,7 +79,10 @@ def decode(
 
 
 def _video_stream(chunks: Chunks, findings: Findings) -> int:
-    """Return the number of the first stream of pictures; add a finding for each other stream."""
+    """Return the index, among the streams of the file, of the first one with pictures.
+
+    Adds a finding for each other stream.
+    """
     chosen: int | None = None
     for number, stream in enumerate(chunks.lists(b"strl", *chunks.inside(_list(chunks, b"hdrl")))):
         header = _first(chunks, b"strh", stream)
@@ -100,7 +103,11 @@ def _video_stream(chunks: Chunks, findings: Findings) -> int:
 def _check_codec(
     chunks: Chunks, stream: int, header: int, handler: bytes, findings: Findings
 ) -> None:
-    """Raise FormatError unless one of the two headers of a stream names Motion JPEG."""
+    """Raise FormatError unless one of the two headers of the stream `stream` names Motion JPEG.
+
+    `header`: the index of the chunk `strh`, the first header. `handler`: the codec in it. Adds a
+    finding if the handler differs from `MJPG`.
+    """
     if handler == _CODEC:
         return
     fields = chunks.read(_PICTURE, _first(chunks, b"strf", stream))
@@ -113,7 +120,7 @@ def _check_codec(
 
 
 def _check_order(chunks: Chunks, findings: Findings) -> None:
-    """Add a finding unless the parts of the file are in the order that aeon reads."""
+    """Add a finding if the lists and chunks of the file are not in the order that aeon reads."""
     outermost = chunks.outermost()
     names = [bytes(chunks.forms[each] or chunks.ids[each]) for each in outermost[: _SHOWN + 1]]
     order = " ".join(name.decode("latin-1") for name in names)
@@ -123,8 +130,11 @@ def _check_order(chunks: Chunks, findings: Findings) -> None:
 
 
 def _frames(chunks: Chunks, number: int, has_index: bool, findings: Findings) -> Longs:
-    """Return the indices of the chunks with the frames of a stream, in the order of the index
-    `idx1`.
+    """Return the indices of the chunks that contain the frames of stream `number`.
+
+    They are in the order of the file's index `idx1`. Without a usable `idx1`, they are in file
+    order, and a finding says why. `has_index`: whether the main header says that the file has an
+    index.
     """
     name = b"%02ddc" % number
     movies = chunks.lists(b"movi")
@@ -155,7 +165,11 @@ def _frames(chunks: Chunks, number: int, has_index: bool, findings: Findings) ->
 
 
 def _indexed(chunks: Chunks, movie: int, index: int, frames: Longs, name: bytes) -> Longs | None:
-    """Return the frames in the order of an index; None if it names chunks not in `frames`."""
+    """Return the elements of `frames` in the order of the file's index `idx1`.
+
+    `frames`: the indices of the chunks with the name `name` in the list `movie`. `index`: the
+    chunk `idx1`. Returns None if `idx1` names a chunk that is not in `frames`.
+    """
     fields = chunks.read(_INDEX, index, _SIZE)
     ids = np.ascontiguousarray(fields.strings("entries.ckid").data).view("S4")
     offsets, sizes = (
@@ -172,17 +186,16 @@ def _indexed(chunks: Chunks, movie: int, index: int, frames: Longs, name: bytes)
 
 
 def _list(chunks: Chunks, form: bytes) -> int:
-    """Return the first list that has this form. Raises FormatError if the file has no such
-    list.
-    """
+    """Return the index of the first list of this form. Raises FormatError if there is none."""
     for each in chunks.lists(form)[:1]:
         return each
     raise _refused(chunks, None, f"the file has no list {name_of(form)}")
 
 
 def _first(chunks: Chunks, name: bytes, inside: int) -> int:
-    """Return the first chunk with this name in the list `inside`. Raises FormatError if there is
-    none.
+    """Return the index of the first chunk of this name in the list `inside`.
+
+    Raises FormatError if there is none.
     """
     for each in chunks.named(name, *chunks.inside(inside))[:1]:
         return each
@@ -190,7 +203,7 @@ def _first(chunks: Chunks, name: bytes, inside: int) -> int:
 
 
 def _refused(chunks: Chunks, chunk: int | None, message: str) -> FormatError:
-    """Return the error for a video that exset does not decode."""
+    """Return the error for a video that aeon does not decode; its place is a chunk or the file."""
     place = chunks.whole if chunk is None else chunks.place(chunk)
     hint = "convert it, for example with ffmpeg -i IN -c:v mjpeg -an OUT.avi"
     return FormatError(message, place=place, hint=hint, code="aeon-video")

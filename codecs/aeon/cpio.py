@@ -47,8 +47,7 @@ def decode(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Block:
-    """Decode a block of aeon's cache; the data of its elements are views of the source, not
-    copies.
+    """Decode a block of aeon's cache; the data of its elements are not copied.
 
     engine: the driver, see `exset.codecs.engine.reader`. `findings` collects likely mistakes that
     aeon accepts. Raises FormatError for a file that aeon rejects, on which aeon crashes, or from
@@ -84,7 +83,7 @@ def decode_archive(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Block:
-    """Decode an archive; the data of its files are views of the source, not copies.
+    """Decode an archive; the data of its files are not copied.
 
     Parameters and errors are those of `decode`.
     """
@@ -119,7 +118,10 @@ def salvage(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto"
 
 
 def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, bool]:
-    """Read a block; also return whether the file has the last entry, which aeon does not read."""
+    """Read a block as columns; also return whether it is complete.
+
+    It is incomplete if it ends without the last entry, which aeon does not read.
+    """
     try:
         return read(layout.ARCHIVE, source, limits=limits, engine=engine), True
     except FormatError as error:
@@ -137,7 +139,7 @@ def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, boo
 
 
 def _complete(source: Source, error: FormatError, limits: Limits, engine: Engine) -> Fields:
-    """Read all entries before an error."""
+    """Read only the entries that precede the error."""
     count = error.place.index("entries") if error.place is not None else None
     if not count:
         raise error
@@ -154,7 +156,7 @@ def _truncated(error: FormatError, complete: int, why: str | None) -> FormatErro
 
 
 def _entries(fields: Fields, source: Source, findings: Findings) -> Entries:
-    """Make all entries, including the last one."""
+    """Make the entries from the columns that were read, including the last entry."""
     starts, lengths = fields.spans("entries.data")
     data = Blobs.unchecked(
         data=np.frombuffer(source.view, np.uint8), starts=starts, lengths=compact(lengths)
@@ -168,13 +170,16 @@ def _entries(fields: Fields, source: Source, findings: Findings) -> Entries:
 
 
 def _long(fields: Fields, name: str) -> Longs:
-    """Join the two 16-bit words of each 32-bit number of a field."""
+    """Return the 32-bit numbers of a field, each of which the file stores as two 16-bit words."""
     high, low = (cast(Words, fields[f"entries.{name}_{half}"]) for half in ("high", "low"))
     return high.astype(np.int64) << 16 | low
 
 
 def _names(fields: Fields, source: Source, findings: Findings) -> Strings:
-    """Return the names of the entries without their last byte, which should be a NUL."""
+    """Return the names of the entries without the NUL at the end of each.
+
+    Adds a finding for each name that does not end with a NUL.
+    """
     raw = fields.strings("entries.name")
     last = raw.offsets[1:] - 1
     findings.add_each(
@@ -218,15 +223,16 @@ def _header(entries: Entries, source: Source, limits: Limits, engine: Engine) ->
 
 
 def _without_header(frame: Entries) -> Entries:
-    """Remove the data of the first entry, which are the block's header, and set its name."""
+    """Return `frame` with its first entry changed: without data, which are the block's header."""
     names = [HEADER_NAME, *frame.name.tolist()[1:]]
     data = [b"", *frame.data.tolist()[1:]]
     return frame.with_unchecked(name=Strings.of(names), data=Blobs.of(data))
 
 
 def _padding(fields: Fields, source: Source, findings: Findings) -> int:
-    """Return the number of zero bytes after the archive; 0, and add a finding, if a byte is not
-    zero.
+    """Return how many zero bytes follow the archive.
+
+    If any other byte follows, adds a finding and returns 0.
     """
     after = source.view[fields.end :]
     if not np.any(np.frombuffer(after, np.uint8)):

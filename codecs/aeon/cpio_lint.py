@@ -40,10 +40,9 @@ def report(block: Block, source: Source, begin: int, findings: Findings) -> None
 
 
 def short_records(block: Block) -> str:
-    """Return the end of a message, which names records with fewer elements than others; "" if
-    unknown.
+    """Return the end of a message: which records have fewer elements than the others.
 
-    The names of the elements show to which record each belongs.
+    The names of the elements show to which record each belongs. Returns "" if they do not.
     """
     numbers = record_numbers(block.elements.name)
     if numbers is None or numbers.max() >= len(block):

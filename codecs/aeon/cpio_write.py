@@ -44,11 +44,11 @@ def encode(
 ) -> bytes:
     """Encode a block as aeon would write it, with the times of its entries.
 
-    Of an archive, each entry becomes a record of one element. But if the names of all entries
-    contain record and element numbers, such as `0000012.1.jpg`, the original block is restored.
-    engine: the driver. Raises FormatError for an entry that is not a regular file; with `lossy`
-    the entry is dropped, and `findings` collects the loss. Also raises FormatError if the block
-    has more records than a file of its size can have.
+    If `block` is an archive, each entry becomes a record of one element. But if the names of all
+    entries contain record and element numbers, such as `0000012.1.jpg`, the original block is
+    restored. engine: the driver. Raises FormatError for an entry that is not a regular file; with
+    `lossy` the entry is dropped, and `findings` collects the loss. Also raises FormatError if the
+    block has more records than a file of its size can have.
     """
     made = as_block(block, lossy, Findings() if findings is None else findings)
     data = b"".join(_encoded(made, engine))
@@ -64,10 +64,10 @@ def encode_archive(
 ) -> bytes:
     """Encode an archive as GNU cpio would write it, padded to a multiple of 512 bytes.
 
-    The names for elements of a block contain record and element numbers, and a suffix for the type
-    of contents: `0000012.1.jpg` is the second element of record 12. Raises FormatError for a block
-    whose records have different numbers of elements, and for data that an archive cannot store;
-    with `lossy` these data are dropped, and `findings` collects the losses.
+    The elements of a block get names that contain record and element numbers, and a suffix for the
+    type of contents: `0000012.1.jpg` is the second element of record 12. Raises FormatError for a
+    block whose records have different numbers of elements, and for data that an archive cannot
+    store; with `lossy` these data are dropped, and `findings` collects the losses.
     """
     archive = as_archive(block, lossy, Findings() if findings is None else findings)
     chunks = list(_encoded(archive, engine))
@@ -94,7 +94,7 @@ def _encoded(block: Block, engine: Engine) -> Iterator[Data]:
 
 
 def _encode_entries(entries: Entries, engine: Engine = "auto") -> Iterator[Data]:
-    """Yield the bytes of entries, without copying their data."""
+    """Yield the bytes of the entries, one piece after another, without copying their data."""
     for begin in range(0, len(entries), _CHUNK):
         chunk = entries.take(np.arange(begin, min(begin + _CHUNK, len(entries))))
         status = {word: getattr(chunk, word) for word in STATUS}
@@ -103,8 +103,9 @@ def _encode_entries(entries: Entries, engine: Engine = "auto") -> Iterator[Data]
 
 
 def _interleaved(encoded: bytes, ends: Longs, data: Iterable[Data]) -> Iterator[Data]:
-    """Yield each heading, then the data of its entry. ends: int64, where each heading ends in
-    `encoded`.
+    """Yield the heading of each entry, followed by its data.
+
+    encoded: all headings, one after another. ends: int64, where each heading ends in `encoded`.
     """
     start = 0
     for end, each in zip(ends.tolist(), data, strict=True):
@@ -118,8 +119,10 @@ def _interleaved(encoded: bytes, ends: Longs, data: Iterable[Data]) -> Iterator[
 def _headings(
     name: Strings, lengths: Longs, times: Longs, status: Mapping[str, Words], engine: Engine
 ) -> tuple[bytes, Longs]:
-    """Encode the headings of entries, each with its name; also return the offset of each one's
-    end.
+    """Encode the heading of each entry, which includes its name.
+
+    Return all headings, one after another, and the offset at which each ends. lengths: the sizes
+    of the entries' data. status: the other fields of the headings.
     """
     count = len(name)
     terminated = np.insert(name.data, name.offsets[1:], 0)
@@ -147,7 +150,8 @@ class BlockWriter:
     """Writes a block of aeon's cache, record by record, to a seekable file.
 
     Like aeon, it first writes a header of zeros, and `close` replaces this header. clock: a
-    function that returns the time for each entry. Raises OSError if `file` cannot be written.
+    function that returns the time that a new entry gets. Raises OSError if `file` cannot be
+    written.
     """
 
     def __init__(self, file: BinaryIO, clock: Callable[[], float] = time.time) -> None:
@@ -163,7 +167,7 @@ class BlockWriter:
         self._add(HEADER_NAME, bytes(HEADER_SIZE))
 
     def write(self, record: Sequence[Data]) -> None:
-        """Add a record. The caller must not change its elements before `close`."""
+        """Add a record, given the data of its elements, which must not change before `close`."""
         for data in record:
             self._add(element_name(self.records, self._element), data)
             self._element += 1

@@ -103,9 +103,9 @@ Webp = cs.Struct(
 
 
 def _directory(order: str) -> cs.Struct:
-    """Return the layout of the first directory of a TIFF. order: "little" or "big".
+    """Return the layout of the first directory of a TIFF; order: "little" or "big" endian.
 
-    A number of two bytes is in the first half of its value.
+    Each value has four bytes; a number of two bytes is in the first two.
     """
     two, four = (cs.Int16ul, cs.Int32ul) if order == "little" else (cs.Int16ub, cs.Int32ub)
     entry = cs.Struct("tag" / two, "type" / two, "count" / four, "value" / cs.Bytes(4))

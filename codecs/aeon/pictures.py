@@ -60,8 +60,9 @@ class Header:
 
     @property
     def sizes(self) -> tuple[tuple[int, int], ...]:
-        """The pairs (width, height) that the decoded picture may have: two if it may be
-        rotated.
+        """The sizes (width, height) that the decoded picture may have.
+
+        They are two if Exif data may rotate the picture by a quarter.
         """
         size = self.width, self.height
         return (size, size[::-1]) if self.has_exif else (size,)
@@ -128,7 +129,10 @@ def _of_tiff(
     limits: Limits,
     engine: Engine,
 ) -> Header | None:
-    """Return the header in the first directory of a TIFF; None if width or height is missing."""
+    """Return the header of a TIFF, from its first directory; None if it lacks width or height.
+
+    head: the layout of the file's first bytes. directory: the layout of a directory.
+    """
     offset = number_of(read(head, Source("picture", data), limits=limits, engine=engine), "offset")
     if offset >= len(data):
         return None

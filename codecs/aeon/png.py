@@ -24,7 +24,7 @@ _COLOUR_TYPE: Final = 17
 def chunks(
     data: bytes, *, limits: Limits = DEFAULT, engine: Engine = "auto"
 ) -> list[tuple[bytes, bytes]]:
-    """Return the type and all bytes of each chunk, up to and including the chunk IEND.
+    """Return the type of each chunk, and all its bytes, up to and including the chunk IEND.
 
     Raises FormatError for a file that ends inside of a chunk.
     """
@@ -39,11 +39,11 @@ def chunks(
 
 
 def with_grey_palette(data: bytes) -> bytes | None:
-    """Return a PNG in whose palette colour i is grey of the level i; None for a PNG without a
-    palette.
+    """Return a copy of a PNG in which colour i of the palette is the grey level i.
 
-    Decoding it gives palette indices. Transparency is left out, because a decoder may blend
-    colours with it. Raises FormatError for a truncated file.
+    So decoding it gives palette indices. Transparency is left out, because a decoder may blend
+    colours with it. Returns None for a PNG without a palette. Raises FormatError for a truncated
+    file.
     """
     if not data.startswith(SIGNATURE):
         return None

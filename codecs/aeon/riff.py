@@ -31,7 +31,7 @@ _OTHER: Final = "the file is truncated, damaged, or not a RIFF file"
 
 @dataclass(frozen=True)
 class Chunks:
-    """All chunks of a file, in file order; a list is a chunk, and the chunks in it come after it.
+    """All chunks of a file, in file order; a list is a chunk, and the chunks in it follow it.
 
     ids: the name of each chunk, four bytes. forms: the form of each list, four bytes; b"" for a
     chunk that is not a list. begins, ends: int64, the offsets in the source at which the data of
@@ -75,13 +75,13 @@ class Chunks:
         return np.flatnonzero(is_first | (self.begins > np.roll(last, 1))).tolist()
 
     def data(self, chunk: int, before: int = 0) -> memoryview:
-        """Return the data of a chunk, preceded by the `before` bytes before the data."""
+        """Return the data of a chunk; with `before`, also that many bytes in front of the data."""
         return self.source.view[int(self.begins[chunk]) - before : int(self.ends[chunk])]
 
     def read(self, layout: Layout, chunk: int, before: int = 0) -> Fields:
-        """Read a chunk's data, and the `before` bytes before them, with a layout.
+        """Read a chunk's data, and the `before` bytes in front of them, with a layout.
 
-        Raises FormatError if the data do not fit the layout.
+        Raises FormatError if they do not fit the layout.
         """
         source = Source(self.source.name, self.data(chunk, before))
         try:
@@ -129,9 +129,10 @@ def read_chunks(
 
 
 def _source_of(source: Source, form: bytes, limits: Limits, engine: Engine) -> list[Source]:
-    """Return the whole file, and the file cut at the size in its header.
+    """Return two sources to try: the whole file, and the file up to the size in its header.
 
-    Raises FormatError for a file of another form, and for a truncated file.
+    form: the form that the file must have. Raises FormatError for a file of another form, and for
+    a truncated file.
     """
     try:
         head = read(_HEAD, source, limits=limits, engine=engine)
@@ -165,7 +166,7 @@ def _chunks(layout: Layout, source: Source, limits: Limits, engine: Engine) -> C
 
 
 def _check_ends(chunks: Chunks, starts: Longs) -> None:
-    """Raise FormatError for a chunk beyond the end, and for a list that ends inside of a chunk.
+    """Raise FormatError if a chunk ends after the end of the file, or a list within a chunk.
 
     starts: the offset of each chunk, and then the offset of the file's end.
     """
@@ -183,8 +184,9 @@ def _check_ends(chunks: Chunks, starts: Longs) -> None:
 
 
 def _damaged(error: FormatError, source: Source) -> FormatError:
-    """Return an error of the engine with its place moved to the end of the file, if it is after
-    it.
+    """Return the error for a damaged file, made from an error of the engine.
+
+    A place after the end of the file becomes the end of the file.
     """
     place, size = error.place or Place(source.name), len(source.view)
     if place.span is not None and place.span.end > size:
@@ -198,7 +200,7 @@ def _names(strings: Strings) -> Names:
 
 
 def number_of(fields: Fields, name: str) -> int:
-    """Return the only value of a field, such as a number in a header."""
+    """Return the only value of a field that occurs once, such as a number in a header."""
     return int(np.asarray(fields[name])[0])
 
 

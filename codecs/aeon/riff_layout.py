@@ -19,11 +19,12 @@ Head = cs.Struct("magic" / cs.Const(b"RIFF"), "size" / cs.Int32ul, "form" / cs.B
 
 
 def _file(padded: Callable[[cs.Construct], cs.Construct]) -> cs.Construct:
-    """Return the layout of a file. padded: a function that adds the padding after a chunk's data.
+    """Return the layout of a RIFF file.
 
-    For the lists of an AVI file that contain chunks, the layout reads the heading of the list,
-    then its chunks. It reads the contents of any other list as plain bytes. The layout ends at an
-    empty chunk of zeros, which the reader adds after the file.
+    padded: a function that adds the padding after a chunk's data. For the lists of an AVI file
+    that contain chunks, the layout reads the heading of the list, then its chunks. It reads the
+    contents of any other list as plain bytes. The layout ends at an empty chunk of zeros, which
+    the reader adds after the file.
     """
     rest = padded(cs.Bytes(this._._.size - 4))
     chunk = cs.Struct(

@@ -19,17 +19,18 @@ PARENT = "parent"
 
 
 class Found(Protocol):
-    """The flat columns of a file, which either driver makes."""
+    """What a driver of the engine read from a file: flat columns, by the path of each field."""
 
     def __getitem__(self, path: str) -> Values:
-        """Return the values of a field."""
+        """Return all values of the field at `path`, in file order."""
 
     def counts(self, path: str) -> np.ndarray[tuple[int], np.dtype[np.integer]]:
-        """Return the number of elements of an array, each time it occurs in the file."""
+        """Return how many elements the array at `path` has, each time it occurs in the file."""
 
     def owners(self, path: str) -> Longs | None:
-        """Return for each value the index of the record that has it; None if no record may lack
-        it.
+        """Return for each value of a field the index of the record that has it.
+
+        Returns None for a field that every record has.
         """
 
 
@@ -38,9 +39,9 @@ class Columns(Mapping[str, Table]):
     """The tables of a file: `columns["root"]`, and a table for each array of records by its path.
 
     A field becomes a column of single values; a row is absent if its record does not have the
-    field. An array becomes a column of lists. The column `parent` has, for each row, the index of
-    the row in the table above to which it belongs. `end` is the offset after the last byte that
-    was read.
+    field. An array of numbers, texts or bytes becomes a column of lists. The column `parent` has,
+    for each row, the index of the row in the table above to which it belongs. `end` is the offset
+    after the last byte that was read.
     """
 
     shape: Shape
@@ -131,10 +132,11 @@ def flattened(shape: Shape, tables: Mapping[str, Table]) -> "Flat":
 
 @dataclass(frozen=True)
 class Flat:
-    """Flat columns, by path. values: the present values of each field.
+    """The columns of all tables, by the path of each field.
 
-    present: whether a field is present, for each row of its table. lengths: for each row, the
-    length of a list, or the number of records in an array.
+    values: the values of each field, without those that are absent. present: whether a field is
+    present, for each row of its table. lengths: for each row, the length of a list, or the number
+    of records in an array.
     """
 
     values: dict[str, Numbers | Strings]
@@ -149,9 +151,10 @@ def _dense(column: TableColumn, path: str) -> Numbers | Strings:
 
 
 def _counts(name: str, table: Table, above: int) -> Longs:
-    """Return how many rows of this table belong to each of the `above` rows of the table above.
+    """Return how many rows of this table belong to each row of the table above it.
 
-    Raises ValueError if the column `parent` is missing or wrong.
+    name: this table's name, for messages. above: how many rows the table above has. Raises
+    ValueError if the column `parent` is missing or wrong.
     """
     parents = table.columns.get(PARENT)
     if not isinstance(parents, Numbers) or parents.values.dtype.kind not in "iu":

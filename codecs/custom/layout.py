@@ -34,7 +34,7 @@ class Layout:
 
     @cached_property
     def labels(self) -> Mapping[str, Mapping[int, str]]:
-        """For each Enum and FlagsEnum, by the path of the field: the names of its numbers."""
+        """The names of the numbers of each Enum and FlagsEnum, by the path of its field."""
         return MappingProxyType(self.shape.tree.labels)
 
     def read(
@@ -64,7 +64,7 @@ class Layout:
     def write(self, columns: Mapping[str, Table], *, engine: Engine = "auto") -> bytes:
         """Return the bytes of a file with the given tables: the inverse of `read`.
 
-        The counts need not be given: exset computes those that Construct computes. Raises
+        Counts that Construct computes may be left out: exset computes them, too. Raises
         FormatError for a value that the layout forbids, and ValueError for tables that do not fit
         the layout.
         """

@@ -30,11 +30,11 @@ def read(shape: Shape, source: Source, limits: Limits, engine: Engine) -> Column
 def columns_of(
     shape: Shape, fields: LazyFields, source: Source, limits: Limits, *, compiled: bool
 ) -> Columns:
-    """Return the columns for fields that were read. Raises FormatError for a text that cannot be
-    decoded.
+    """Make the columns from the fields that the engine read.
 
-    In an array without a count, which ends before the first invalid record, such a text ends the
-    array.
+    compiled: whether to use compiled kernels. Raises FormatError for a text that cannot be
+    decoded. But in an array without a count, which ends before the first invalid record, such a
+    text ends the array.
     """
     texts: dict[str, Strings] = {}
     rest = shape.program.rest

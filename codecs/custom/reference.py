@@ -29,9 +29,10 @@ _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
 
 
 class Parsed:
-    """The flat columns of a file that Construct parsed. end: the offset after its last byte.
+    """The flat columns of a file that Construct itself parsed.
 
-    Raises FormatError where Construct raises an error.
+    end: the offset after the last byte that was read. Raises FormatError where Construct raises an
+    error.
     """
 
     def __init__(self, shape: Shape, source: Source) -> None:
@@ -52,7 +53,7 @@ class Parsed:
         self._walk(root, value if is_struct else {"value": value}, 0)
 
     def __getitem__(self, path: str) -> Values:
-        """Return the values of a field."""
+        """Return all values of the field at `path`, in file order."""
         leaf, values = self._shape.program.leaves[path], self._values[path]
         if leaf.is_number:
             return quiet_nans(np.array(values, leaf.native))
@@ -60,25 +61,27 @@ class Parsed:
 
     @property
     def texts(self) -> dict[str, Strings]:
-        """The columns of texts, by path."""
+        """The columns of the fields that are texts, by path."""
         encodings = self._shape.tree.encodings
         named = [path for path, each in encodings.items() if each.name]
         return {path: Text.unchecked(**vars(Strings.of(self._values[path]))) for path in named}
 
     def counts(self, path: str) -> Longs:
-        """Return the number of elements of an array, each time it occurs in the file."""
+        """Return how many elements the array at `path` has, each time it occurs in the file."""
         return np.array(self._counts[path], np.int64)
 
     def owners(self, path: str) -> Longs | None:
-        """Return for each value the index of the record that has it; None if no record may lack
-        it.
+        """Return for each value of a field the index of the record that has it.
+
+        Returns None for a field that every record has.
         """
         is_optional = path in self._shape.program.owners
         return np.array(self._owners[path], np.int64) if is_optional else None
 
     def _walk(self, node: ir.Node, value: Any, row: int) -> None:
-        """Add the values of a node to the columns. row: the index of the record that contains the
-        node.
+        """Add what Construct parsed for a node to the columns.
+
+        value: what Construct returned for the node. row: the index of the record that contains it.
         """
         match node:
             case ir.Record(construct=cs.Struct()):
@@ -119,7 +122,10 @@ class Parsed:
 
 
 def evaluated(expression: ir.Expression, values: Mapping[str, Any]) -> Any:
-    """Evaluate an expression; `values` has the last value that was read of each field."""
+    """Return the value of an expression.
+
+    `values` has, for each field by its path, the value that was read last.
+    """
     if isinstance(expression, ir.Number):
         return values[expression.path]
     if isinstance(expression, ir.Match):
@@ -133,8 +139,9 @@ def evaluated(expression: ir.Expression, values: Mapping[str, Any]) -> Any:
 
 
 def _with_numbers(con: cs.Construct) -> cs.Construct:
-    """Copy a declaration, and replace each FlagsEnum by its number, because it drops unknown
-    flags.
+    """Copy a declaration with each FlagsEnum replaced by the number that it reads.
+
+    Otherwise Construct would drop flags that have no name.
     """
     if isinstance(con, cs.FlagsEnum):
         return con.subcon

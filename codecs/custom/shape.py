@@ -19,10 +19,9 @@ ROOT = "root"
 
 @dataclass(frozen=True)
 class Shape:
-    """The table and the column that each field becomes.
+    """Says for each field of a declaration which column of which table it becomes.
 
-    tables: for each table, the paths of its columns, by their names. above: for each table but the
-    first, the table whose rows contain its rows. engine: the layout that the engine runs.
+    engine: the layout that the engine runs. Paths are those of the engine's fields.
     """
 
     declaration: Construct
@@ -40,7 +39,7 @@ class Shape:
 
     @property
     def program(self) -> Program:
-        """The program that the engine runs."""
+        """The program into which the engine has converted the declaration."""
         return self.engine.program
 
     @cached_property
@@ -51,7 +50,7 @@ class Shape:
 
     @cached_property
     def tables(self) -> dict[str, dict[str, str]]:
-        """The columns of each table: the path of each field, by the name of its column."""
+        """For each table, by name: the path of the field for each column, by the column's name."""
         found: dict[str, dict[str, str]] = {name: {} for name in (ROOT, *self.records)}
         for path in self.program.leaves:
             if not self.is_hidden(path):
@@ -65,11 +64,11 @@ class Shape:
         return {name: self.table_of(name) for name in self.records}
 
     def is_hidden(self, path: str) -> bool:
-        """Return whether a field has no column, because the lengths of lists already show this
-        count.
+        """Return whether the field at `path` is a count without a column of its own.
 
-        The count of an array of records that may be absent has a column: without this column, an
-        absent array would look like an empty array.
+        The lengths of the counted lists already show it. But the count of an array of records that
+        may be absent has a column: without this column, an absent array would look like an empty
+        array.
         """
         if path not in self.tree.hidden:
             return False
@@ -78,18 +77,19 @@ class Shape:
         return not (is_records and path in self.program.owners)
 
     def table_of(self, path: str) -> str:
-        """Return the name of the table that has a field, or of the table above an array of
-        records.
+        """Return the name of the table with the field at `path`.
+
+        For an array of records, return the table above the array's own table.
         """
         inside = [name for name in self.records if path.startswith(f"{name}.")]
         return max(inside, key=len, default=ROOT)
 
     def is_list(self, path: str) -> bool:
-        """Return whether a field has several values in each row of its table."""
+        """Return whether the field at `path` may have several values in one row of its table."""
         return path in self.program.rows
 
     def below(self, table: str) -> Iterator[str]:
-        """Yield the names of the tables directly below a table: of the arrays in its records."""
+        """Yield the names of the tables of the arrays that are directly in this table's records."""
         return (name for name, above in self.above.items() if above == table)
 
 

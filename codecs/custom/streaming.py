@@ -30,10 +30,10 @@ _WINDOW: Final = 1 << 22
 
 @dataclass(frozen=True)
 class _Parts:
-    """A layout split in two, with the same paths: `head`, the fields before the last array;
-    `records`.
+    """A layout split before its last field, an array of records; paths stay the same.
 
-    name: the name of the array. count: the path of its count; None if it has none.
+    head: the fields before the array. records: the array. name: the name of the array. count: the
+    path of its count; None if it has none.
     """
 
     head: Shape
@@ -44,8 +44,10 @@ class _Parts:
 
 @dataclass(frozen=True)
 class _Joined:
-    """The flat columns of a chunk: the columns of `head`, and of `records`, which has those in
-    `paths`.
+    """The flat columns of one chunk of a file.
+
+    head: the columns of the fields before the array of records. records: the columns of the
+    chunk's records. paths: the paths that are in `records`.
     """
 
     head: Columns
@@ -103,7 +105,7 @@ def _split(shape: Shape) -> _Parts | None:
 
 
 class _Stream:
-    """Reads one file in chunks."""
+    """Reads one file in chunks of records."""
 
     def __init__(
         self, shape: Shape, parts: _Parts, blocks: Blocks, limits: Limits, engine: Engine
@@ -160,8 +162,10 @@ class _Stream:
                 return head
 
     def _records(self, left: int | None, first: int) -> tuple[Columns, FormatError | None]:
-        """Read the records in the held bytes, at most `left`; also return the error at which they
-        end.
+        """Read the complete records in the bytes that are in memory.
+
+        left: how many records the file still has, or None if it has no count. first: the index of
+        the next record, for errors. Also returns the error that ended the records, or None.
         """
         records, source = self._parts.records, self._source
         limits, compiled, wrong = self._limits, self._compiled, None
@@ -186,7 +190,11 @@ class _Stream:
         return Columns(self._shape, self._start + records.end, found, texts)
 
     def _raise_short(self, wrong: FormatError | None, left: int, count: int, first: int) -> None:
-        """Raise the error for a file that has fewer records than its count says."""
+        """Raise the error for a file whose count is larger than the number of its records.
+
+        wrong: the error in the record at which reading stopped, or None. left: how many records
+        were still expected. count: how many were found. first: the index of the first one.
+        """
         if wrong is None:
             wrong = TruncatedError(f"the data end after {first + count} of {first + left} records")
         raise self._moved(wrong, first)
@@ -199,7 +207,7 @@ class _Stream:
         return Source(self._blocks.name, self._held)
 
     def _read_more(self, size: int) -> bool:
-        """Read until `size` bytes are held; return whether any were read."""
+        """Read until `size` bytes are in memory, or the file ends; return whether any were read."""
         blocks, held = [self._held], len(self._held)
         while held < size and (block := next(self._blocks, None)) is not None:
             blocks.append(block)

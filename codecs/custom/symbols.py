@@ -12,10 +12,10 @@ _COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 class _Symbol:
-    """Replaces the context while a function runs, and records the operations of the function as an
-    expression.
+    """Takes the place of `this` when exset calls a function of a declaration.
 
-    Operations that need a value, such as `if` or `len`, raise TypeError.
+    It records what the function computes, as an expression. Operations that need a value, such as
+    `if` or `len`, raise TypeError.
     """
 
     __slots__ = ("expression",)
@@ -62,9 +62,10 @@ for _name in _COMPARISONS:
 
 
 def symbolic(value: object) -> object:
-    """Return the expression that a function computes, or the value itself if it is no function.
+    """Return the expression that a function in a declaration computes.
 
-    Return the function itself if it does more than an expression can.
+    Return the function itself if it does more than an expression can, and any other value
+    unchanged.
     """
     if isinstance(value, ExprMixin) or not callable(value):
         return number_of(value)
@@ -75,5 +76,5 @@ def symbolic(value: object) -> object:
 
 
 def number_of(value: object) -> object:
-    """Return the number of a member of an IntEnum; return other values unchanged."""
+    """Return the number of an IntEnum's member; return any other value unchanged."""
     return int(value) if isinstance(value, enum.IntEnum) else value

@@ -13,7 +13,7 @@ _NOT_ASCII = 0x80
 
 
 class Encoding(NamedTuple):
-    """How the bytes of a field represent its value.
+    """How a field stores a text or bytes.
 
     name: the encoding of a text; "" for bytes. strip: zeros at the end are removed in groups of
     this many bytes; 0 removes nothing.
@@ -23,8 +23,9 @@ class Encoding(NamedTuple):
     strip: int
 
     def decode(self, raw: Strings) -> "tuple[Strings, int | None]":
-        """Return the decoded values of a column, and the first row that cannot be decoded, or
-        None.
+        """Decode a column of stored bytes to UTF-8.
+
+        Also return the index of the first row that cannot be decoded, or None.
         """
         if self.strip:
             raw = _stripped(raw, self.strip)
@@ -50,7 +51,7 @@ class Encoding(NamedTuple):
         return Text.unchecked(**vars(Strings.of(values))), None
 
     def encode(self, values: Strings) -> Strings:
-        """Return the encoded bytes of a column of texts.
+        """Return the bytes to store for each text of a column.
 
         Raises ValueError for a text that the encoding cannot represent.
         """
@@ -63,8 +64,9 @@ class Encoding(NamedTuple):
 
 
 def _stripped(raw: Strings, unit: int) -> Strings:
-    """Remove zeros, `unit` bytes at a time, from the end of each row, as Construct's NullStripped
-    does.
+    """Remove zeros from the end of each row, as Construct's NullStripped does.
+
+    unit: how many zeros are removed together, such as 2 in UTF-16.
     """
     begins, ends = raw.offsets[:-1], raw.offsets[1:].copy()
     tails = (ends - begins) % unit

@@ -101,7 +101,7 @@ class WideTree(Tree):
         return node
 
     def _constant(self, con: Any, path: str, scope: Scope) -> ir.Node:
-        """Convert a constant to a node with the only bytes that it allows."""
+        """Convert a constant to a node that allows only the constant's bytes."""
         inner = _stripped(con.subcon)
         if isinstance(con.value, float) or not isinstance(
             inner, cs.Bytes | cs.FormatField | cs.BytesInteger | cs.StringEncoded
@@ -161,7 +161,10 @@ class WideTree(Tree):
         return self._group(con, path, scope, length, blob)
 
     def _number(self, con: cs.Construct, path: str, suffix: str, scope: Scope) -> ir.Number:
-        """Convert the number that precedes a field, such as its count; it is not a column."""
+        """Convert a number that Construct writes before a field, such as the field's count.
+
+        suffix: added to the field's path, for the number's path. The number is not a column.
+        """
         node = self._node(con, path + suffix, scope)
         if not isinstance(node, ir.Number) or node.is_real:
             refuse(path, f"{type(con).__name__} cannot be a count")
@@ -169,7 +172,7 @@ class WideTree(Tree):
         return node
 
     def _group(self, con: cs.Construct, path: str, scope: Scope, *nodes: ir.Node) -> ir.Record:
-        """Join several nodes that come from one member of a Struct."""
+        """Return a node for one member of a Struct that consists of several nodes."""
         record = ir.Record(con, path, tuple((None, node) for node in nodes))
         self._scopes[record] = {"_": scope}
         return record
@@ -225,9 +228,7 @@ class WideTree(Tree):
         return ir.Test(con, path, condition)
 
     def _switch(self, con: Any, path: str, scope: Scope) -> ir.Node:
-        """Convert a Switch to branches; the paths of a case contain its key, such as
-        `body.3.size`.
-        """
+        """Convert a Switch to branches. In paths, the key of a case follows: `body.3.size`."""
         key = self._expression(con.keyfunc, scope, path)
         labels = self.labels.get(key.path, {}) if isinstance(key, ir.Number) else {}
         values = {label: value for value, label in labels.items()}
@@ -258,7 +259,10 @@ class WideTree(Tree):
 
 
 class Length:
-    """Says that a number counts the elements, or the bytes, of another field, plus `extra`."""
+    """The value of a number that counts the elements, or bytes, of the field at `path`.
+
+    The number is this count plus `extra`.
+    """
 
     def __init__(self, path: str, extra: int) -> None:
         self.path = path
@@ -266,7 +270,7 @@ class Length:
 
 
 def _stripped(con: cs.Construct) -> cs.Construct:
-    """Return a Construct object without the wrappers that change nothing."""
+    """Return a Construct object without the wrappers around it that do not change its bytes."""
     while isinstance(con, cs.Compiled | cs.Enum | cs.Hex | cs.Default) or (
         isinstance(con, cs.Renamed) and con.name is None
     ):
@@ -275,7 +279,7 @@ def _stripped(con: cs.Construct) -> cs.Construct:
 
 
 def nodes_in(node: ir.Node) -> "list[ir.Node]":
-    """Return a node and all nodes in it."""
+    """Return a node and all nodes below it."""
     match node:
         case ir.Record():
             inner = [member for _, member in node.members]

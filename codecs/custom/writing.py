@@ -89,7 +89,10 @@ def _strings(shape: Shape, flat: Flat, path: str) -> Strings:
 
 
 def _exact(values: NDArray[Any], leaf: Leaf, path: str) -> NDArray[Any]:
-    """Return numbers in the dtype of a field. Raises ValueError for a number that does not fit."""
+    """Convert numbers to the dtype of the field `leaf`; `path` names it in errors.
+
+    Raises ValueError for a number that does not fit.
+    """
     if values.dtype == leaf.native:
         return values
     with np.errstate(all="ignore"):
@@ -105,7 +108,10 @@ def _exact(values: NDArray[Any], leaf: Leaf, path: str) -> NDArray[Any]:
 def _computed(
     shape: Shape, flat: Flat, values: Mapping[str, Values], path: str
 ) -> NDArray[Any] | None:
-    """Compute the numbers of a field that is computed; return None for another field."""
+    """Return the numbers of a field that exset computes; None if the user gives the field.
+
+    flat: the columns of the user. values: the values of the other fields, by path.
+    """
     how = shape.tree.computed.get(path)
     if how is None or (isinstance(how, Length) and not shape.is_hidden(path)):
         return None
@@ -122,7 +128,7 @@ def _computed(
 
 
 def _lengths(shape: Shape, flat: Flat, values: Mapping[str, Values], path: str) -> Longs:
-    """Return the number of elements, or of bytes, of a field, each time it occurs."""
+    """Return the number of elements of an array, or of bytes of a text, each time it occurs."""
     if path in flat.lengths:
         lengths = flat.lengths[path]
         is_optional = path in flat.present and path in shape.program.owners
@@ -135,7 +141,11 @@ def _lengths(shape: Shape, flat: Flat, values: Mapping[str, Values], path: str) 
 def _evaluated(
     shape: Shape, flat: Flat, values: Mapping[str, Values], how: object, above: str
 ) -> NDArray[Any]:
-    """Evaluate an expression of a Rebuild for each row. Raises LookupError if it cannot."""
+    """Return the value of an expression of a Rebuild, for each row of its table.
+
+    how: the expression. above: the path of its Struct, with a dot at the end. Raises LookupError
+    if exset cannot compute the expression.
+    """
     if isinstance(how, FuncPath):
         return _lengths(shape, flat, values, above + _name_in(_LENGTH, how))
     if isinstance(how, Path):
@@ -154,9 +164,9 @@ def _evaluated(
 
 
 def _name_in(pattern: re.Pattern[str], expression: object) -> str:
-    """Return the name of the one field in an expression; it must be in the same Struct.
+    """Return the name of the field that an expression consists of, in the same Struct.
 
-    Raises LookupError for another expression.
+    pattern: matches the text of such an expression. Raises LookupError for any other expression.
     """
     found = pattern.fullmatch(repr(expression))
     if found is None:
@@ -165,7 +175,7 @@ def _name_in(pattern: re.Pattern[str], expression: object) -> str:
 
 
 def _padded(shape: Shape, flat: Flat, values: Mapping[str, Values], blob: ir.Blob) -> Strings:
-    """Return texts, filled with zeros up to the size of their field.
+    """Return the texts of a field, filled up with zeros to the size of the field.
 
     Raises ValueError for a text that is too long.
     """
@@ -187,7 +197,10 @@ def _padded(shape: Shape, flat: Flat, values: Mapping[str, Values], blob: ir.Blo
 
 
 def _sizes(shape: Shape, flat: Flat, values: Mapping[str, Values], count: object, path: str) -> Any:
-    """Evaluate the size of a text for each row of its table. Raises ValueError if it cannot."""
+    """Compute the size of a text, from the expression `count`, for each row of its table.
+
+    path: the field of the text. Raises ValueError if exset cannot compute the size.
+    """
     if isinstance(count, int):
         return np.int64(count)
     if isinstance(count, ir.Number) and count.path not in shape.program.owners:
@@ -211,7 +224,10 @@ def _blobs(node: ir.Node) -> dict[str, ir.Blob]:
 
 
 def _check_rows(shape: Shape, flat: Flat, data: bytes) -> None:
-    """Raise ValueError if a value is absent in a row in which the layout has it, or the reverse."""
+    """Raise ValueError if the rows that have a value are not those where the layout has one.
+
+    data: the file that was written; it shows where the layout has a value.
+    """
     owners = shape.program.owners
     if not any(path in flat.present for path in owners):
         return

@@ -22,7 +22,11 @@ _EXACT: Final = 1 << 53  # a 64-bit real holds every whole number up to this
 
 @kernel
 def whole_number(data: Bytes, at: int, size: int, form: int) -> int:
-    """Read a whole number from bytes; an unsigned number of 64 bits must be below 2**63."""
+    """Return the whole number in the `size` bytes of `data` from index `at` on.
+
+    form: a sum of flags of `opcodes`: LITTLE for little-endian, SIGNED for two's complement. An
+    unsigned number of 64 bits must be below 2**63.
+    """
     step = 1
     if form & op.LITTLE:
         at += size - 1
@@ -38,7 +42,10 @@ def whole_number(data: Bytes, at: int, size: int, form: int) -> int:
 
 @kernel
 def real_number(data: Bytes, at: int, size: int, form: int) -> float:
-    """Read an IEEE 754 number from bytes."""
+    """Return the IEEE 754 number in the `size` bytes (2, 4 or 8) of `data` from index `at` on.
+
+    form: `opcodes.LITTLE` if it is little-endian.
+    """
     value = whole_number(data, at, size, form | op.SIGNED)
     if size == 8:
         return float(np.int64(value).view(np.float64))
@@ -55,8 +62,11 @@ def real_number(data: Bytes, at: int, size: int, form: int) -> float:
 
 @kernel
 def calculate(row: CodeRow, ints: Longs, reals: Reals) -> bool:
-    """Compute register a from register b, or from b and c; return False if 64 bits are not
-    enough.
+    """Run one instruction of arithmetic, which sets a register from one or two other registers.
+
+    row: the instruction: its operation, the index of the register to set, and those of the
+    operands. ints, reals: the registers of whole numbers and of reals. Returns False, and sets
+    nothing, if the result may need more than 64 bits.
     """
     opcode = row[0]
     a = row[1]

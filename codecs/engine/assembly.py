@@ -15,7 +15,10 @@ _Row: TypeAlias = list[int]
 
 
 class Assembler:
-    """Appends instructions to a program. used: the paths of the numbers that expressions use."""
+    """Appends instructions to a program.
+
+    used: the paths of the numbers whose values expressions need.
+    """
 
     def __init__(self, used: Iterable[str]) -> None:
         self.program = Program()
@@ -25,7 +28,11 @@ class Assembler:
         self.registers: dict[str, int] = {}
 
     def emit(self, *operands: int, origin: ir.Node | None = None) -> int:
-        """Append an instruction, and return its index. origin: the node that errors will name."""
+        """Append an instruction, and return its index.
+
+        operands: the operation and its operands. origin: the part of the declaration (a node of
+        `ir`) that an error in this instruction names.
+        """
         self.flush()
         return self._append(*operands, origin=origin)
 
@@ -37,12 +44,14 @@ class Assembler:
         return at
 
     def here(self) -> int:
-        """Complete the current block, and return the index of the next instruction."""
+        """Return the index of the next instruction, after ending the current block of numbers."""
         self.flush()
         return len(self.program.code)
 
     def patch(self, at: int, operand: int) -> None:
-        """Set an operand of an instruction to the index of the next instruction."""
+        """Make the instruction at index `at` jump to the next instruction, by setting an
+        operand.
+        """
         self.program.code[at][operand] = self.here()
 
     def register(self, value: int = 0) -> int:
@@ -56,28 +65,34 @@ class Assembler:
         return len(self.program.reals) - 1
 
     def add_constant(self, value: bytes) -> int:
-        """Add constant bytes, and return their offset."""
+        """Add bytes to the constants of the program, and return where they begin there."""
         self.program.constants += [*value]
         return len(self.program.constants) - len(value)
 
     def stream(self) -> int:
-        """Add a stream, and return its number."""
+        """Add a stream, a list that the program fills when it runs, and return its number."""
         self.program.streams += 1
         return self.program.streams - 1
 
     def pair(self) -> int:
-        """Add two streams that grow together, and return the number of the first."""
+        """Add two streams that always have the same length; return the number of the first."""
         self.program.pairs.append(self.program.streams)
         self.program.streams += 2
         return self.program.streams - 2
 
     def feed(self, path: str) -> int:
-        """Add a feed: a column whose values the program needs while it writes."""
+        """Add a feed, and return its number: the column at `path`, for use while writing.
+
+        Programs need the values of such a column, for example because they are counts.
+        """
         self.program.feeds.append(path)
         return len(self.program.feeds) - 1
 
     def flush(self) -> None:
-        """End the block of numbers, and load the numbers that expressions use."""
+        """End the block of adjacent numbers: append one instruction that handles all of them.
+
+        Then append instructions that load the numbers that expressions use into registers.
+        """
         if not self.block:
             return
         numbers, self.block = self.block, []
@@ -106,8 +121,9 @@ class Assembler:
 
 
 def _origin_of(node: ir.Node) -> Origin:
-    """Return a description of an instruction's node, for messages; for a block, of its last
-    number.
+    """Return what an error message says about a node: its kind, its path, and what it demands.
+
+    For a block of numbers, the node is its last number.
     """
     match node:
         case ir.Number():
@@ -133,12 +149,11 @@ def _first_field(expression: ir.Expression | None) -> str | None:
 
 
 def fuse(code: list[_Row]) -> None:
-    """Make superinstructions: change an instruction's operation so that it also runs the next
-    ones.
+    """Change instructions to superinstructions, which also run the instructions after them.
 
-    The next instructions stay in the program, with their operands. So if one of them fails, or its
+    The instructions after a superinstruction stay in the program. If one of them fails, or its
     stream is full, the interpreter can stop before it, and then runs it alone to report the error.
-    A jump into the middle works for the same reason.
+    A jump to one of them works for the same reason.
     """
     for at, row in enumerate(code):
         if row[0] == op.GO and code[row[1]][0] == op.NEXT:
@@ -149,7 +164,10 @@ def fuse(code: list[_Row]) -> None:
 
 
 def _fused(row: _Row, second: _Row, third: _Row, fourth: _Row) -> int:
-    """Return the operation for an instruction; it may also run instructions after it."""
+    """Return the operation that the first of four consecutive instructions gets.
+
+    It is the instruction's own operation, or a superinstruction that also runs those after it.
+    """
     if row[0] == op.TAKE:
         if second[0] == op.EACH and second[2] == row[3]:
             return op.TAKE_EACH

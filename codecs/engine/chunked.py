@@ -47,12 +47,12 @@ class ChunkedLayout:
 
     @cached_property
     def least(self) -> int:
-        """The smallest number of bytes that a record can have."""
+        """The fewest bytes that a record can have."""
         return self.tail.rows[self.path].least
 
     @cached_property
     def stored(self) -> np.dtype[np.generic]:
-        """The dtype of the count in the file."""
+        """The dtype that the count has in the file."""
         return next(iter(self.tail.leaves.values())).dtype
 
     @property
@@ -61,7 +61,7 @@ class ChunkedLayout:
         return self.stored.itemsize
 
     def write_count(self, count: int) -> bytes:
-        """Return the bytes of the count."""
+        """Return the bytes that store the count of records in the file."""
         return np.array(count, self.stored).tobytes()
 
     def write_head(self, fields: Mapping[str, Values]) -> bytes:
@@ -69,10 +69,10 @@ class ChunkedLayout:
         return write(self.head, {path: fields[path] for path in self.head.leaves})
 
     def write_records(self, fields: Mapping[str, Values], written: int = 0) -> bytes:
-        """Return the bytes of the records alone. fields: the columns of a file.
+        """Return the bytes of the records, without the count.
 
-        written: how many bytes of records were written before: for many bytes, compiled code is
-        used.
+        fields: the columns of a file. written: how many bytes of records earlier calls have
+        returned; for a large file, compiled code is used.
         """
         columns = {path: fields[path] for path in self.tail.leaves}
         engine: Engine = "table" if KERNELS.use_compiled(written) else "auto"
@@ -92,11 +92,11 @@ class Shift:
     first: int
 
     def error(self, error: FormatError) -> FormatError:
-        """Return an error with its place in the file, not in the chunk."""
+        """Return the error with its place in the file, given its place in the chunk."""
         return error.changed(self.finding)
 
     def finding(self, finding: Finding) -> Finding:
-        """Return a finding with its place in the file, not in the chunk."""
+        """Return the finding with its place in the file, given its place in the chunk."""
         if (place := finding.place) is None:
             return finding
         return replace(finding, place=place.moved(self.start, self.path, self.first))
@@ -104,7 +104,11 @@ class Shift:
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """A chunk of the records of a file: `source` has them as a small file, `fields` as columns."""
+    """Some consecutive records of a file.
+
+    source: their bytes, after a count of these records, as a small file. fields: their columns.
+    shift: where the chunk is in the file. count: how many records it has.
+    """
 
     fields: Fields
     source: Source
@@ -113,10 +117,10 @@ class Chunk:
 
 
 class ChunkReader:
-    """Reads a file in chunks: first `head`, then `records`.
+    """Reads a file in chunks: first call `head`, then `records`.
 
-    held: the bytes that were read but not yet decoded; the caller may give the first bytes of the
-    file.
+    held: the bytes that were read from the file but not yet decoded. The caller may give the first
+    bytes of the file.
     """
 
     def __init__(
@@ -147,7 +151,10 @@ class ChunkReader:
                 return fields, source
 
     def records(self) -> Iterator[Chunk]:
-        """Yield one or more chunks. Raises FormatError for a truncated or invalid record."""
+        """Yield the records of the file in one or more chunks.
+
+        Raises FormatError for a truncated or invalid record.
+        """
         size = self._layout.size
         while len(self.held) < size and self._read_more():
             pass
@@ -183,11 +190,13 @@ class ChunkReader:
                 self._read_more()
 
     def rest(self) -> tuple[int, int]:
-        """Read the bytes after the records; return their offset and their number."""
+        """Read to the end of the file; return the offset and the number of bytes after the
+        records.
+        """
         return self._start, len(self.held) + sum(map(len, self._blocks))
 
     def halves(self, chunk: Chunk) -> tuple[Chunk, Chunk]:
-        """Split a chunk of two records or more into two chunks."""
+        """Split a chunk of at least two records into two chunks, each with half of the records."""
         size, count = self._layout.size, chunk.count // 2
         end = int(chunk.fields.starts[self._layout.path][count])
         at, first, data = chunk.shift.start + size, chunk.shift.first, chunk.source.data
@@ -197,9 +206,10 @@ class ChunkReader:
         )
 
     def _chunk(self, count: int, first: int) -> Chunk:
-        """Read the first `count` records in the held bytes.
+        """Make a chunk from the first `count` records in the bytes that were read.
 
-        Raises FormatError with a place in the chunk, not in the file.
+        first: the index of the first record in the file. Raises FormatError whose place is counted
+        from the beginning of the chunk.
         """
         if count == 0:
             raise TruncatedError("no record is complete")
@@ -216,8 +226,10 @@ class ChunkReader:
         return read(layout, source, limits=self._limits, engine=engine)
 
     def _without_records(self, start: int, stored: bytes) -> Chunk:
-        """Make the chunk for a count of 0. Raises FormatError for a count that is missing or
-        negative.
+        """Return a chunk without records, for a file whose count is 0.
+
+        start: the offset of the count. stored: the bytes of the count. Raises FormatError if they
+        are incomplete or the count is negative.
         """
         source, shift = Source(self._blocks.name, stored), Shift(self._layout.path, start, 0)
         try:
@@ -226,7 +238,11 @@ class ChunkReader:
             raise shift.error(error) from None
 
     def _raise_truncated(self, start: int, stored: bytes, total: int, first: int) -> NoReturn:
-        """Raise the error for data that end in a record, or for a count that is too large."""
+        """Raise the error for a file that ends within a record, or whose count is too large.
+
+        start: the offset of the count. stored: its bytes. total: its value. first: the index of
+        the record in which the file ends.
+        """
         end = self._blocks.size
         if end is None:
             end = self._start + len(self.held)
@@ -240,11 +256,11 @@ class ChunkReader:
         raise AssertionError("the record is complete")
 
     def _read_more(self, needed: int = 0, patience: float = 0) -> bool:
-        """Read until `needed` bytes, or a window of a file, are held; return whether any were read.
+        """Read until `held` has at least `needed` bytes; return whether any bytes were read.
 
-        patience: for a pipe, the number of seconds to wait until twice the held bytes have
-        arrived. Callers give the time that the last attempt to decode took. So all attempts
-        together take no longer than the waits between them.
+        By default, read a window of a file, or what a pipe has. patience: how many seconds to wait
+        for a pipe to double the bytes in `held`. Callers give the time that their last attempt to
+        decode took. So all attempts together take no longer than the waits between them.
         """
         if self._blocks.size is not None and self._start + needed > self._blocks.size:
             return False

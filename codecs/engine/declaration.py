@@ -46,11 +46,11 @@ class NulString(cs.Construct):  # type: ignore[misc]
 
 
 class Tree:
-    """A checked declaration. root: the root of its nodes.
+    """A declaration that the engine has checked, as a tree of nodes of `ir`.
 
-    Supported are Struct, Array, RepeatUntil, Const, Check, IfThenElse, Pass, Rebuild, the
-    fixed-size numbers, Flag, NulString, Bytes, Padding and Aligned, with `this` expressions.
-    Raises TypeError, which names the object, for any other object.
+    root: the root of the tree. Supported are Struct, Array, RepeatUntil, Const, Check, IfThenElse,
+    Pass, Rebuild, the fixed-size numbers, Flag, NulString, Bytes, Padding and Aligned, with `this`
+    expressions. Raises TypeError, which names the object, for any other object.
     """
 
     def __init__(self, declaration: cs.Construct) -> None:
@@ -63,7 +63,10 @@ class Tree:
         self.root = self._record(declaration, "", None)
 
     def _record(self, con: cs.Struct, path: str, outer: Scope | None) -> ir.Record:
-        """Convert the members of a Struct; each can use the names of members before it."""
+        """Convert a Struct to a node; its members can use the names of members before them.
+
+        path: the path of the Struct. outer: the names that can be used around the Struct.
+        """
         check_hook(con, path)
         scope: Scope = {} if outer is None else {"_": outer}
         members: list[tuple[str | None, ir.Node]] = []
@@ -83,7 +86,7 @@ class Tree:
         return record
 
     def _member(self, con: cs.Construct, name: str | None, path: str, scope: Scope) -> ir.Node:
-        """Convert a member of a Struct.
+        """Convert a member of a Struct to a node; `scope`: the names that it can use.
 
         path: the path of the member; for a member without a name, the path of the Struct.
         """
@@ -185,7 +188,7 @@ def split_declaration(declaration: cs.Struct) -> tuple[cs.Struct, cs.Struct, cs.
 
 
 def _needs_no_name(node: ir.Node) -> bool:
-    """Return whether a node contains no field."""
+    """Return whether a node contains no field, so that the declaration may leave out its name."""
     if isinstance(node, ir.Branch):
         return _needs_no_name(node.then) and _needs_no_name(node.otherwise)
     if isinstance(node, ir.Alignment):
@@ -202,6 +205,9 @@ def _checked_name(member: cs.Renamed, path: str) -> str:
 
 
 def check_hook(con: cs.Construct, path: str) -> None:
-    """Raise TypeError for an object with a hook: a function that Construct calls after parsing."""
+    """Raise TypeError if an object of a declaration has a hook, which the engine would not call.
+
+    A hook is a function that Construct calls after parsing.
+    """
     if con.parsed is not None:
         refuse(path, "a declaration cannot have hooks")

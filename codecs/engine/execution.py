@@ -20,15 +20,19 @@ _ROOM: Final = 1 << 10
 
 
 class TooLarge(Exception):
-    """Raised for an expression whose value needs more than 64 bits; only the reference driver
-    computes it.
+    """Raised for an expression whose value may need more than 64 bits.
+
+    The reference driver, which uses Construct, can compute it.
     """
 
 
 @dataclass(frozen=True)
 class Feeds:
-    """The columns to write, as the arrays that `interpreter.run` takes. total: about the size in
-    bytes.
+    """The columns to write, joined to the arrays that `interpreter.run` takes.
+
+    ints, reals: the values of all feeds, whole numbers and reals. begins: where each feed begins
+    in its array. limits: for each stream, the number of values that its column has. total: the
+    size of all columns, in bytes.
     """
 
     ints: Ints | Longs = field(default_factory=lambda: np.empty(0, np.int32))
@@ -39,11 +43,11 @@ class Feeds:
 
 
 class Execution:
-    """A run of a program on data (to read) or on feeds (to write), and its streams.
+    """One run of a program: it reads data, or it writes the columns in `feeds`.
 
-    most: the largest allowed length of a string, in bytes. rest: the number of records of the
-    array that has no count; -1 for all complete records. Memory grows with the values that were
-    read, never with a count in the file.
+    `self[k]` is stream k, which the run filled. most: the largest allowed length of a string, in
+    bytes. rest: the number of records of the array that has no count; -1 for all complete records.
+    Memory grows with the values that were read, never with a count in the file.
 
     After the run: `ints` are the registers of whole numbers; `counts`, int64, is how many numbers
     each stream has, the same for both streams of a pair; `end` is the last offset.
@@ -95,23 +99,22 @@ class Execution:
 
     @property
     def whole(self) -> int:
-        """If the run stopped in the array without a count, the number of complete records in
-        it.
-        """
+        """The number of complete records in the array without a count, in which the run stopped."""
         rest = self.program.rest
         assert rest is not None
         return int(self[rest.stream][-1]) - int(self.ints[rest.left])
 
     @property
     def fill(self) -> Longs:
-        """For each stream, the number of values of its column that were used."""
+        """For each stream, how many values of its column the run has written."""
         fill: Longs = self.counts.copy()
         fill[self._firsts + 1] = self._totals[self._firsts]
         return fill
 
     def _begin(self, is_large: bool) -> None:
-        """Prepare a run from the beginning, with offsets of 32 bits, or of 64 bits if
-        `is_large`.
+        """Prepare to run the program from its beginning.
+
+        is_large: whether offsets have 64 bits, not 32.
         """
         self._is_large = is_large
         streams = self.program.streams
@@ -128,8 +131,9 @@ class Execution:
         self._allocate(room)
 
     def _allocate(self, room: Longs) -> None:
-        """Allocate one array for all streams, one after the other; room: how many numbers each can
-        have.
+        """Allocate one array that has room for all streams, one after another.
+
+        room: for each stream, how many numbers it can have.
         """
         stops = np.cumsum(room)
         total = int(room.sum())
@@ -146,10 +150,10 @@ class Execution:
         )
 
     def _grow(self) -> None:
-        """Allocate larger buffers for the streams, and copy their contents.
+        """Move the streams to a larger array, because one of them is full.
 
-        The share of the data that is done so far gives an estimate of each stream's final size. A
-        full stream gets at least twice its old size.
+        The share of the data that is done gives an estimate of each stream's final size. A full
+        stream gets at least twice its old size.
         """
         done = self.end / self._total
         if self._writing:
@@ -185,7 +189,7 @@ class Execution:
         return stopped
 
     def _arrays(self) -> tuple[NDArray[np.generic], ...]:
-        """Return the arguments of `interpreter.run` that are arrays of this run."""
+        """Return the arrays that `interpreter.run` takes, such as registers, feeds and streams."""
         feeds = self._feeds
         ints = feeds.ints.astype(self._out.dtype, copy=False)
         columns = ints, feeds.reals, feeds.begins, feeds.limits

@@ -54,7 +54,10 @@ def is_real(expression: Expression) -> bool:
 
 
 def check_rebuilt(value: object, path: str) -> None:
-    """Raise TypeError unless a Rebuild computes its value from a length or an expression."""
+    """Raise TypeError unless a Rebuild computes its value from a length or an expression.
+
+    value: what the Rebuild calls. path: the path of its field, for the error.
+    """
     if not isinstance(value, ExprMixin | int) or (
         isinstance(value, FuncPath) and not repr(value).startswith("len_(this")
     ):
@@ -62,7 +65,10 @@ def check_rebuilt(value: object, path: str) -> None:
 
 
 def _look_up(value: object, scope: Scope) -> object:
-    """Return the node that a path such as `this.n` names; None for a field that may be absent."""
+    """Return the node of the field that a path such as `this.n` names.
+
+    Returns None for a field that may be absent.
+    """
     try:
         return value(scope) if isinstance(value, Path) else None
     except (KeyError, TypeError):
@@ -97,5 +103,5 @@ def _operation(
 
 
 def refuse(path: str, message: str) -> NoReturn:
-    """Raise TypeError for a declaration that the engine does not support."""
+    """Raise TypeError for a declaration that the engine does not support; `path`: of the field."""
     raise TypeError(f"{path or 'the layout'}: {message}")

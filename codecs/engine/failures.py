@@ -22,7 +22,7 @@ from exset.core.source import Source
 
 
 class Reason(StrEnum):
-    """The reasons for which a primitive cannot be read."""
+    """Why a part of a file cannot be read; each reason is the template of a message."""
 
     ENDS = "the data end inside the field `{field}`"
     CONSTANT = "{field} must be {value}"
@@ -38,9 +38,9 @@ _TRUNCATED: Final = "the file is truncated, or damaged here or earlier"
 
 
 class TruncatedError(FormatError):
-    """Raised if the data end too early; more data may make them valid.
+    """The data end too early; more data may make them valid.
 
-    needed: the smallest number of bytes that the data must have, as far as is known.
+    needed: how many bytes the data must have at least, as far as the reader knows.
     """
 
     needed = 0
@@ -55,10 +55,10 @@ def fail(
     needed: int = 0,
     **words: object,
 ) -> NoReturn:
-    """Raise the error for a primitive at `offset`.
+    """Raise the error for the part of a file that begins at `offset` and cannot be read.
 
-    fields: the fields that were read. needed: as in `TruncatedError`. words: values for the message
-    of the reason.
+    path: the field. fields: the columns that were read before. needed: as in `TruncatedError`.
+    words: what to fill into the message of the reason.
     """
     message = reason.format(field=path.rpartition(".")[2] or "the layout", **words)
     place = fields.place_at(source, path, offset)
@@ -75,7 +75,10 @@ def fail(
 def fail_in_string(
     fields: Fields, source: Source, limits: Limits, path: str, offset: int
 ) -> NoReturn:
-    """Raise the error for a string at `offset` that has no NUL within the limit."""
+    """Raise the error for the string at `offset`, in which no NUL was found.
+
+    It is a LimitError if the string is longer than `limits.max_name`.
+    """
     most = limits.max_name
     if len(source.view) - offset > most:
         fail(Reason.TOO_LONG, fields, source, path, offset, value=most)
@@ -83,7 +86,7 @@ def fail_in_string(
 
 
 class Diagnosis:
-    """Raises, after the interpreter failed, the error that the reference driver would raise.
+    """Finds out why the interpreter stopped, and raises the error of the reference driver.
 
     fields: the fields that were read; their `end` is the offset at which the interpreter stopped.
     """
@@ -100,7 +103,7 @@ class Diagnosis:
         self.left = len(source.view) - fields.end
 
     def raise_for(self, at: int) -> NoReturn:
-        """Raise the error for the instruction at an index."""
+        """Raise the error for the instruction, at index `at`, at which the interpreter stopped."""
         origin, row = self.program.origins[at], self.program.code[at]
         match origin.kind:
             case "test":
@@ -119,8 +122,9 @@ class Diagnosis:
                 self._fail_at_count(origin, int(self.execution.ints[row[2]]))
 
     def _fail_at_count(self, origin: Origin, count: int) -> NoReturn:
-        """Raise the error for a wrong count; if the count is constant, for data that end too
-        early.
+        """Raise the error for a count that is negative or too large.
+
+        If the declaration itself has the count, the error is that the data end too early.
         """
         if origin.field is None:
             complete = self.left // origin.size * origin.size if origin.kind == "rows" else 0
@@ -129,7 +133,10 @@ class Diagnosis:
         self._fail_at_field(origin, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY, needed)
 
     def _fail_in_block(self, stream: int) -> NoReturn:
-        """Raise the error for the number, in a block of numbers, at which the data end."""
+        """Raise the error for the first number of a block that the data do not contain whole.
+
+        stream: the stream of the block's offsets.
+        """
         for path, leaf in self.program.block(stream).items():
             if leaf.shift + leaf.dtype.itemsize > self.left:
                 self._fail(Reason.ENDS, path, leaf.shift)
@@ -138,7 +145,10 @@ class Diagnosis:
     def _fail_at_field(
         self, origin: Origin, reason: Reason, needed: int = 0, **words: object
     ) -> NoReturn:
-        """Raise an error at the last value of the first field in a condition or a count."""
+        """Raise an error for a condition or a count; its place is the first field that this uses.
+
+        If the field occurs several times in the file, the place is the last one that was read.
+        """
         path = cast(str, origin.field)
         stored, offset = self.program.leaves[path].dtype, int(self.fields.starts[path][-1])
         value = np.frombuffer(self.source.view, stored, 1, offset)[0].item()
@@ -146,5 +156,5 @@ class Diagnosis:
         fail(reason, self.fields, self.source, path, offset, needed, value=value, **words)
 
     def _fail(self, reason: Reason, path: str, shift: int = 0, **words: object) -> NoReturn:
-        """Raise an error `shift` bytes after the offset at which the interpreter stopped."""
+        """Raise an error; its place is `shift` bytes after where the interpreter stopped."""
         fail(reason, self.fields, self.source, path, self.offset + shift, 0, **words)

@@ -62,30 +62,31 @@ class Fields(Mapping[str, Values]):
         return cast(Strings, self.columns[path])
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
-        """Return the offsets in the file and the lengths of the strings of a column."""
+        """Return the offset of each string of a column in the file, and its length in bytes."""
         return self.starts[path], self.strings(path).lengths
 
     def counts(self, path: str) -> Longs | Ints:
-        """Return the number of elements of an array, each time it occurs in the file."""
+        """Return how many elements the array at `path` has, each time it occurs in the file."""
         return np.diff(self.bounds[path])
 
     def order(self, first: str, second: str) -> Longs:
-        """Return the numbers of the elements of two columns or arrays, in file order: int64.
+        """Return the order that merges the elements of two columns or arrays in file order.
 
-        The elements of `first` are numbered from 0, then those of `second`.
+        The elements of `first` are numbered from 0, then those of `second`. The result has these
+        numbers: int64 [n].
         """
         starts = [self.starts[first], self.starts[second]]
         return np.argsort(np.concatenate(starts), kind="stable")
 
     def merged(self, first: str, second: str) -> Values:
-        """Merge two columns of the same dtype in file order."""
+        """Return the values of two columns of the same dtype together, in file order."""
         order, a, b = self.order(first, second), self.columns[first], self.columns[second]
         if isinstance(a, Strings) and isinstance(b, Strings):
             return Strings.concat([a, b]).take(order)
         return np.concatenate([cast(NDArray[np.generic], a), cast(NDArray[np.generic], b)])[order]
 
     def merged_rows(self, first: str, second: str) -> Ragged[np.generic]:
-        """Merge two arrays of numbers in file order."""
+        """Return the rows of two arrays of numbers together, in file order."""
         rows = Ragged.concat(
             [
                 Ragged(cast(NDArray[np.generic], self.columns[path]), self.bounds[path])
@@ -95,8 +96,9 @@ class Fields(Mapping[str, Values]):
         return rows.take(self.order(first, second))
 
     def offset(self, path: str, index: int) -> int:
-        """Return the offset of an element of a column. Raises IndexError for an index out of
-        bounds.
+        """Return the offset in the file of element `index` of a column.
+
+        Raises IndexError for an index out of bounds.
         """
         starts, leaf = self.starts[path], self.layout.leaves[path]
         if path not in self.layout.rows or not leaf.is_number:
@@ -108,11 +110,11 @@ class Fields(Mapping[str, Values]):
         return int(starts[run] + (index - bounds[run]) * leaf.dtype.itemsize)
 
     def place(self, source: Source, path: str, index: int) -> Place:
-        """Return the place of an element of a column, for messages."""
+        """Return the place in `source` of element `index` of a column, for messages."""
         return self.place_at(source, path, self.offset(path, index))
 
     def place_at(self, source: Source, path: str, offset: int) -> Place:
-        """Return the place of a field at an offset; the path has indices: `a[3].b`.
+        """Return the place of the field at `path` and `offset`; it names the indices: `a[3].b`.
 
         Elements are never empty. So the elements of a parent begin before the first byte of the
         next parent, and two binary searches for each array find an index.
@@ -137,7 +139,7 @@ class Fields(Mapping[str, Values]):
 
 
 def quiet_nans(column: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Replace every NaN of a column by the quiet NaN; copy the column only if this changes it."""
+    """Return a column in which every NaN is the quiet NaN; copy it only if a NaN changes."""
     if column.dtype.kind != "f":
         return column
     nan = np.array([np.nan], column.dtype)
@@ -147,7 +149,7 @@ def quiet_nans(column: NDArray[np.generic]) -> NDArray[np.generic]:
 
 
 def check_columns(layout: Layout, fields: Mapping[str, Values]) -> None:
-    """Raise ValueError unless the fields are the columns of the layout, with the right dtypes."""
+    """Raise ValueError unless `fields` has each column of the layout, with the right dtype."""
     if fields.keys() != layout.leaves.keys():
         wrong = sorted(fields.keys() ^ layout.leaves.keys())
         raise ValueError(f"write: missing or unknown columns: {', '.join(wrong)}")
@@ -160,12 +162,12 @@ def check_columns(layout: Layout, fields: Mapping[str, Values]) -> None:
 
 
 def check_room(path: str, column: Values, needed: int) -> None:
-    """Raise ValueError if a column has fewer values than `needed`."""
+    """Raise ValueError if the column at `path` has fewer than `needed` values."""
     if needed > len(column):
         raise ValueError(f"{path}: {len(column)} values, but at least {needed} are needed")
 
 
 def check_end(path: str, column: Values, used: int) -> None:
-    """Raise ValueError if a column has more values than were used."""
+    """Raise ValueError if the column at `path` has more values than the `used` ones."""
     if used != len(column):
         raise ValueError(f"{path}: {len(column)} values, but only {used} are used")

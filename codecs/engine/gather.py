@@ -33,12 +33,15 @@ KERNELS: Final = Kernels(
 
 @dataclass(frozen=True)
 class Mover:
-    """Moves columns between the bytes of a file and arrays. compiled: use compiled kernels."""
+    """Copies columns from the bytes of a file to arrays, and back.
+
+    compiled: whether to use compiled kernels.
+    """
 
     compiled: bool
 
     def numbers(self, data: Bytes, leaf: Leaf, starts: Offsets, shift: int) -> Numbers:
-        """Gather the numbers at `starts` + `shift`."""
+        """Return the number of the field `leaf` at each offset `starts[i]` + `shift` of `data`."""
         if self.compiled and _is_word(leaf):
             out = np.empty(starts.size, np.uint32)
             gather = KERNELS.compiled(kernels.gather_words)
@@ -52,7 +55,10 @@ class Mover:
         return _gathered(data, leaf, starts + np.int64(shift))
 
     def rows(self, data: Bytes, leaf: Leaf, starts: Offsets, lengths: Offsets) -> Numbers:
-        """Gather rows of numbers, which begin at `starts` and have `lengths` numbers."""
+        """Return the numbers of an array of numbers, each time it occurs in the file, joined.
+
+        Occurrence i has `lengths[i]` numbers from offset `starts[i]` of `data` on.
+        """
         if self.compiled and _is_word(leaf):
             out = np.empty(int(lengths.sum(dtype=np.int64)), np.uint32)
             gather = KERNELS.compiled(kernels.gather_rows)
@@ -67,7 +73,7 @@ class Mover:
         return _gathered(data, leaf, _places(starts, lengths, leaf.dtype.itemsize))
 
     def strings(self, data: Bytes, starts: Offsets, lengths: Offsets) -> Strings:
-        """Gather strings, which begin at `starts` and have `lengths` bytes."""
+        """Return strings: string i has `lengths[i]` bytes from offset `starts[i]` of `data` on."""
         offsets = offsets_of(cast(Longs, compact(lengths)))
         if self.compiled:
             out = np.empty(int(offsets[-1]), np.uint8)
@@ -80,7 +86,7 @@ class Mover:
     def put_numbers(
         self, out: Bytes, leaf: Leaf, column: Numbers, starts: Offsets, shift: int
     ) -> None:
-        """Scatter numbers: the inverse of `numbers`."""
+        """Write the numbers of `column` to `out`: number i at offset `starts[i]` + `shift`."""
         if self.compiled and _is_word(leaf):
             scatter = KERNELS.compiled(kernels.scatter_words)
             scatter(_words(column), starts, shift, _is_big(leaf), leaf.is_real, out)
@@ -93,7 +99,10 @@ class Mover:
     def put_rows(
         self, out: Bytes, leaf: Leaf, column: Numbers, starts: Offsets, lengths: Offsets
     ) -> None:
-        """Scatter rows of numbers: the inverse of `rows`."""
+        """Write arrays of numbers to `out`: array i has `lengths[i]` numbers from `starts[i]` on.
+
+        column: the numbers of all arrays, joined.
+        """
         if self.compiled and _is_word(leaf):
             scatter = KERNELS.compiled(kernels.scatter_rows)
             scatter(_words(column), starts, lengths, _is_big(leaf), leaf.is_real, out)
@@ -104,7 +113,7 @@ class Mover:
             _scatter(out, leaf, column, _places(starts, lengths, leaf.dtype.itemsize))
 
     def put_strings(self, out: Bytes, strings: Strings, starts: Offsets) -> None:
-        """Scatter strings: the inverse of `strings`."""
+        """Write the bytes of each string to `out`: string i from offset `starts[i]` on."""
         if strings.data.size == 0:
             return
         if self.compiled:
@@ -114,7 +123,10 @@ class Mover:
             out[_places(starts, strings.lengths)] = strings.data
 
     def order(self, a: Offsets, b: Offsets) -> Longs:
-        """Return the indices that merge `a` and `b`, both sorted: int64 [a.size + b.size]."""
+        """Return the indices that sort `a` and `b` together: int64 [a.size + b.size].
+
+        Both are sorted. An index into `b` has `a.size` added.
+        """
         number = np.arange(a.size + b.size)
         order = self.interleaved(a, b, number[: a.size], number[a.size :])[1]
         return cast(Longs, order)
@@ -122,8 +134,9 @@ class Mover:
     def interleaved(
         self, a: Offsets, b: Offsets, a_values: Offsets, b_values: Offsets
     ) -> tuple[Offsets, Offsets]:
-        """Merge two sorted arrays of starts, and in the same order the values that belong to
-        them.
+        """Merge two sorted arrays of offsets; return them, and their values in the same order.
+
+        a_values, b_values: a value for each offset in `a` and in `b`.
         """
         if not (a.size and b.size):
             return (a, a_values) if a.size else (b, b_values)
@@ -149,12 +162,12 @@ def _swaps(leaf: Leaf) -> bool:
 
 
 def _raw(column: Numbers) -> Bytes:
-    """Return the bytes of numbers, to scatter them."""
+    """Return the bytes of the numbers of a column, in which every NaN becomes the quiet NaN."""
     return frozen(np.ascontiguousarray(quiet_nans(column)).view(np.uint8))
 
 
 def _numbers(raw: Bytes, leaf: Leaf) -> Numbers:
-    """Convert gathered bytes to the numbers of a field."""
+    """Convert bytes, copied from a file, to the numbers of the field `leaf`."""
     if leaf.dtype.kind == "b":
         return cast(Numbers, raw != 0)
     return quiet_nans(raw.view(leaf.native))
@@ -165,7 +178,10 @@ def _words(column: Numbers) -> NDArray[np.uint32]:
 
 
 def _places(starts: Offsets, lengths: Offsets, size: int = 1) -> Longs:
-    """Return the offsets of the elements of rows; each element has `size` bytes."""
+    """Return the offset of each element: row i has `lengths[i]` elements from `starts[i]` on.
+
+    size: the number of bytes of an element.
+    """
     offsets = offsets_of(lengths)
     places: Longs = np.repeat(starts - size * offsets[:-1], lengths)
     places += size * np.arange(offsets[-1])

@@ -1,7 +1,8 @@
-"""The kernels of `gather`, for numbers of any size, and for raw bytes.
+"""Kernels that copy numbers and bytes from a file to arrays (gather), or back (scatter).
 
 They work on slices, because the compiler vectorises loops only if it can see that indices are in
 bounds. With `real`, every NaN becomes the quiet NaN. `big`: whether the file is big-endian.
+`starts`: offsets in the file.
 """
 
 from typing import Final
@@ -25,7 +26,10 @@ _NAN: Final = np.uint32(0x7FC00000)
 
 @kernel
 def load_word(raw: Bytes, at: int, big: bool, real: bool) -> np.uint32:
-    """Load a number of four bytes."""
+    """Return the number in the four bytes of `raw` from index `at` on, as 32 bits.
+
+    big: whether it is big-endian. real: it is a float32; replace a NaN by the quiet NaN.
+    """
     if big:
         value = (
             (np.uint32(raw[at]) << _24)
@@ -47,7 +51,10 @@ def load_word(raw: Bytes, at: int, big: bool, real: bool) -> np.uint32:
 
 @kernel
 def store_word(value: np.uint32, raw: Bytes, at: int, big: bool, real: bool) -> None:
-    """Store a number of four bytes: the inverse of `load_word`."""
+    """Write the 32 bits of `value` to the four bytes of `raw` from index `at` on.
+
+    big: whether to write it big-endian. real: it is a float32; replace a NaN by the quiet NaN.
+    """
     if real and (value & _ABSOLUTE) > _INFINITY:
         value = _NAN
     if big:
@@ -63,7 +70,7 @@ def store_word(value: np.uint32, raw: Bytes, at: int, big: bool, real: bool) -> 
 def gather_words(
     data: Bytes, starts: Offsets, shift: int, big: bool, real: bool, out: Words
 ) -> None:
-    """Gather numbers of four bytes at `starts` + `shift`."""
+    """Copy the 4-byte number at each offset `starts[i]` + `shift` of `data` to `out[i]`."""
     for i in range(len(starts)):
         at = np.int64(starts[i]) + shift
         out[i] = load_word(data[at : at + 4], 0, big, real)
@@ -73,7 +80,7 @@ def gather_words(
 def scatter_words(
     values: Words, starts: Offsets, shift: int, big: bool, real: bool, out: Bytes
 ) -> None:
-    """Scatter numbers of four bytes: the inverse of `gather_words`."""
+    """Write the 4-byte number `values[i]` to `out`, at the offset `starts[i]` + `shift`."""
     for i in range(len(starts)):
         at = np.int64(starts[i]) + shift
         store_word(values[i], out[at : at + 4], 0, big, real)
@@ -83,7 +90,10 @@ def scatter_words(
 def gather_rows(
     data: Bytes, starts: Offsets, lengths: Offsets, big: bool, real: bool, out: Words
 ) -> None:
-    """Gather rows of numbers of four bytes, which begin at `starts` and have `lengths` numbers."""
+    """Copy rows of 4-byte numbers from `data` to `out`, one after another.
+
+    Row i has `lengths[i]` numbers from offset `starts[i]` on.
+    """
     k = np.int64(0)
     for i in range(len(starts)):
         at, n = np.int64(starts[i]), np.int64(lengths[i])
@@ -97,7 +107,10 @@ def gather_rows(
 def scatter_rows(
     values: Words, starts: Offsets, lengths: Offsets, big: bool, real: bool, out: Bytes
 ) -> None:
-    """Scatter rows of numbers of four bytes: the inverse of `gather_rows`."""
+    """Write rows of 4-byte numbers to `out`; `values` has the rows one after another.
+
+    Row i has `lengths[i]` numbers and begins at offset `starts[i]`.
+    """
     k = np.int64(0)
     for i in range(len(starts)):
         at, n = np.int64(starts[i]), np.int64(lengths[i])
@@ -109,7 +122,7 @@ def scatter_rows(
 
 @kernel
 def _move(source: Bytes, target: Bytes, size: int, swap: bool) -> None:
-    """Copy a number of one, two or eight bytes; if `swap`, reverse its bytes."""
+    """Copy a number of `size` bytes (one, two or eight); with `swap`, reverse the bytes."""
     if size == 1:
         target[0] = source[0]
     elif size == 2:
@@ -152,7 +165,10 @@ def _move(source: Bytes, target: Bytes, size: int, swap: bool) -> None:
 def gather_numbers(
     data: Bytes, starts: Offsets, shift: int, size: int, swap: bool, out: Bytes
 ) -> None:
-    """Gather numbers of one, two or eight bytes at `starts` + `shift`, as bytes."""
+    """Copy the bytes of the number at each offset `starts[i]` + `shift` of `data` to `out`.
+
+    size: the bytes of a number: one, two or eight. swap: reverse the bytes of each number.
+    """
     if size == 1:
         for i in range(len(starts)):
             out[i] = data[np.int64(starts[i]) + shift]
@@ -170,7 +186,10 @@ def gather_numbers(
 def scatter_numbers(
     values: Bytes, starts: Offsets, shift: int, size: int, swap: bool, out: Bytes
 ) -> None:
-    """Scatter numbers of one, two or eight bytes: the inverse of `gather_numbers`."""
+    """Write the bytes of number i of `values` to `out`, at the offset `starts[i]` + `shift`.
+
+    size: the bytes of a number: one, two or eight. swap: reverse the bytes of each number.
+    """
     for i in range(len(starts)):
         at = np.int64(starts[i]) + shift
         _move(values[size * i : size * i + size], out[at : at + size], size, swap)
@@ -180,7 +199,11 @@ def scatter_numbers(
 def gather_number_rows(
     data: Bytes, starts: Offsets, lengths: Offsets, size: int, swap: bool, out: Bytes
 ) -> None:
-    """Gather rows of numbers of one, two or eight bytes, as bytes; see `gather_rows`."""
+    """Copy the bytes of rows of numbers from `data` to `out`, one row after another.
+
+    Row i has `lengths[i]` numbers from offset `starts[i]` on. size: the bytes of a number: one,
+    two or eight. swap: reverse the bytes of each number.
+    """
     k = np.int64(0)
     for i in range(len(starts)):
         at, n = np.int64(starts[i]), np.int64(lengths[i]) * size
@@ -198,7 +221,11 @@ def gather_number_rows(
 def scatter_number_rows(
     values: Bytes, starts: Offsets, lengths: Offsets, size: int, swap: bool, out: Bytes
 ) -> None:
-    """Scatter rows of numbers: the inverse of `gather_number_rows`."""
+    """Write rows of numbers to `out`; `values` has the bytes of all rows, one after another.
+
+    Row i has `lengths[i]` numbers and begins at offset `starts[i]`. size, swap: as for
+    `gather_number_rows`.
+    """
     k = np.int64(0)
     for i in range(len(starts)):
         at, n = np.int64(starts[i]), np.int64(lengths[i]) * size
@@ -210,8 +237,9 @@ def scatter_number_rows(
 
 @entry_kernel
 def gather_bytes(data: Bytes, starts: Offsets, lengths: Offsets, out: Bytes) -> None:
-    """Copy rows of bytes, which begin at `starts` and have `lengths` bytes, to `out`, row after
-    row.
+    """Copy rows of bytes from `data` to `out`, one after another.
+
+    Row i has `lengths[i]` bytes from offset `starts[i]` on.
     """
     k = np.int64(0)
     for i in range(len(starts)):
@@ -224,7 +252,10 @@ def gather_bytes(data: Bytes, starts: Offsets, lengths: Offsets, out: Bytes) -> 
 
 @entry_kernel
 def scatter_bytes(values: Bytes, starts: Offsets, lengths: Longs, out: Bytes) -> None:
-    """Scatter rows of bytes: the inverse of `gather_bytes`."""
+    """Write rows of bytes to `out`; `values` has the rows one after another.
+
+    Row i has `lengths[i]` bytes and begins at offset `starts[i]`.
+    """
     k = np.int64(0)
     for i in range(len(starts)):
         at, n = np.int64(starts[i]), np.int64(lengths[i])
@@ -238,7 +269,10 @@ def scatter_bytes(values: Bytes, starts: Offsets, lengths: Longs, out: Bytes) ->
 def interleave(
     a: Offsets, b: Offsets, a_values: Offsets, b_values: Offsets, starts: Offsets, values: Offsets
 ) -> None:
-    """Merge two sorted arrays of starts, and in the same order the values that belong to them."""
+    """Merge the sorted offsets `a` and `b` into `starts`, and their values into `values`.
+
+    a_values, b_values: a value for each offset in `a` and in `b`.
+    """
     i, j = 0, 0
     for k in range(len(starts)):
         if j == len(b) or (i < len(a) and a[i] < b[j]):

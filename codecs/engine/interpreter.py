@@ -27,8 +27,10 @@ _INT32: Final = (1 << 31) - 1
 
 @kernel
 def _last(where: int, feeds: Longs, ends: Index, bases: Longs) -> int:
-    """Return the index in a feed of the value that was written last. where: feed << 16 |
-    stream.
+    """Return the index, in the array of feeds, of the value that was written last.
+
+    where: the number of its feed << 16 | the number of the stream that counts its values. The
+    arrays are those of `run`.
     """
     last: int = feeds[where >> 16] + ends[where & 65535] - bases[where & 65535] - 1
     return last
@@ -48,7 +50,12 @@ def _bulk(
     ends: Index,
     out: Ints | Longs,
 ) -> bool:
-    """Run a BULK instruction on n elements; return False, and change nothing, if it cannot run."""
+    """Run a BULK instruction, which reads or writes an array of `n` numbers.
+
+    row: the instruction. position: the offset in the file. size: the number of bytes of the file.
+    The other arguments are those of `run`. Returns False, and changes nothing, if the array does
+    not fit or the stream is full.
+    """
     a = row[1]
     k = ends[a]
     if n < 0 or k >= stops[a]:
@@ -93,8 +100,8 @@ def run(
     offset. ints, reals: the registers. Stream k is out[bases[k] : stops[k]], filled up to ends[k];
     the second stream of a pair is gaps[k] after the first. The run stops when a stream is full; a
     second call with more room continues from `state`. When writing, values come from the feeds:
-    feed k begins at feeds[k]. limits: the number of values in the column of each stream. totals:
-    the count of written numbers of each array.
+    feed k begins at feeds[k] of `feed`, or of `real_feed` for reals. limits: the number of values
+    in the column of each stream. totals: the count of written numbers of each array.
     """
     pc, position, start, length = state[0], state[1], state[2], state[3]
     while True:

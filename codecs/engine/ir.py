@@ -59,7 +59,7 @@ class Alignment(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Constant(_Node):
-    """Constant bytes, or a constant number: checked by readers, and not a column."""
+    """Constant bytes, or a constant number; readers check it, and it is no column."""
 
     size: int
 
@@ -73,7 +73,10 @@ class Test(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Record(_Node):
-    """Members one after the other; constants, tests and padding may have no name."""
+    """A Struct: members one after the other, each with its name.
+
+    Constants, tests and padding may have None as name.
+    """
 
     members: tuple[tuple[str | None, "Node"], ...]
 
@@ -99,7 +102,7 @@ class Repeat(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Branch(_Node):
-    """One of two nodes: `then` if the condition holds, else `otherwise`."""
+    """One of two nodes: `then` if the condition holds, `otherwise` if it does not."""
 
     condition: "Expression"
     then: "Node"
@@ -108,12 +111,12 @@ class Branch(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Nothing(_Node):
-    """A node without bytes."""
+    """A node that takes no bytes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """An operator of Python, or `not`, with one or two operands."""
+    """An expression: an operator of Python, or `not`, with one or two operands."""
 
     operator: str
     operands: tuple["Expression", ...]
@@ -135,7 +138,10 @@ Expression: TypeAlias = int | float | Number | Match | Operation
 
 
 def operands_in(expression: Expression | None) -> Iterator[Number | Match]:
-    """Yield the fields and the comparisons with bytes in an expression, from left to right."""
+    """Yield the parts of an expression that depend on the file, from left to right.
+
+    They are fields, and comparisons of texts with constant bytes.
+    """
     if isinstance(expression, Number | Match):
         yield expression
     elif isinstance(expression, Operation):

@@ -35,10 +35,10 @@ class Layout:
     """A declaration that the engine can run, to read and to write.
 
     declaration: a Construct object, or its name, "module:name". With a name, the program is cached
-    on disk, and only lowering and the reference driver import Construct. The module must import no
-    part of exset except the engine, because the cache does not notice when other parts change.
-    Raises TypeError for an unsupported declaration; with a name, on first use. tree: a checked
-    declaration, which may be given instead.
+    on disk, and Construct is imported only to make the program or for the reference driver. The
+    module must import no part of exset except the engine, because the cache does not notice when
+    other parts change. tree: the checked declaration, if the caller has it. Raises TypeError for
+    an unsupported declaration; with a name, on first use.
     """
 
     def __init__(self, declaration: "Construct | str | None", tree: "Tree | None" = None) -> None:
@@ -54,7 +54,7 @@ class Layout:
 
     @property
     def leaves(self) -> dict[str, Leaf]:
-        """The numbers, strings and blobs by path; each is a column."""
+        """The numbers, strings and blobs (raw bytes) by path; each of them is a column."""
         return self.program.leaves
 
     @property
@@ -64,7 +64,7 @@ class Layout:
 
     @cached_property
     def tree(self) -> "Tree":
-        """The checked declaration."""
+        """The declaration, checked and converted to nodes of `ir`."""
         from exset.codecs.engine.declaration import Tree
 
         if not isinstance(self._declaration, str):

@@ -41,9 +41,10 @@ _TRUTHS: Final = frozenset((*_COMPARISONS, *_SWAPPED, "!=", "not"))  # operators
 
 
 def lower(tree: Tree, *, owners: bool = False) -> Program:
-    """Lower a declaration to a program.
+    """Convert a declaration to a program for the interpreter.
 
-    owners: also store, for each field that may be absent, the index of the record that has it.
+    owners: whether the program also stores, for each field that may be absent, the index of each
+    record that has it.
     """
     return _Lowering(tree, owners).program
 
@@ -97,8 +98,9 @@ class _Lowering(Assembler):
                 pass
 
     def check(self, node: ir.Test, condition: ir.Expression) -> None:
-        """Lower a test. An operand of `&` is a test of its own: if one operand fails, the test
-        fails.
+        """Append the instructions that check a condition.
+
+        If it is `a & b`, check first `a`, then `b`: the error is the same if one of them fails.
         """
         match condition:
             case ir.Operation("&", (ir.Operation() as left, ir.Operation() as right)) if (
@@ -171,7 +173,10 @@ class _Lowering(Assembler):
         self.patch(begin, 4)
 
     def rest(self, node: ir.Rows) -> None:
-        """Lower an array without a count: it ends with the data, or before a record that fails."""
+        """Append the instructions for an array without a count.
+
+        It ends with the data, or before the first record that fails.
+        """
         self.flush()
         stream, counter, given = self.stream(), self.register(), self.register(-1)
         begin = self.emit(op.EACH, stream, given, 0, 0, counter, op.REST, origin=node)
@@ -192,7 +197,10 @@ class _Lowering(Assembler):
         self.emit(op.UNTIL, stream, condition, counter, body)
 
     def element(self, node: ir.Rows | ir.Repeat, counts: int) -> int:
-        """Lower the element of an array; return the index of its first instruction."""
+        """Append the instructions for an array's element; return the index of the first of them.
+
+        counts: the stream of the array's counts.
+        """
         body, first = self.here(), _first(node.element)
         needs_owners = self.has_owners and isinstance(node.element, ir.Record)
         begin: int | str
@@ -223,7 +231,7 @@ class _Lowering(Assembler):
         self.patch(leave, 1)
 
     def alternative(self, node: ir.Node) -> None:
-        """Lower one of the two nodes of a branch."""
+        """Append the instructions for one of the two nodes of a branch."""
         outer = self.owner
         if self.has_owners:
             self.owner = self.stream()
@@ -234,7 +242,7 @@ class _Lowering(Assembler):
         self.owner = outer
 
     def owned(self, path: str) -> None:
-        """Record that the field or array at `path` belongs to the records of the current branch."""
+        """Note that only records of the current branch have the field or array at `path`."""
         if self.owner is not None:
             self.program.owners[path] = self.owner
 
@@ -297,13 +305,14 @@ class _Lowering(Assembler):
 
 
 def _unswapped(symbol: str, operands: Sequence[V]) -> tuple[str, Sequence[V]]:
-    """Write `a > b` as `b < a`, which has an instruction."""
+    """Replace `a > b` by `b < a`, and `a >= b` by `b <= a`; change no other operation."""
     return (_SWAPPED[symbol], operands[::-1]) if symbol in _SWAPPED else (symbol, operands)
 
 
 def _unclamped(count: ir.Expression) -> ir.Number | None:
-    """Return the field in a count `field * (field > 0)`, which is 0 for a negative number; else
-    None.
+    """Return the field of a count `field * (field > 0)`; None for any other count.
+
+    Such a count is 0 if the field is negative.
     """
     match count:
         case ir.Operation("*", (ir.Number() as x, ir.Operation(">", (y, 0)))) if (
@@ -315,17 +324,17 @@ def _unclamped(count: ir.Expression) -> ir.Number | None:
 
 
 def _pattern(node: ir.Gap | ir.Alignment) -> int:
-    """Return the byte with which writers fill a padding."""
+    """Return the byte with which a writer fills this padding."""
     return int(node.construct.pattern[0])
 
 
 def _is_plain(condition: ir.Operation) -> bool:
-    """Return whether no operand is itself an operation: those could fail."""
+    """Return whether no operand is itself an operation, which could fail."""
     return not any(isinstance(each, ir.Operation) for each in condition.operands)
 
 
 def _first(node: ir.Node) -> ir.Node:
-    """Return a node or, for a record, the first node in it that is not a record."""
+    """Return the first node in a record that is not a record; return any other node itself."""
     while isinstance(node, ir.Record) and node.members:
         node = node.members[0][1]
     return node

@@ -14,10 +14,11 @@ Kind: TypeAlias = Literal["block", "test", "constant", "string", "rows", "bytes"
 
 
 class Leaf(NamedTuple):
-    """A field that is a column.
+    """A field that is a column: a number, string or blob.
 
     stored: for a number, NumPy's name of its dtype in the file; else "string" or "blob". stream:
-    the stream of the field's offsets. shift: the offset of a number in its block of numbers.
+    the stream of the field's offsets, or of those of the block of numbers that contains it. shift:
+    where the number is in this block, in bytes.
     """
 
     stored: str
@@ -36,7 +37,7 @@ class Leaf(NamedTuple):
 
     @property
     def native(self) -> np.dtype[np.generic]:
-        """The dtype of the field's column."""
+        """The dtype of the field's column: that of the file, in this machine's byte order."""
         return self.dtype.newbyteorder("=")
 
     @property
@@ -46,7 +47,7 @@ class Leaf(NamedTuple):
 
 
 class Row(NamedTuple):
-    """An array of the layout.
+    """An array in a layout.
 
     stream: the stream of the array's counts. begin: the stream of the elements' offsets, or the
     path of the field with which each element begins. least: the smallest number of bytes of an
@@ -61,11 +62,11 @@ class Row(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """The node for which an instruction was made, for error messages.
+    """What an instruction was made from, for error messages.
 
-    field: the first field in the condition or the count, if there is one. size: the size of a
-    constant, or the smallest size of an element. text: what a condition demands, or the constant,
-    in words.
+    kind: the kind of the node. path: its path. field: the first field in its condition or count,
+    if there is one. size: the size of a constant, or the smallest size of an element. text: what a
+    condition demands, or the constant, in words.
     """
 
     kind: Kind
@@ -92,7 +93,7 @@ class Rest(NamedTuple):
 
 
 class Program:
-    """A lowered layout.
+    """A layout as instructions that the interpreter runs.
 
     code: the instructions. constants: bytes. ints, reals: the initial values of the registers.
     streams: the number of streams. pairs: the first stream of each pair. leaves, rows: the fields
@@ -121,11 +122,14 @@ class Program:
         return bytes(self.constants[begin : begin + size])
 
     def block(self, stream: int) -> dict[str, Leaf]:
-        """Return the numbers of the block whose offsets are in `stream`, by path, in file order."""
+        """Return the fields of a block of adjacent numbers, by path, in file order.
+
+        stream: the stream of the block's offsets.
+        """
         return {path: leaf for path, leaf in self.leaves.items() if leaf.stream == stream}
 
     def total(self, path: str) -> int:
-        """Return the stream that counts the written values of a column."""
+        """Return the stream that counts the values of a column that are already written."""
         return self.leaves[path].stream + (path in self.rows and self.rows[path].is_numbers)
 
     def to_bytes(self) -> bytes:

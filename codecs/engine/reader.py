@@ -26,7 +26,7 @@ V = TypeVar("V")
 
 
 class Lazy(dict[str, V]):
-    """A dictionary whose values are made on first access."""
+    """A dictionary that computes each value from its key, on first access."""
 
     def __init__(self, make: Callable[[str], V]) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Lazy(dict[str, V]):
 
 
 class Gatherer:
-    """Makes columns from the streams that one pass over a file produces."""
+    """Makes columns from what the interpreter found: the offsets and lengths of all values."""
 
     def __init__(self, layout: Layout, source: Source, streams: Execution, mover: Mover) -> None:
         self.layout = layout
@@ -47,7 +47,7 @@ class Gatherer:
         self.data = np.frombuffer(source.view, np.uint8)
 
     def column(self, path: str) -> Values:
-        """Gather the column at a path."""
+        """Return the values of the field at `path`, in file order."""
         leaf = self.layout.leaves[path]
         starts = self.streams[leaf.stream]
         if not leaf.is_number:
@@ -57,7 +57,7 @@ class Gatherer:
         return frozen(self.mover.numbers(self.data, leaf, starts, leaf.shift))
 
     def starts(self, path: str) -> Longs:
-        """Return the offsets of the elements of a column or an array."""
+        """Return the offset in the file of each element of a column or an array."""
         if path in self.layout.rows:
             begin = self.layout.rows[path].begin
             if isinstance(begin, int):
@@ -68,15 +68,14 @@ class Gatherer:
         return self.streams[leaf.stream] + np.int64(leaf.shift)
 
     def bounds(self, path: str) -> Longs:
-        """Return the indices in its column at which an array begins, each time it occurs, and the
-        end.
-        """
+        """Return where each occurrence of an array begins in its column, and the column's end."""
         counts = self.streams[self.layout.rows[path].stream]
         return offsets_of(cast(Longs, compact(counts)))
 
     def interleaved(self, first: str, second: str) -> tuple[Offsets, Offsets]:
-        """Merge the starts and the lengths of two columns or arrays in file order; numbers have no
-        lengths.
+        """Return the offsets of two columns or arrays merged in file order, and their lengths.
+
+        The second result has no meaning for single numbers, which have no length.
         """
         streams = []
         for add in (0, 1):
@@ -100,27 +99,28 @@ class LazyFields(Fields):
     stopped: FormatError | None = None
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
-        """Return the offsets in the file and the lengths of the strings of a column."""
+        """Return the offset of each string of a column in the file, and its length in bytes."""
         stream, streams = self.layout.leaves[path].stream, self.run.streams
         return streams[stream].astype(np.int64), streams[stream + 1].astype(np.int64)
 
     def owners(self, path: str) -> Longs | None:
-        """Return the indices of the records that have a field or array; None if no record may lack
-        it.
+        """Return the index of each record that has the field or array at `path`.
+
+        Returns None if every record has it.
         """
         stream = self.layout.program.owners.get(path)
         return None if stream is None else self.run.streams[stream].astype(np.int64)
 
     def counts(self, path: str) -> Ints | Longs:
-        """Return the number of elements of an array, each time it occurs in the file."""
+        """Return how many elements the array at `path` has, each time it occurs in the file."""
         return self.run.streams[self.layout.rows[path].stream]
 
     def order(self, first: str, second: str) -> Longs:
-        """Return the numbers of the elements of two columns or arrays, in file order: int64."""
+        """Return the order that merges two columns or arrays: see `Fields.order`."""
         return self.run.mover.order(self.starts[first], self.starts[second])
 
     def merged(self, first: str, second: str) -> Values:
-        """Merge two columns of the same dtype in file order."""
+        """Return the values of two columns of the same dtype together, in file order."""
         run, leaf = self.run, self.layout.leaves[first]
         if leaf.shift != self.layout.leaves[second].shift:
             return super().merged(first, second)
@@ -130,7 +130,7 @@ class LazyFields(Fields):
         return run.mover.strings(run.data, starts, lengths)
 
     def merged_rows(self, first: str, second: str) -> Ragged[np.generic]:
-        """Merge two arrays of numbers in file order."""
+        """Return the rows of two arrays of numbers together, in file order."""
         run, leaf = self.run, self.layout.leaves[first]
         starts, lengths = run.interleaved(first, second)
         values = frozen(run.mover.rows(run.data, leaf, starts, lengths))

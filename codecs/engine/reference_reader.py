@@ -42,7 +42,7 @@ def read(layout: Layout, source: Source, limits: Limits) -> Fields:
 
 
 class _Reading:
-    """The columns of a file, as far as it has been read."""
+    """Collects the columns of a file while Construct reads it."""
 
     def __init__(self, layout: Layout, source: Source, limits: Limits) -> None:
         self.layout = layout
@@ -59,7 +59,7 @@ class _Reading:
         }
 
     def fields(self, end: int) -> Fields:
-        """Return the columns; the file was read up to `end`."""
+        """Return the columns that were read so far, up to the offset `end`."""
         leaves, rows = self.layout.leaves, self.layout.rows
         return Fields(
             self.layout,
@@ -77,7 +77,10 @@ class _Reading:
     def parse(
         self, node: ir.Node, subcon: cs.Construct, stream: IO[bytes], context: cs.Container
     ) -> object:
-        """Read the Construct object that a probe wraps, and record its value."""
+        """Let Construct read the object `subcon`, and record its value.
+
+        node: the node of the object. stream, context: what Construct passes to each object.
+        """
         start = stream.tell()
         if isinstance(node, ir.Test):
             self._test(node, subcon, stream, context)
@@ -124,7 +127,10 @@ class _Reading:
             self._fail_at_field(Reason.CHECK, field, demand=demand_of(node.condition))
 
     def _count(self, node: ir.Rows | ir.Blob | ir.Gap, value: int, start: int) -> int:
-        """Check that the remaining bytes have room for `value` elements or bytes."""
+        """Return the count `value`, after checking that the remaining bytes have room for it.
+
+        It counts elements or bytes, which begin at the offset `start`.
+        """
         count = int(value)
         field = next(ir.fields_in(node.count), None)
         left = len(self.source.data) - start
@@ -135,7 +141,10 @@ class _Reading:
         self._fail_at_field(reason, field, start + count * size)
 
     def _end_of(self, node: ir.Node, start: int) -> int:
-        """Return the offset of the number, or of the padding, at which the data end too early."""
+        """Return the offset for the error of a node in which the data end too early.
+
+        It is the first number of the node, or the padding, that is incomplete.
+        """
         if isinstance(node, ir.Alignment):
             return max(start, self.end)
         if isinstance(node, ir.Rows) and isinstance(node.element, ir.Number):

@@ -32,7 +32,7 @@ def write(layout: Layout, fields: Mapping[str, Values]) -> bytes:
 
 
 class _Writing:
-    """The columns to write, and for each column the number of values that are already written."""
+    """Holds the columns to write while Construct writes a file, and how much of each is written."""
 
     def __init__(self, layout: Layout, fields: Mapping[str, Values]) -> None:
         check_columns(layout, fields)
@@ -45,7 +45,10 @@ class _Writing:
     def build(
         self, node: ir.Node, subcon: cs.Construct, stream: IO[bytes], context: cs.Container
     ) -> object:
-        """Write the Construct object that a probe wraps, with the next values of its column."""
+        """Let Construct write the object `subcon`, with the next values of its column.
+
+        node: the node of the object. stream, context: what Construct passes to each object.
+        """
         value: object = None
         if isinstance(node, ir.Repeat):
             # To write a RepeatUntil, Construct needs a list of known length.
@@ -82,7 +85,7 @@ class _Writing:
         return count
 
     def _next(self, path: str, count: int) -> list[object]:
-        """Return the next `count` values of a column, and count them as written."""
+        """Return the next `count` values of the column at `path`, which then count as written."""
         column, begin = self.fields[path], self.used[path]
         self.used[path] = end = begin + count
         check_room(path, column, end)
@@ -95,7 +98,7 @@ class _Writing:
         return f"{path} number {self.used[path] - 1}"
 
     def _violation(self, node: ir.Node) -> str:
-        """Return the message for a condition that does not hold."""
+        """Return the message for a condition that the values to write do not meet."""
         assert isinstance(node, ir.Test)
         field = next(ir.fields_in(node.condition))
         return f"{self._last(field.path)} must {demand_of(node.condition)}"

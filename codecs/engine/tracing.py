@@ -14,7 +14,10 @@ Run: TypeAlias = Callable[[ir.Node, cs.Construct, IO[bytes], cs.Container], obje
 
 
 class _Probe(cs.Subconstruct):  # type: ignore[misc]
-    """Wraps a Construct object; `run` reads and writes this object."""
+    """Wraps an object of Construct, to call `run` in place of its reading or writing.
+
+    `run` then reads or writes the object itself.
+    """
 
     def __init__(self, node: ir.Node, subcon: cs.Construct, run: Run) -> None:
         super().__init__(subcon)
@@ -32,7 +35,7 @@ class _Probe(cs.Subconstruct):  # type: ignore[misc]
 def traced(node: ir.Node, run: Run) -> cs.Construct:
     """Copy a declaration, with a probe around each primitive, array, and Struct in an array.
 
-    An array of numbers has a single probe.
+    run: what each probe calls. An array of numbers has a single probe.
     """
     match node:
         case ir.Record():

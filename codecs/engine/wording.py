@@ -29,8 +29,9 @@ def demand_of(condition: Expression) -> str:
 
 
 def _demand(condition: Expression, field: Number) -> str | None:
-    """Return what a condition demands of a field; None if it is about other fields, or not
-    simple.
+    """Return what a condition demands of the field, as text after `must`.
+
+    Returns None if the condition is about other fields, too, or not simple.
     """
     if not isinstance(condition, Operation) or len(condition.operands) != 2:
         return None
@@ -46,15 +47,16 @@ def _demand(condition: Expression, field: Number) -> str | None:
 
 
 def _is_mixed(condition: Operation) -> bool:
-    """Return whether an operand needs brackets: an `or` inside an `and`, or an `and` inside an
-    `or`.
+    """Return whether a condition is an `and` that contains an `or`, or the reverse.
+
+    Its text then needs brackets.
     """
     operators = {each.operator for each in condition.operands if isinstance(each, Operation)}
     return bool(operators & (_CONNECTIVES.keys() - {condition.operator}))
 
 
 def expression_text(expression: Expression) -> str:
-    """Return an expression as text; of the path of each field it has only the last name."""
+    """Return an expression as text, in which only the last name of each field's path is written."""
     if isinstance(expression, Number):
         return expression.path.rpartition(".")[2]
     if isinstance(expression, Match):
@@ -72,7 +74,10 @@ def expression_text(expression: Expression) -> str:
 
 
 def _needs_brackets(outer: Operation, operand: Expression) -> bool:
-    """Return whether an operand needs brackets; a comparison next to `and` or `or` needs none."""
+    """Return whether the text of an operand needs brackets within the operation `outer`.
+
+    A comparison next to `and` or `or` needs none.
+    """
     if not isinstance(operand, Operation):
         return False
     is_connected = outer.operator in _CONNECTIVES

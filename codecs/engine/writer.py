@@ -44,10 +44,10 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
 def interpret(
     layout: Layout, fields: Mapping[str, Values], *, compiled: bool, rest: int = 0
 ) -> bytes:
-    """Return the file with the given columns, written by the interpreter.
+    """Write a file with the interpreter: return its bytes, from the columns in `fields`.
 
-    rest: for an array without a count, the number of records. Raises TooLarge if an expression
-    needs more than 64 bits.
+    compiled: whether to use compiled kernels. rest: for an array without a count, the number of
+    records. Raises TooLarge if an expression needs more than 64 bits.
     """
     check_columns(layout, fields)
     program = layout.program
@@ -71,7 +71,7 @@ def _size_of(fields: Mapping[str, Values]) -> int:
 
 
 def _feeds(program: Program, fields: Mapping[str, Values]) -> Feeds:
-    """Return the columns to write as the feeds of the interpreter."""
+    """Collect from the columns what the interpreter needs to write: counts, conditions, lengths."""
     limits = np.full(program.streams, UNLIMITED, np.int64)
     for path, leaf in program.leaves.items():
         column = fields[path]
@@ -117,7 +117,7 @@ def _joined(columns: list[Column], dtype: type[T]) -> NDArray[T]:
 
 
 def _first_nul(strings: Strings) -> int:
-    """Return the index of the first string that contains a NUL; -1 if none does."""
+    """Return the index of the first string that contains a NUL byte; -1 if no string does."""
     nul = np.flatnonzero(strings.data == 0)
     return int(np.searchsorted(strings.offsets, nul[0], "right")) - 1 if nul.size else -1
 
@@ -156,7 +156,10 @@ def _fail(
 def _scatter_all(
     program: Program, fields: Mapping[str, Values], streams: Execution, mover: Mover, out: Bytes
 ) -> None:
-    """Scatter every column to its offsets in `out`, a buffer of zeros."""
+    """Write every column to `out`, a buffer of zeros, at the offsets that the interpreter found.
+
+    Also write the constants and the padding.
+    """
     for path, leaf in program.leaves.items():
         column, starts = fields[path], streams[leaf.stream]
         if isinstance(column, Strings):

@@ -68,7 +68,7 @@ def decode(
 
 
 def _read(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, Decoder] | None:
-    """Read and decode a whole file; return None if it has an error."""
+    """Read and decode a whole file; return None if that raises an error."""
     try:
         fields = read(LAYOUT, source, limits=limits, engine=engine)
         return fields, Decoder(fields, source, header_of(fields), limits, Offsets())
@@ -83,9 +83,9 @@ def stream(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[ExampleSet]:
-    """Decode a binary file incrementally: yield one or more sets of its examples.
+    """Decode a binary file in chunks: yield its examples in one or more sets.
 
-    The sets have the same header. Joined, they equal the result of `decode` for the same bytes,
+    All sets have the same header. Joined, they equal the result of `decode` for the same bytes,
     with the same findings; an error is raised after all examples before it.
     """
     findings = Findings() if findings is None else findings
@@ -103,7 +103,10 @@ def stream(
 
 
 class _ChunkDecoder:
-    """Decodes the chunks of a file. groups: the names of the groups in the chunks before."""
+    """Decodes the chunks of a file, one after another.
+
+    groups: the names of the groups in the chunks so far.
+    """
 
     def __init__(
         self, reader: ChunkReader, header: SetHeader, limits: Limits, findings: Findings
@@ -116,7 +119,10 @@ class _ChunkDecoder:
         self.groups: set[bytes | None] = set()
 
     def examples(self, chunk: Chunk) -> Iterator[ExampleSet]:
-        """Yield the examples of a chunk; an error is raised after all examples before it."""
+        """Yield the examples of a chunk in one or more sets.
+
+        If an example is invalid, its error is raised after all examples before it.
+        """
         before = replace(self.before, size=chunk.shift.start)
         try:
             decoder = Decoder(chunk.fields, chunk.source, self.header, self.limits, before)
@@ -144,19 +150,17 @@ def encode(
 ) -> bytes:
     """Encode examples to the bytes that Lens would write.
 
-    engine: as for `decode`. Raises FormatError, with the example, for a value that a binary file
-    cannot store. With `lossy` it is written as Lens writes it, and `findings` collects the loss: a
-    string is cut at a NUL, an empty name becomes absent, a negative frequency stays (Lens rejects
-    the file).
+    engine: as for `decode`. If a binary file cannot store a value, raises FormatError, which names
+    the example. With `lossy` the value is written as Lens writes it, and `findings` collects the
+    loss: a string is cut at a NUL, an empty name becomes absent, a negative frequency stays (Lens
+    rejects the file).
     """
     losses = Losses(lossy, Findings() if findings is None else findings)
     return write(LAYOUT, columns_of(normal_form(examples), losses), engine=engine)
 
 
 class IncrementalEncoder:
-    """Encodes a set incrementally, to the same bytes as `encode`: first the header, then
-    examples.
-    """
+    """Encodes a set in chunks, to the same bytes as `encode`: the header, then examples."""
 
     is_counted = True
 
@@ -167,7 +171,7 @@ class IncrementalEncoder:
         self._size = 0  # of the examples so far
 
     def begin(self, header: SetHeader, count: int) -> bytes:
-        """Return the bytes before the examples: the header, and the count."""
+        """Return the bytes before the examples; `count`: how many examples will follow."""
         if not self._head:
             columns = columns_of(ExampleSet.empty(header), self._losses)
             self._header, self._head = header, CHUNKED.write_head(columns)
@@ -192,7 +196,10 @@ class IncrementalEncoder:
 
 
 def _with_hint(error: FormatError, begin: bytes) -> FormatError:
-    """Add a hint to the error if the file was written in little-endian byte order."""
+    """Add a hint to the error if the file seems to be little-endian.
+
+    begin: the first bytes of the file.
+    """
     place = error.place
     if place is None or place.field != "sizeof_real" or begin[4:8] != _SWAPPED:
         return error

@@ -26,7 +26,10 @@ _BLOCK = 1 << 20
 
 
 def owners(offsets: Longs) -> Longs:
-    """Return the index of each element's row: int64 [elements]. offsets: int64 [rows + 1]."""
+    """Return for each element the index of the row that contains it: int64 [elements].
+
+    offsets: int64 [rows + 1], where the elements of each row begin, and the end.
+    """
     n = offsets.size - 1
     number = np.arange(n)
     if offsets[-1] == n and np.array_equal(offsets[:-1], number):
@@ -35,12 +38,12 @@ def owners(offsets: Longs) -> Longs:
 
 
 def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
-    """Return the first event of each entry, and the event after its last: int64 [entries] each.
+    """Return the first event that each entry names, and the event after its last: int64 [entries].
 
-    offsets: int64 [lists + 1]. Lens reads a list with a counter that begins at 0. An entry n names
-    event n and sets the counter to n. An entry -n names the events after the counter, up to n, and
-    sets it to n + 1. So a list that begins with -n names 1 to n, and the second of two negative
-    entries skips an event.
+    entries: the entries of all lists. offsets: int64 [lists + 1], where each list begins. Lens
+    reads a list with a counter that begins at 0. An entry n names event n and sets the counter to
+    n. An entry -n names the events after the counter, up to n, and sets it to n + 1. So a list
+    that begins with -n names 1 to n, and the second of two negative entries skips an event.
     """
     number = entries.astype(np.int64)
     ends = np.flatnonzero(number < 0)
@@ -56,10 +59,11 @@ def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
 
 
 def is_invalid(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
-    """Return a mask of entries that end a span, but do not come after its beginning: bool
-    [entries].
+    """Return which entries should end a span, but do not: bool [entries].
 
-    units: for units, a span may end with its first unit, and a lone negative number means `*`.
+    An entry -n ends a span that begins with the entry before it, which must be from 0 to n - 1.
+    offsets: int64 [lists + 1], where each list begins. units: for lists of units, where it may
+    also be n, and where -n may be the only entry, which means `*`.
     """
     invalid = np.zeros(entries.size, np.bool_)
     ends = np.flatnonzero(entries < 0)
@@ -73,7 +77,11 @@ def is_invalid(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
 
 
 def _before(number: Longs, offsets: Longs, ends: Longs, begin: int) -> Longs:
-    """Return the entry before each entry at `ends`; for the first entry of a list, `begin`."""
+    """Return the entry that precedes each entry at the indices `ends`.
+
+    begin: the result for the first entry of a list. number: all entries. offsets: where each list
+    begins.
+    """
     is_first = np.zeros(number.size + 1, np.bool_)
     is_first[offsets[:-1]] = True
     return np.where(is_first[ends], begin, number[ends - 1])
@@ -82,7 +90,7 @@ def _before(number: Longs, offsets: Longs, ends: Longs, begin: int) -> Longs:
 def write_spans(events: Longs, lists: Longs, num_lists: int) -> tuple[Ints, Ints]:
     """Return the entries of all event lists, and how many each list has: int32, int32 [num_lists].
 
-    events, lists: int64 [k], pairs of an event and its list, sorted by list and then by event. A
+    events, lists: int64 [k], an event and the list that names it; sorted by list, then by event. A
     run of two or more events is written as the first event and minus the last event.
     """
     breaks = np.ones(events.size + 1, np.bool_)
@@ -97,8 +105,10 @@ def write_spans(events: Longs, lists: Longs, num_lists: int) -> tuple[Ints, Ints
 
 
 def blocks(first: Longs, stop: Longs) -> Iterator[tuple[Longs, Longs]]:
-    """Yield, in blocks of bounded size, the events in spans, and the index of each event's
-    span.
+    """Yield the events of all spans, and for each event the index of its span, in blocks.
+
+    first, stop: the first event of each span, and the event after its last. A block has a bounded
+    size.
     """
     lengths = stop - first
     ends = np.cumsum(lengths)
@@ -130,18 +140,18 @@ class EventLists:
 
     @cached_property
     def row(self) -> Longs:
-        """The index of each entry's event list: int64 [entries]."""
+        """The index of the event list that contains each entry: int64 [entries]."""
         return owners(self.offsets)
 
     @property
     def first_events(self) -> Longs:
-        """The lowest event of each event list; no list may be empty: int64 [k]."""
+        """The lowest event of each event list: int64 [k]. No list may be empty."""
         if self.lists.size == 0:
             return self.first
         return np.minimum.reduceat(self.first, self.offsets[:-1])
 
     def first_event(self, row: int) -> int:
-        """Return the lowest event of an event list."""
+        """Return the lowest event of the event list with index `row`."""
         return int(self.first[self.offsets[row] : self.offsets[row + 1]].min())
 
 
@@ -150,8 +160,9 @@ def read_event_lists(
 ) -> EventLists:
     """Read the event lists at a path of the layout, and check their events.
 
-    Raises FormatError for an event out of range, for which Lens would write to memory out of
-    bounds.
+    lists, example: the range list and the example of each event list. event_offsets: the first
+    event of each example in the whole set. Raises FormatError for an event out of range, for which
+    Lens would write to memory out of bounds.
     """
     column = f"{path}.event_num"
     entries, offsets = fields.ints(column), fields.bounds[column]
@@ -175,9 +186,9 @@ def read_event_lists(
 def check_expansion(
     fields: Fields, source: Source, limits: Limits, before: int, *kinds: EventLists
 ) -> int:
-    """Return the number of events in the event lists plus `before`, the number in earlier chunks.
+    """Return how many events the event lists `kinds` name, plus `before` for earlier chunks.
 
-    Raises LimitError if the result exceeds `limits.max_expand`.
+    Raises LimitError if this exceeds `limits.max_expand`.
     """
     lengths = [kind.stop - kind.first for kind in kinds]
     total = before + sum(int(each.sum()) for each in lengths)

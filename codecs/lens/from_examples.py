@@ -46,8 +46,9 @@ def _prefixed(path: str, columns: _Columns) -> _Columns:
 
 
 def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
-    """Return the columns of special events, which do not inherit all values; Lens writes all their
-    fields.
+    """Return the columns of special events: those that do not inherit all values from the header.
+
+    Lens writes all fields of a special event.
     """
     events = examples.events
     own = np.zeros(len(events.proc), np.bool_)
@@ -76,7 +77,10 @@ def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
 
 
 class _Sets:
-    """The input sets and the target sets: a list that an event uses as inputs is an input set."""
+    """The range lists of all examples, divided into input sets and target sets of the file.
+
+    A list that an event uses as inputs is an input set; any other list is a target set.
+    """
 
     def __init__(self, examples: ExampleSet, losses: Losses) -> None:
         self.examples = examples
@@ -92,7 +96,7 @@ class _Sets:
         self.inputs, self.targets = np.flatnonzero(self.is_input), np.flatnonzero(~self.is_input)
 
     def columns(self) -> _Columns:
-        """Return the columns of the file that follow the special events."""
+        """Return the columns of the input sets and of the target sets, in file order."""
         inputs, targets = self.examples.events.inputs, self.examples.events.targets
         shared = self.event_lists(targets, self.is_input)
         shared_counts = shared[1][self.inputs]
@@ -108,12 +112,16 @@ class _Sets:
         }
 
     def counts(self, chosen: Longs) -> Ints:
-        """Return how many of the chosen lists each example has."""
+        """Return for each example how many of the lists `chosen` it has."""
         sets = np.bincount(self.owner[chosen], minlength=len(self.examples))
         return ints(sets, "sets of one example")
 
     def set_columns(self, kind: str, real: str, numbers: Longs, chosen: Longs) -> _Columns:
-        """Return the columns of the chosen lists: their event lists and their ranges."""
+        """Return the columns of the lists `chosen`: the events that use them, and their ranges.
+
+        kind: "inputs" or "targets". real: the manual's name for the values. numbers: the list of
+        each event.
+        """
         is_chosen = self.is_input if chosen is self.inputs else ~self.is_input
         entries, entry_counts = self.event_lists(numbers, is_chosen)
         starts = self.examples.lists[:-1][chosen]
@@ -136,9 +144,10 @@ class _Sets:
         return _prefixed(kind, columns)
 
     def event_lists(self, numbers: Longs, chosen: Flags) -> tuple[Ints, Ints]:
-        """Return the event lists of the chosen lists, and how many entries each of all lists has.
+        """Return the events that use each of the lists `chosen`, as entries of event lists.
 
-        numbers: the number of each event's list, or -1.
+        numbers: for each event, the index of its list, or -1. Also returns how many entries each
+        list has; 0 for a list that is not chosen.
         """
         event = np.flatnonzero(numbers >= 0)
         event = event[chosen[numbers[event]]]
@@ -162,7 +171,7 @@ class _Sets:
 
 
 def _filtered(column: NDArray[T], where: Flags) -> NDArray[T]:
-    """Return the values for which `where` is true; if they are all, do not copy them."""
+    """Return the values for which `where` is true; do not copy them if that is all values."""
     if where.all():
         return column
     return column[where] if where.any() else column[:0]

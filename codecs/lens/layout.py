@@ -31,8 +31,9 @@ EventList = cs.Struct(
 
 
 def _range(real: str) -> cs.Construct:
-    """Return the layout of a range. real: the manual's name for the values of inputs, or of
-    targets.
+    """Return the layout of a range.
+
+    real: the manual's name for its values: `externalInput` or `target`.
     """
     return cs.Struct(
         "range_groupName" / String,

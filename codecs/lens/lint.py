@@ -44,7 +44,8 @@ def report(
 ) -> None:
     """Add the findings about the examples, in the order of their places.
 
-    kinds: all event lists. check_ranges: whether to check the ranges, too.
+    kinds: all event lists. placed: the range lists that the events got. event_offsets: the first
+    event of each example. check_ranges: whether to check the ranges, too.
     """
     sortable: list[tuple[int, str, str, int, dict[str, object], int]] = []
     for code, path, elements in _checks(fields, kinds, check_ranges):
@@ -68,20 +69,29 @@ def report(
 
 
 def report_rest(name: str, offset: int, size: int, findings: Findings) -> None:
-    """Add a finding if `size` bytes, more than 0, follow the examples."""
+    """Add a finding if bytes follow the examples.
+
+    name: the file. offset: where these bytes begin. size: how many there are.
+    """
     if size:
         place = Place(name, Span(offset, offset))
         findings.add(finding_at("lens-trailing-bytes", place, count=size))
 
 
 def report_groups(count: int, name: str, findings: Findings) -> None:
-    """Add a finding if a set has more groups than Lens supports."""
+    """Add a finding if the number of groups, `count`, is more than Lens supports.
+
+    name: the file or set, for the finding.
+    """
     if finding := too_many_groups(count, Place(name)):
         findings.add(finding)
 
 
 def may_have_findings(lists: Longs, ranges: Ranges) -> bool:
-    """Return whether `report` must check the ranges: a quick test for ranges that are not empty."""
+    """Return whether `report` must check the ranges, after a quick test.
+
+    lists: the offset of each list in the ranges, and the end.
+    """
     units = ranges.units
     return bool(
         (lists[1:] == lists[:-1]).any()

@@ -25,8 +25,10 @@ class ListPlacement:
         self.replaced: list[tuple[str, int, int]] = []
 
     def assign_all(self, column: Longs, kinds: Sequence[EventLists], used: Sequence[Flags]) -> None:
-        """Assign the lists in `kinds` to the events, one kind after the other. used: which entries
-        to use.
+        """Assign the range lists of the event lists in `kinds` to the events, in this order.
+
+        column: `inputs` or `targets`, to change. used: for each of `kinds`, which entries of its
+        event lists to use.
         """
         first = np.concatenate([k.first[t] for k, t in zip(kinds, used, strict=True)])
         stop = np.concatenate([k.stop[t] for k, t in zip(kinds, used, strict=True)])
@@ -45,7 +47,10 @@ class ListPlacement:
             self.replaced.append((kinds[kind[entry]].path, int(at[entry]), event))
 
     def assign(self, column: Longs, kind: EventLists, row: int, number: int) -> None:
-        """Assign the range list `number`, or none for -1, to the events of one event list."""
+        """Assign the range list `number` (-1: none) to the events that one event list names.
+
+        column: `inputs` or `targets`, to change. row: the index of the event list in `kind`.
+        """
         for k in range(kind.offsets[row], kind.offsets[row + 1]):
             events = column[kind.first[k] : kind.stop[k]]
             replaced = (events >= 0) & (events != number)
@@ -55,10 +60,11 @@ class ListPlacement:
 
 
 def place_plain(fields: Fields) -> ListPlacement | None:
-    """Return the result of `place_lists` quickly for a plain file; return None for any other file.
+    """Assign the lists of a plain file to its events, faster than `place_lists`.
 
     In a plain file each example has one event, and for it one input set and then one target set.
-    No set is shared, and all sets have ranges. So event i has the lists 2 i and 2 i + 1.
+    No set is shared, and all sets have ranges. So event i has the lists 2 i and 2 i + 1. Returns
+    None for any other file.
     """
     n = fields.ints("examples.example_numEvents").size
     if (fields.ints("examples.example_numEvents") != 1).any():
@@ -83,10 +89,12 @@ def place_plain(fields: Fields) -> ListPlacement | None:
 def place_lists(
     inputs: EventLists, shared: EventLists, targets: EventLists, is_empty: Flags, num_events: int
 ) -> ListPlacement:
-    """Assign the lists to the events: later lists replace earlier ones.
+    """Assign the range lists to the events that they name; later lists replace earlier ones.
 
-    is_empty: bool [lists], whether a list has no ranges. Such a list replaces nothing: all its
-    events get the list of its first event. Examples with this effect are processed list by list.
+    inputs, shared, targets: the event lists of input sets, of their shared targets, and of target
+    sets. is_empty: bool [lists], whether a list has no ranges. Such a list replaces nothing: all
+    its events get the list of its first event. Examples with this effect are processed list by
+    list.
     """
     placed = ListPlacement(num_events)
     kinds = (inputs, shared, targets)
@@ -118,7 +126,7 @@ def place_lists(
 
 
 def _unusual_examples(kind: EventLists, is_empty: Flags) -> Longs:
-    """Return the examples in which a list without ranges changes the lists of events."""
+    """Return the examples in which a list without ranges changes the list of an event."""
     counts = np.zeros(kind.lists.size, np.int64)
     np.add.at(counts, kind.row, kind.stop - kind.first)
     return kind.example[is_empty[kind.lists] & (counts > (0 if kind.path == SHARED else 1))]
@@ -127,8 +135,9 @@ def _unusual_examples(kind: EventLists, is_empty: Flags) -> Longs:
 def _replaced(
     first: Longs, stop: Longs, value: Longs, num_events: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield, for each event list that replaces another list, its first such entry and the
-    event.
+    """Yield each case of an event list that replaces another list: its first entry and the event.
+
+    first, stop: the events of each entry. value: the range list of each entry.
     """
     holder = np.full(num_events, -1, np.int64)
     seen = -1

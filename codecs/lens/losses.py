@@ -14,8 +14,9 @@ _INT_MAX: Final = 2**31 - 1
 
 
 class Losses:
-    """Checks values before they are written: a loss raises FormatError, or with `lossy` is a
-    finding.
+    """Checks values before they are written to a file that cannot store all values.
+
+    A value that it cannot store raises FormatError; with `lossy`, it gives a finding.
     """
 
     def __init__(self, lossy: bool, findings: Findings) -> None:
@@ -23,8 +24,10 @@ class Losses:
         self._findings = findings
 
     def strings(self, strings: Strings, path: Callable[[int], str]) -> Strings:
-        """Return the strings, each cut at its first NUL; a string that begins with a NUL becomes
-        absent.
+        """Return the strings, each cut at its first NUL, which the file cannot store.
+
+        A string that begins with a NUL becomes absent. path: gives the field of a string by its
+        index.
         """
         nul = np.flatnonzero(strings.data == 0)
         if nul.size == 0:
@@ -39,7 +42,7 @@ class Losses:
         return Strings.from_spans(strings.data, strings.offsets[:-1], ends, present)
 
     def names(self, names: Strings) -> Strings:
-        """Return the names of the examples; report empty names, which become absent."""
+        """Return the names of the examples; an empty name is a loss, and becomes absent."""
         for row in np.flatnonzero(names.present & (names.lengths == 0)).tolist():
             why = "a binary file cannot store an empty name"
             self._report_loss(f"examples[{row}].name", why, "becomes absent")
@@ -64,7 +67,7 @@ class Losses:
 def ints(counts: Longs, what: str) -> Ints:
     """Convert counts to 32 bits, as in the file. Raises FormatError for a larger count.
 
-    what: the word for the counted things in the message.
+    what: what is counted, for the message.
     """
     if counts.max(initial=0) > _INT_MAX:
         message = f"a binary file can store at most {_INT_MAX} {what}"

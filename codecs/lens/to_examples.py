@@ -46,7 +46,7 @@ _SPECIAL: Final = "examples.special_events"
 
 @dataclass(frozen=True)
 class Offsets:
-    """The totals of the earlier chunks: bytes, events, and events in event lists."""
+    """The totals of the chunks before this one: bytes, events, and events in event lists."""
 
     size: int = 0
     events: int = 0
@@ -62,10 +62,11 @@ def header_of(fields: Fields) -> SetHeader:
 
 
 class Decoder:
-    """Converts the fields of a chunk of examples to `examples`, a set that is not in normal form.
+    """Converts the fields of one chunk to `examples`, a set that is not yet in normal form.
 
-    listed: the number of events in event lists, including the lists of earlier chunks. Raises
-    FormatError for values that Lens rejects, and LimitError for too many events.
+    before: the totals of the earlier chunks. listed: the number of events in event lists,
+    including the lists of earlier chunks. Raises FormatError for values that Lens rejects, and
+    LimitError for too many events.
     """
 
     def __init__(
@@ -136,9 +137,10 @@ def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Offse
 
 
 def _lists(fields: Fields, order: Longs | None = None) -> Longs:
-    """Return the offsets of the ranges of each set.
+    """Return where the ranges of each set begin among all ranges, and the end.
 
-    order: the numbers of the sets in file order; by default input and target sets alternate.
+    order: the sets in file order (input sets are numbered before target sets); by default input
+    and target sets alternate.
     """
     inputs, targets = (fields.counts(f"{path}.ranges") for path in _SETS)
     lengths = np.empty(inputs.size + targets.size, np.int64)
@@ -154,7 +156,8 @@ def _event_lists(
 ) -> tuple[EventLists, EventLists, EventLists]:
     """Read the event lists of the input sets, of their shared targets, and of the target sets.
 
-    order: the numbers of the sets, in the order in which the file has them.
+    order: the sets in file order; input sets are numbered before target sets. event_offsets: the
+    first event of each example.
     """
     inputs, targets = (owners(fields.bounds[path]) for path in _SETS)
     number = np.empty(order.size, np.int64)
@@ -173,7 +176,7 @@ def _event_lists(
 
 
 def _events(fields: Fields, event_offsets: Longs, placed: ListPlacement) -> Events:
-    """Return the events of the examples.
+    """Return the events of the examples, with the range lists that `placed` gives them.
 
     If several special events have values for the same event, the last one counts. For the proc,
     the last special event that has a proc counts.
@@ -205,7 +208,7 @@ def _effective(column: Reals, inherited: float) -> Floats:
 
 
 def _ranges(fields: Fields) -> tuple[Ranges, Strings]:
-    """Return the ranges in file order, and the names of their groups."""
+    """Return the ranges in file order, and the group names of those that have one."""
     units = [f"{path}.ranges.units" for path in _SETS]
     sparse = cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
     dense = ~sparse
@@ -229,7 +232,10 @@ def _ranges(fields: Fields) -> tuple[Ranges, Strings]:
 
 
 def _both(fields: Fields, first: str, second: str) -> Values:
-    """Merge a column of the input ranges and a column of the target ranges in file order."""
+    """Return the values of input ranges and of target ranges together, in file order.
+
+    first, second: the names of the two columns.
+    """
     return fields.merged(f"{_SETS[0]}.ranges.{first}", f"{_SETS[1]}.ranges.{second}")
 
 
@@ -241,9 +247,10 @@ def _with_inherited(
     events: Events,
     header: SetHeader,
 ) -> Ranges:
-    """Return the ranges with a value for each empty dense range, as in Lens (newRange).
+    """Return the ranges; each dense range without units gets a value, as in Lens (newRange).
 
-    The value is the active value of the first event that has the range's list.
+    The value is the active value of the first event that has the range's list. empty: which ranges
+    have no units.
     """
     values = list[Floats]()
     for path, lists, active in (
@@ -260,8 +267,8 @@ def _with_inherited(
 
 
 def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
-    """Return an array like `where`: the values of `column`, in order, where it is true, and 0
-    elsewhere.
+    """Return an array of the size of `where`: the next value of `column` where it is true,
+    else 0.
     """
     if column.size == where.size:
         return column
@@ -273,8 +280,8 @@ def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
 
 
 def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
-    """Return as many rows as `where` has: those of `rows`, in order, where it is true; others are
-    empty.
+    """Return as many rows as `where` has: the next of `rows` where it is true, else an empty
+    row.
     """
     if len(rows) == where.size:
         return rows
@@ -284,7 +291,8 @@ def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
 
 
 def _absent_if_empty(strings: Strings) -> Strings:
-    """Return strings with empty strings made absent: a binary file does not distinguish the
-    two.
+    """Return the strings with each empty string made absent.
+
+    A binary file does not distinguish the two.
     """
     return replace(strings, present=strings.lengths > 0)

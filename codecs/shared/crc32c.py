@@ -17,13 +17,19 @@ _ONES: Final = 0xFFFFFFFF
 
 
 def crc32c(data: NDArray[np.uint8], before: int = 0) -> int:
-    """Return the checksum of bytes. before: the checksum of all earlier bytes, if there are any."""
+    """Return the checksum of bytes that follow others.
+
+    before: the checksum of the bytes before `data`; 0 if there are none.
+    """
     run = KERNELS.choose(update, KERNELS.use_compiled(data.size))
     return int(run(np.ascontiguousarray(data), crc_tables(), before ^ _ONES)) ^ _ONES
 
 
 def crc32c_each(data: Bytes, starts: Longs, lengths: Longs) -> NDArray[np.uint32]:
-    """Return the checksum of each span of bytes, which must be in the data: uint32 [n]."""
+    """Return the checksum of each span of `data`, from `starts` on: uint32 [n].
+
+    All spans must be within the data.
+    """
     out = np.empty(starts.size, np.int64)
     run = KERNELS.choose(update_each, KERNELS.use_compiled(int(lengths.sum())))
     run(np.ascontiguousarray(data), starts.copy(), lengths.copy(), crc_tables(), out)
@@ -32,14 +38,20 @@ def crc32c_each(data: Bytes, starts: Longs, lengths: Longs) -> NDArray[np.uint32
 
 @entry_kernel
 def update_each(data: Bytes, starts: Longs, lengths: Longs, tables: LongRows, out: Longs) -> None:
-    """Fill `out` with the checksum of each span, without the last step, which inverts all bits."""
+    """Compute the checksum of each span of `data` to `out`, without inverting its bits at the end.
+
+    tables: the result of `crc_tables`.
+    """
     for i in range(len(starts)):
         out[i] = update(data[starts[i] : starts[i] + lengths[i]], tables, _ONES)
 
 
 @entry_kernel
 def update(data: NDArray[np.uint8], tables: LongRows, crc: int) -> int:
-    """Return a checksum updated with bytes, eight at a time; its bits are not yet inverted."""
+    """Continue a checksum with more bytes; return it without inverting its bits at the end.
+
+    tables: the result of `crc_tables`. crc: the checksum so far, also not inverted.
+    """
     at, whole = 0, len(data) - len(data) % 8
     while at < whole:
         crc ^= (
@@ -67,8 +79,9 @@ def update(data: NDArray[np.uint8], tables: LongRows, crc: int) -> int:
 
 @cache
 def crc_tables() -> LongRows:
-    """Return tables of what a byte adds to a checksum: int64 [bytes that follow it, value of the
-    byte].
+    """Return tables of what a byte contributes to a checksum: int64 [8, 256].
+
+    The first index is how many bytes follow the byte, the second index is its value.
     """
     made: LongRows = np.empty((8, 256), np.int64)
     rest = np.arange(256)

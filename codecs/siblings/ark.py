@@ -58,8 +58,9 @@ def decode(source: Source, *, limits: Limits, findings: Findings, engine: Engine
 
 
 def _names(keys: Strings, fields: Fields, source: Source, findings: Findings) -> Strings:
-    """Return the keys of the objects, without the blank after each. Raises FormatError for a wrong
-    key.
+    """Return the keys of the objects, each without the blank that ends it in the file.
+
+    Raises FormatError for an invalid key.
     """
     names, has_tab = list[bytes](), False
     for row, key in enumerate(keys):
@@ -82,7 +83,10 @@ def _wrong_key(place: Place) -> FormatError:
 
 
 def _archive(keys: Strings, letters: Any, fields: Fields) -> Archive:
-    """Return the objects in the order of the file."""
+    """Return the objects in the order of the file.
+
+    letters: for each object, the letter that gives its kind.
+    """
     count = letters.size
     kinds, shapes = np.full(count, "IV", "U3"), np.full((count, 2), -1, np.int64)
     is_plain, is_compressed = np.isin(letters, (*b"FD",)), letters == ord("C")
@@ -111,7 +115,7 @@ def _archive(keys: Strings, letters: Any, fields: Fields) -> Archive:
 
 
 def _values(kind: str, fields: Fields) -> Any:
-    """Return the numbers of all objects of one kind, object after object."""
+    """Return the numbers of all objects of one kind, one object after another."""
     if kind == "IV":
         return fields.columns[f"{_PATHS[kind]}.value"]
     stored: Any = fields.columns[_PATHS[kind]]
@@ -191,8 +195,9 @@ def encode(archive: Archive, compress: str | None = None) -> bytes:
 
 
 def _compressed(archive: Archive, kind: str) -> dict[str, Values]:
-    """Return the columns of the layout for compressed matrices (Kaldi, compressed-matrix.cc:
-    FloatToUint16).
+    """Return the columns of the layout for compressed matrices, with 8 or 16 bits a number.
+
+    kind: "CM2" or "CM3". Source: Kaldi, compressed-matrix.cc: FloatToUint16.
     """
     sizes, values = archive.sizes, archive.values.astype(np.float32)
     begins = np.cumsum(sizes) - sizes

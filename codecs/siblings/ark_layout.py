@@ -14,7 +14,7 @@ _FOUR = 4  # the size of an integer, before each integer
 
 
 def _size(name: str) -> tuple[cs.Construct, ...]:
-    """Return the layout of a size: the number of rows, columns or elements."""
+    """Return the layout of a size called `name`: the number of rows, columns or elements."""
     return (cs.Const(b"\4"), name / cs.Int32sl, cs.Check(this[name] >= 0))
 
 

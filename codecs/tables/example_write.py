@@ -49,10 +49,10 @@ def messages(columns: Mapping[str, TableColumn], rows: int) -> Strings:
 
 
 def entry(name: str, column: TableColumn) -> tuple[Rope, bool]:
-    """Return, for each row, the entry of a column in the message's map; and whether it is a
-    FeatureList.
+    """Return, for each row, the bytes of a map's entry that stores the column's value.
 
-    Raises FormatError for a column that no feature can store.
+    Also return whether the value is a FeatureList. Raises FormatError for a column that no feature
+    can store.
     """
     try:
         key = name.encode()
@@ -72,12 +72,12 @@ def entry(name: str, column: TableColumn) -> tuple[Rope, bool]:
 
 
 def _is_nested(items: TableColumn) -> bool:
-    """Return whether the items of a list are lists or records themselves."""
+    """Return whether the items of a list are themselves lists or arrays."""
     return isinstance(items, Lists) or (isinstance(items, Numbers) and bool(items.shape))
 
 
 def _feature(name: str, column: TableColumn) -> Rope:
-    """Return the message Feature of each row; an absent row gets no bytes."""
+    """Return each row of a column as a message Feature; an absent row gets no bytes."""
     present = column.present
     items, bounds = column, None
     if isinstance(column, Lists):
@@ -98,9 +98,9 @@ def _feature(name: str, column: TableColumn) -> Rope:
 
 
 def _packed(name: str, column: Numbers, bounds: Longs | None) -> tuple[int, Rope]:
-    """Return the kind of list that stores the numbers, and the packed numbers of each row.
+    """Return how a feature stores these numbers: the kind of its list, and the bytes of each row.
 
-    bounds: where the numbers of each row begin; None for one number a row.
+    bounds: where the numbers of each row begin; None for one number or array a row.
     """
     values = column.values
     size = int(np.prod(column.shape))
@@ -124,8 +124,9 @@ def _packed(name: str, column: Numbers, bounds: Longs | None) -> tuple[int, Rope
 
 
 def _regrouped(strings: Strings, bounds: Longs) -> Strings:
-    """Return rows, each of which joins consecutive strings. bounds: where the strings of each row
-    begin.
+    """Join consecutive strings: row i of the result joins the strings from `bounds[i]` on.
+
+    Its last string is the one before `bounds[i + 1]`.
     """
     return _strings(strings.data, strings.offsets[bounds])
 
@@ -140,7 +141,5 @@ def _nothing(rows: int) -> Rope:
 
 
 def _tag(number: int) -> bytes:
-    """Return the tag of a field, by its number, for a value that begins with its length in
-    bytes.
-    """
+    """Return the tag of field `number`, for a value that begins with its length in bytes."""
     return bytes([number << 3 | BYTES])

@@ -29,7 +29,10 @@ NONE, BYTES_LIST, FLOAT_LIST, INT64_LIST = range(4)
 
 
 class ExampleError(ValueError):
-    """Raised for a record that is not a valid Example. record: the number of the record."""
+    """Raised for a record that is not a valid Example.
+
+    record: the index of the record.
+    """
 
     def __init__(self, record: int, problem: str) -> None:
         super().__init__(problem)
@@ -38,7 +41,7 @@ class ExampleError(ValueError):
 
 @dataclass(frozen=True)
 class Entries:
-    """The entries of maps, each a name and a value.
+    """The entries of the maps in all records; an entry has a name and a value.
 
     records: the record of each entry. names: the distinct names. codes: the index in `names` of
     each entry's name. values: the messages that are the values; their owners are the entries.
@@ -50,8 +53,9 @@ class Entries:
     values: Parts
 
     def chosen(self, code: int, records: int) -> Longs:
-        """Return for each record its last entry with the name `names[code]`, or -1 if it has
-        none.
+        """Return for each record the index of its last entry with the name `names[code]`, or -1.
+
+        records: how many records there are.
         """
         found = np.full(records, -1, np.int64)
         which = np.flatnonzero(self.codes == code)
@@ -61,9 +65,9 @@ class Entries:
 
 @dataclass(frozen=True)
 class Features:
-    """The kind and the values of each feature.
+    """The values of features: each feature is a list of bytes, of floats or of int64.
 
-    kinds: the kind of list of each feature. strings: the starts and lengths of the values of all
+    kinds: the kind of each feature's list. strings: the starts and lengths of the values of all
     BytesLists. numbers: for each other kind, the values of all lists of the kind. offsets: for
     each kind, int64 [n + 1], the index at which the values of each feature begin.
     """
@@ -75,8 +79,9 @@ class Features:
 
 
 def entries_of(data: Bytes, maps: Parts, records: Longs) -> Entries:
-    """Return the entries of maps. maps: the messages that are maps. records: the record of each
-    map.
+    """Return all entries of the messages `maps`, which are maps.
+
+    records: the record of each map.
     """
     entries = _fields(data, maps, records).of(ENTRY, BYTES)
     owners = records[entries.owners]
@@ -93,8 +98,9 @@ def entries_of(data: Bytes, maps: Parts, records: Longs) -> Entries:
 
 
 def steps_of(data: Bytes, entries: Entries) -> tuple[Parts, Longs]:
-    """Return the `Feature` messages in FeatureLists, numbered from 0, and the entry of each
-    message.
+    """Return the messages `Feature` in all FeatureLists, and the entry to which each belongs.
+
+    The owners of the messages are their numbers, from 0.
     """
     lists = entries.values
     steps = _fields(data, lists, entries.records[lists.owners]).of(ITEM, BYTES)
@@ -102,7 +108,7 @@ def steps_of(data: Bytes, entries: Entries) -> tuple[Parts, Longs]:
 
 
 def features_of(data: Bytes, messages: Parts, count: int, records: Longs) -> Features:
-    """Return the features in messages, of which several may belong to one feature.
+    """Decode messages `Feature`; several may belong to the same feature, and are joined.
 
     messages: their owners are the numbers of the features, from 0 to `count` - 1. records: the
     record of each feature.
@@ -127,14 +133,16 @@ def features_of(data: Bytes, messages: Parts, count: int, records: Longs) -> Fea
 
 
 def _of_kind(kind: int, lists: Parts, owners: Longs) -> Parts:
-    """Return the lists of one kind, with their features as owners."""
+    """Return the lists of one kind; the owner of each is its feature, from `owners`."""
     chosen = np.flatnonzero(lists.numbers == kind)
     return Parts(*(each[chosen] for each in (owners, *lists[1:])))
 
 
 def _after_last_change(owners: Longs, kinds: Longs, count: int) -> Longs:
-    """Return the indices of the lists that count: those after the last change of kind in their
-    feature.
+    """Return the indices of the lists that count, because no later list of the feature has
+    another kind.
+
+    owners: the feature of each list. kinds: its kind. count: the number of features.
     """
     changed = np.flatnonzero((owners[1:] == owners[:-1]) & (kinds[1:] != kinds[:-1]))
     last = np.full(count, -1, np.int64)
@@ -143,9 +151,7 @@ def _after_last_change(owners: Longs, kinds: Longs, count: int) -> Longs:
 
 
 def _strings(data: Bytes, lists: Parts, records: Longs) -> tuple[tuple[Longs, Longs], Longs]:
-    """Return the starts and lengths of the values in BytesLists, and the feature to which each
-    belongs.
-    """
+    """Return the starts and lengths of the values in BytesLists, and the feature of each value."""
     values = _fields(data, lists, records[lists.owners]).of(ITEM, BYTES)
     return (values.starts, values.ends - values.starts), lists.owners[values.owners]
 
@@ -177,7 +183,10 @@ def _numbers(data: Bytes, kind: int, lists: Parts, records: Longs) -> tuple[Numb
 
 
 def _fields(data: Bytes, messages: Parts, records: Longs) -> Parts:
-    """Return the fields of messages. records: the record of each message, for errors."""
+    """Split messages into their fields. Raises ExampleError, which names the record.
+
+    records: the record of each message.
+    """
     try:
         return fields_of(data, messages.starts, messages.ends)
     except WireError as error:
@@ -186,9 +195,9 @@ def _fields(data: Bytes, messages: Parts, records: Longs) -> Parts:
 
 
 def messages_of(data: Bytes, starts: Longs, lengths: Longs) -> tuple[Parts, Parts]:
-    """Return the messages `Features` in records, and the messages `FeatureLists`.
+    """Find the messages `Features` and the messages `FeatureLists` in records.
 
-    Raises ExampleError for a damaged record.
+    starts, lengths: where each record is in `data`. Raises ExampleError for a damaged record.
     """
     spans = Parts(starts, starts, starts, starts, starts + lengths)
     fields = _fields(data, spans, cast(Longs, np.arange(starts.size)))

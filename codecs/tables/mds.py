@@ -23,7 +23,7 @@ MOST: Final = 2**32 - 1
 def read_shard(
     source: Source, sizes: Sequence[int | None], *, limits: Limits, engine: Engine
 ) -> list[Strings]:
-    """Return the data of each column.
+    """Return the data of each column, as strings of bytes.
 
     sizes: for each column, the number of bytes of a value, None if values have different sizes.
     Raises FormatError for a truncated shard, and for samples that are not at the offsets in the
@@ -43,7 +43,7 @@ def read_shard(
 
 
 def head_of(lengths: Longs, config: bytes) -> bytes:
-    """Return the beginning of a shard, up to its samples.
+    """Return the beginning of a shard, which precedes its samples.
 
     lengths: the number of bytes of each sample. config: a JSON value, which readers skip.
     """

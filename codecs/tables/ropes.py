@@ -18,7 +18,7 @@ _MOST: Final = 10  # bytes of a varint
 
 @dataclass(frozen=True)
 class Rope:
-    """The bytes of each row, in pieces.
+    """The bytes of each row, in pieces that are not joined yet.
 
     pieces: a column of the first pieces of all rows, a column of the second pieces, and so on.
     lengths: int64 [n], the total length of each row.
@@ -36,9 +36,10 @@ class Rope:
         return Rope((*self.pieces, *other.pieces), compact(self.lengths + other.lengths))
 
     def within(self, before: bytes, present: Flags) -> "Rope":
-        """Return the rows preceded by `before`, such as the tag of a field, and by their length.
+        """Return the rows, each preceded by the bytes `before` and then by its own length.
 
-        present: bool [n], which rows to change. All other rows must be empty, and stay empty.
+        `before` is, for example, the tag of a field. present: bool [n], which rows to change. All
+        other rows must be empty, and stay empty.
         """
         if is_constant(self.lengths) and present.size and present.all():
             return _repeated(before + varints(self.lengths[:1]).data.tobytes(), present) + self
@@ -67,7 +68,9 @@ class Rope:
 
 
 def _repeated(value: bytes, present: Flags) -> Rope:
-    """Return a column with the same bytes in each present row; other rows are empty."""
+    """Return a column that has the bytes `value` in each present row, and no bytes in other
+    rows.
+    """
     rows = int(np.count_nonzero(present))
     data = np.frombuffer(value * rows, np.uint8)
     offsets = offsets_of(compact(present * np.int64(len(value))))
@@ -76,8 +79,9 @@ def _repeated(value: bytes, present: Flags) -> Rope:
 
 
 def varints(numbers: Longs, present: Flags | None = None) -> Strings:
-    """Return integers as varints, negative integers as unsigned 64 bits; absent rows have no
-    bytes.
+    """Return each integer as a varint; a negative integer as one of unsigned 64 bits.
+
+    present: which rows are present; other rows get no bytes.
     """
     every = constant(True, numbers.size, np.bool_)
     unsigned = np.ascontiguousarray(numbers).view(np.uint64)

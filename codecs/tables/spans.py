@@ -8,9 +8,9 @@ from exset.grammars.columns.strings import Strings
 
 
 def gathered(data: Bytes, starts: Longs, lengths: Longs, present: Flags | None = None) -> Strings:
-    """Return the strings at `starts` with `lengths`, copied; all must be within the data.
+    """Return copies of spans of `data` as strings; all spans must be within the data.
 
-    present: which rows are present; by default all.
+    starts, lengths: where each span is. present: which rows are present; by default all.
     """
     compiled = KERNELS.use_compiled(int(lengths.sum()))
     strings = Mover(compiled).strings(np.ascontiguousarray(data), starts, lengths)

@@ -21,7 +21,11 @@ _GNU: Final = frozenset(b"LKS")
 def entry_names(
     fields: Fields, kinds: Bytes, data: Bytes, starts: Longs, lengths: Longs
 ) -> list[bytes]:
-    """Return the names of the first entries, one for each type flag in `kinds`."""
+    """Return the name of each entry whose type flag is in `kinds`: these are the first entries.
+
+    fields: the entries. data: the archive. starts, lengths: where the data of each entry are in
+    it.
+    """
     names = until_nul(fields.strings("entries.name"), kinds.size)
     prefixes = fields.strings("entries.prefix")
     if prefixes.data.any():
@@ -39,8 +43,9 @@ def entry_names(
 
 
 def until_nul(strings: Strings, count: int) -> list[bytes]:
-    """Return the first `count` strings, each cut at its first NUL; all must have the same
-    length.
+    """Return the first `count` strings, each cut at its first NUL.
+
+    All strings must have the same length.
     """
     width = int(strings.offsets[1]) if len(strings) else 1
     rows = np.ascontiguousarray(strings.data[: count * width]).view(f"S{width}")
@@ -48,7 +53,10 @@ def until_nul(strings: Strings, count: int) -> list[bytes]:
 
 
 def pax_path(content: bytes) -> bytes | None:
-    """Return the name in a pax header, from its record `LENGTH path=NAME` and a line break."""
+    """Return the name that a pax header gives to the next entry.
+
+    content: the header's records; that of the name is `LENGTH path=NAME` and a line break.
+    """
     at, path = 0, None
     while at < len(content):
         digits, space, _ = content[at : at + _MOST_DIGITS].partition(b" ")

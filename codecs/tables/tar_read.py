@@ -48,9 +48,8 @@ def read_members(
 ) -> Members:
     """Read the members of an archive.
 
-    before: the number of entries before the source, if it is a chunk of an archive.
-
-    Raises FormatError if the file ends within a member's data, and if it is not a tar archive.
+    before: the number of entries before the source, if it is a chunk of an archive. Raises
+    FormatError if the file ends within a member's data, and if it is not a tar archive.
     """
     data: Bytes = np.frombuffer(source.view, np.uint8)
     fields, shift, is_ended = _fields(source, limits, engine)
@@ -72,7 +71,7 @@ def read_members(
 
 
 def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, int, bool]:
-    """Read all entries; of a truncated archive, the entries before the first incomplete entry.
+    """Read all entries; in a truncated archive, only those before the first incomplete entry.
 
     Also return a number to subtract from all offsets, and whether the archive ends with an empty
     block, as it should; this block is then the last entry.
@@ -87,7 +86,10 @@ def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, int
 
 
 def _check_end(source: Source, data: Bytes, end: int, findings: Findings) -> None:
-    """Add a finding for bytes after the empty block that ends an archive."""
+    """Add a finding if other bytes than zeros follow the empty block that ends an archive.
+
+    end: the offset of this block.
+    """
     others = data[end:] != 0
     if (at := int(others.argmax()) if others.size else 0) or others[:1].any():
         place = Place.in_bytes(source, source.start + end + at)
@@ -97,7 +99,11 @@ def _check_end(source: Source, data: Bytes, end: int, findings: Findings) -> Non
 def _check_cut(
     source: Source, data: Bytes, end: int, count: int, before: int, findings: Findings
 ) -> None:
-    """Add a finding, or raise FormatError, for a file that ends within an entry."""
+    """Add a finding for a file that ends within a header, and raise FormatError for other damage.
+
+    A wrong checksum also gives a finding. end: the offset of the incomplete entry. count, before:
+    the number of complete entries in the source, and before it.
+    """
     header = data[end : end + _BLOCK]
     if header.size < _BLOCK:
         _stop("tar-cut", source, end, count, before, findings)
@@ -113,8 +119,10 @@ def _check_cut(
 def _stop(
     code: str, source: Source, offset: int, count: int, before: int, findings: Findings
 ) -> None:
-    """Add a finding for damage at which `tarfile` stops. Raises FormatError if no entry is before
-    it.
+    """Add a finding for damage at an offset, at which `tarfile` stops without an error.
+
+    count, before: the number of complete entries in the source, and before it. Raises FormatError
+    if both are 0.
     """
     count += before
     place = Place.in_bytes(source, source.start + offset, f"entries[{count}]")
@@ -125,7 +133,10 @@ def _stop(
 
 
 def first_unsound(data: Bytes, headers: Longs) -> int | None:
-    """Return the index of the first header with a wrong checksum, or None."""
+    """Return the index of the first header with a wrong checksum; None if all are right.
+
+    headers: their offsets in `data`.
+    """
     blocks = sliding_window_view(data, _BLOCK) if headers.size else data
     for begin in range(0, headers.size, _CHUNK):
         unsound = ~_are_sound(blocks[headers[begin : begin + _CHUNK]])
@@ -135,7 +146,7 @@ def first_unsound(data: Bytes, headers: Longs) -> int | None:
 
 
 def _are_sound(headers: NDArray[np.uint8]) -> Flags:
-    """Return which headers, uint8 [n, 512], have the right checksum.
+    """Return for each header, uint8 [n, 512], whether its checksum is right.
 
     The checksum may be a sum of signed or of unsigned bytes.
     """

@@ -18,8 +18,7 @@ _META: Final = re.compile(rb"__[^/]*__(?:$|/)")
 
 
 def whole_samples(data: Bytes) -> tuple[int, int] | None:
-    """Return the start of the last sample that begins in the data, and how many entries precede
-    it.
+    """Return where the last sample that begins in `data` starts, and how many entries precede it.
 
     The start is 0 if there are fewer than two samples. Return None if the archive ends in the
     data, or at a header that only `read_members` can judge: then no later sample is known.
@@ -56,7 +55,9 @@ def whole_samples(data: Bytes) -> tuple[int, int] | None:
 
 
 def _key(header: bytes) -> bytes | None:
-    """Return the key of a member's sample; None if webdataset skips the member."""
+    """Return the key of the sample to which a member belongs; None if webdataset skips the
+    member.
+    """
     name, prefix = (part.split(b"\0", 1)[0] for part in (header[:100], header[345:500]))
     match = _NAME.fullmatch(prefix + b"/" + name if prefix else name)
     return None if match is None or _META.match(match[0]) else match[1]

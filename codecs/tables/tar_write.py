@@ -58,8 +58,9 @@ def member_sizes(names: Strings, lengths: Longs) -> Longs:
 
 
 def members(names: Strings, data: Strings) -> memoryview:
-    """Return regular files as members of an archive. Raises FormatError for a file of 8 GiB or
-    more.
+    """Return the bytes of an archive's members: regular files with these names and data.
+
+    Raises FormatError for a file of 8 GiB or more.
     """
     kinds = constant(_FILE, len(names), np.uint8)
     prefixes = Strings.empty(len(names))
@@ -85,7 +86,10 @@ def members(names: Strings, data: Strings) -> memoryview:
 def _fill(
     headers: NDArray[np.uint8], names: Strings, prefixes: Strings, kinds: Bytes, lengths: Longs
 ) -> None:
-    """Fill the headers of n members, uint8 [n, 512], with these values and checksums."""
+    """Fill the headers of n members, uint8 [n, 512], with these values and their checksums.
+
+    kinds: the type flags. lengths: the sizes of the members' data.
+    """
     template, fields = _template()
     headers[:] = template
     name, digits = padded(names, int(names.lengths.max(initial=0))), _octal(lengths, _DIGITS)
@@ -103,9 +107,7 @@ def _fill(
 
 @cache
 def _template() -> tuple[Bytes, dict[str, slice]]:
-    """Return a header without name, size and checksum, and the slice of the header for each
-    field.
-    """
+    """Return a header without name, size and checksum, and the slice of each field in a header."""
     blank = read(_HEADER, Source("header", bytes(BLOCK)))
     fields = {name: slice(int(blank.starts[name][0]), 0) for name in blank}
     columns: dict[str, Values] = {}
@@ -124,19 +126,19 @@ def _template() -> tuple[Bytes, dict[str, slice]]:
 
 
 def end(size: int) -> bytes:
-    """Return the end of an archive whose members take `size` bytes."""
+    """Return the bytes that end an archive whose members take `size` bytes."""
     return bytes(2 * BLOCK + -(size + 2 * BLOCK) % _RECORD)
 
 
 def padded(strings: Strings, width: int) -> NDArray[np.uint8]:
-    """Return strings as rows of bytes, uint8 [n, width], filled up with NULs."""
+    """Return strings as rows of `width` bytes, uint8 [n, width]; the rest of a row is NULs."""
     field = np.zeros((len(strings), width), np.uint8)
     field[np.arange(width) < strings.lengths[:, np.newaxis]] = strings.data
     return field
 
 
 def _octal(numbers: Longs, digits: int) -> Bytes:
-    """Return numbers as octal digits: uint8 [n, digits]."""
+    """Return each number as ASCII octal digits: uint8 [n, digits]."""
     shifts = 3 * np.arange(digits - 1, -1, -1)
     return ((numbers[:, np.newaxis] >> shifts & 7) + _ZERO).astype(np.uint8)
 
@@ -148,9 +150,10 @@ def _long_names(names: Strings) -> NDArray[np.bool_]:
 def _with_long_names(
     names: Strings, data: Strings, long: Longs
 ) -> tuple[Strings, Strings, Bytes, Strings]:
-    """Split long names at a slash; if a name is still too long, insert a pax header with it.
+    """Split names that are too long at a slash; if that is not enough, insert a pax header.
 
-    Return the names, the prefixes, the type flags and the data of all members.
+    long: the indices of these names. Return the names, the prefixes, the type flags and the data
+    of all members, including the pax headers.
     """
     rows: list[tuple[bytes, bytes | None, int, bytes]] = []
     which = set(long.tolist())
@@ -172,7 +175,7 @@ def _with_long_names(
 
 
 def _split(name: bytes) -> tuple[bytes, bytes] | None:
-    """Split a long name into a prefix and a name; return None if one of them is still too long."""
+    """Split a long name into a prefix and a name that fit a header; return None if none do."""
     at = name.find(b"/", max(0, len(name) - _NAME - 1))
     if not 0 < at <= _PREFIX or at == len(name) - 1:
         return None
@@ -180,9 +183,7 @@ def _split(name: bytes) -> tuple[bytes, bytes] | None:
 
 
 def _pax_data(name: bytes) -> bytes:
-    """Return the data of a pax header that stores a name: the length of these data, and the
-    name.
-    """
+    """Return the data of a pax header that stores a name: `LENGTH path=NAME` and a line break."""
     rest = b" path=" + name + b"\n"
     size = len(rest)
     while len(str(size)) + len(rest) != size:

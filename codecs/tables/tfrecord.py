@@ -69,11 +69,10 @@ def read_records(
 
 
 def whole_records(data: Bytes) -> tuple[int, int] | None:
-    """Return the end of the last complete record in the beginning of a file, and how many there
-    are.
+    """Return where the last complete record in `data` ends, and how many records are complete.
 
-    Return None if the length of a record is damaged: exset cannot know where the next record
-    begins.
+    data: the beginning of a file. Return None if the length of a record is damaged: exset cannot
+    know where the next record begins.
     """
     run = KERNELS.choose(walk, KERNELS.use_compiled(data.size))
     end, count, is_damaged = run(data, crc_tables())
@@ -82,8 +81,9 @@ def whole_records(data: Bytes) -> tuple[int, int] | None:
 
 @entry_kernel
 def walk(data: Bytes, tables: LongRows) -> tuple[int, int, bool]:
-    """Return the end and the number of complete records, and whether the walk stopped at a damaged
-    length.
+    """Return where the last complete record ends, and how many there are, up to a damaged length.
+
+    Also return whether there is a damaged length. tables: the result of `crc_tables`.
     """
     at, count = 0, 0
     while len(data) - at >= _HEADER:
@@ -104,7 +104,7 @@ def walk(data: Bytes, tables: LongRows) -> tuple[int, int, bool]:
 
 
 def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, int, int]:
-    """Read all complete records.
+    """Read all complete records as columns.
 
     Also return a number to subtract from all offsets, and the number of records.
     """
@@ -122,7 +122,7 @@ def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, int
 
 
 def _first(source: Source, count: int, limits: Limits, engine: Engine) -> Fields:
-    """Read the first `count` records."""
+    """Read the first `count` records as columns."""
     numbered = Source(source.name, count.to_bytes(_COUNT, "big") + source.data)
     return read(_RECORDS, numbered, limits=limits, engine=engine)
 
@@ -134,8 +134,9 @@ def _crcs(fields: Fields, name: str, count: int) -> NDArray[np.uint32]:
 def _check_rest(
     source: Source, data: Bytes, record: int, at: int, damaged: bool, findings: Findings
 ) -> None:
-    """Report the record after the last complete record: the file ends within it, or its length is
-    wrong.
+    """Report damage after the last complete record: an incomplete record, or a wrong length.
+
+    record: the index of the damaged record. at: its offset.
     """
     if data.size - at < _HEADER:
         place = Place.in_bytes(source, source.start + at, f"records[{record}]")
@@ -156,7 +157,10 @@ def _check_rest(
 def _report(
     code: str, source: Source, record: int, at: int, damaged: bool, findings: Findings
 ) -> None:
-    """Raise FormatError for damage, or add a finding if `damaged` allows damaged files."""
+    """Raise FormatError for a damaged record; if `damaged`, add a finding instead.
+
+    code: that of the finding. record: the index of the record. at: its offset.
+    """
     place = Place.in_bytes(source, source.start + at, f"records[{record}]")
     found = finding_at(code, place, record=record)
     if not damaged:
@@ -177,7 +181,7 @@ def masked(crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 
 def records(data: Strings, *, engine: Engine = "auto") -> memoryview:
-    """Return a record for each string: its length, its bytes, and the checksums of both."""
+    """Return the bytes of a record for each string: its length, its bytes, and two checksums."""
     lengths = compact(data.lengths)
     some = lengths[:1] if is_constant(lengths) else lengths
     words = np.ascontiguousarray(some.astype("<i8")).view(np.uint8)

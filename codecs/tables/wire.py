@@ -22,10 +22,10 @@ _HALF: Final = 1 << 62
 
 
 class Parts(NamedTuple):
-    """The fields of messages, in order. Each array has an element for each field.
+    """The fields of messages, in order; each array has an element for each field.
 
-    owners: the number of its message. numbers: its field number. wires: its wire type. starts,
-    ends: where the bytes of its value begin and end.
+    owners: the index of the message that contains the field. numbers: the field number. wires: the
+    wire type. starts, ends: where the bytes of the field's value begin and end.
     """
 
     owners: Longs
@@ -41,7 +41,10 @@ class Parts(NamedTuple):
 
 
 class WireError(ValueError):
-    """Raised for a message that is truncated or invalid. message: the number of the message."""
+    """Raised for a message that is truncated or invalid.
+
+    message: the index of the message.
+    """
 
     def __init__(self, message: int) -> None:
         super().__init__(f"message {message} is damaged")
@@ -49,7 +52,10 @@ class WireError(ValueError):
 
 
 def fields_of(data: Bytes, starts: Longs, ends: Longs) -> Parts:
-    """Return the fields of messages. Raises WireError for a truncated or invalid message."""
+    """Split messages into their fields. Raises WireError for a truncated or invalid message.
+
+    starts, ends: where each message is in `data`.
+    """
     run = KERNELS.choose(scan, KERNELS.use_compiled(int((ends - starts).sum())))
     starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
     room = 2 * starts.size  # enough for most messages; the bytes bound the number of fields
@@ -64,9 +70,9 @@ def fields_of(data: Bytes, starts: Longs, ends: Longs) -> Parts:
 
 
 def varints(data: Bytes, starts: Longs, ends: Longs) -> tuple[Longs, Longs]:
-    """Return the numbers in spans of varints, and the count of numbers in each span: int64.
+    """Decode spans of varints; return all numbers, and how many each span has: int64.
 
-    Raises WireError for a damaged span; its `message` is the number of the span.
+    Raises WireError for a damaged span; its `message` is the index of the span.
     """
     run = KERNELS.choose(unpack, KERNELS.use_compiled(int((ends - starts).sum())))
     starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
@@ -82,7 +88,10 @@ def varints(data: Bytes, starts: Longs, ends: Longs) -> tuple[Longs, Longs]:
 
 @inline_kernel
 def varint(data: Bytes, at: int, end: int) -> tuple[int, int]:
-    """Decode a varint. Return the number, and the offset after it or, if it is damaged, -1."""
+    """Decode the varint at index `at`, which must end before `end`.
+
+    Return the number, and the index after it, or -1 if it is damaged.
+    """
     value, shift = 0, 0
     while at < end and shift <= _LAST_SHIFT:
         byte = int(data[at])
@@ -109,10 +118,11 @@ def scan(
     starts: Longs,
     ends: Longs,
 ) -> tuple[int, int]:
-    """Fill arrays with the fields of messages; return their count, and the first damaged message
-    or -1.
+    """Split messages into their fields, which fill the last five arrays (see `Parts`).
 
-    The count includes fields for which the arrays have no room; these are not stored.
+    begins, stops: where each message is in `data`. Return how many fields there are, and the index
+    of the first damaged message or -1. Fields for which the arrays have no room are counted, but
+    not stored.
     """
     count, room = 0, len(owners)
     for message in range(len(begins)):
@@ -152,8 +162,10 @@ def scan(
 def unpack(
     data: Bytes, begins: Longs, stops: Longs, counts: Longs, numbers: Longs
 ) -> tuple[int, int]:
-    """Decode spans of varints to `numbers`; return their count, and the first damaged span or
-    -1.
+    """Decode spans of varints to `numbers`; return how many there are, and the first damaged span.
+
+    begins, stops: where each span is in `data`. counts: filled with the number of varints of each
+    span. The second result is -1 if no span is damaged.
     """
     count, room = 0, len(numbers)
     for span in range(len(begins)):
