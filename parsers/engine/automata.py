@@ -20,7 +20,10 @@ _SHOWN = 100
 
 
 def automaton(terminal: TerminalDef) -> Automaton:
-    """Return the automaton of a terminal. Raises ValueError if it is not regular."""
+    """Return an automaton that matches what the terminal matches.
+
+    Raises ValueError if the terminal is not a regular expression that an automaton can run.
+    """
     pattern = terminal.pattern.to_regexp()
     try:
         return compile_expression(pattern)
@@ -41,8 +44,8 @@ class Unit(NamedTuple):
 def units(terminals: Sequence[TerminalDef]) -> list[Unit]:
     """Return the terminals of a lexer in the order in which Lark tries them.
 
-    A string terminal replaces another terminal where that matches exactly the string
-    (`lark.lexer._create_unless`).
+    If a terminal of the grammar is a fixed text, it replaces another terminal that matches exactly
+    this text (`lark.lexer._create_unless`).
     """
     ordered = sorted(
         terminals, key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name)
@@ -64,7 +67,7 @@ def units(terminals: Sequence[TerminalDef]) -> list[Unit]:
 
 
 def byte_classes(automata: Iterable[Automaton]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
-    """Group bytes that no automaton distinguishes.
+    """Group bytes into classes: no automaton distinguishes bytes of the same class.
 
     Return the class of each byte, and one byte of each class.
     """

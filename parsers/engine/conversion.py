@@ -61,11 +61,12 @@ def convert(
     ints: NDArray[np.int64],
     hard: NDArray[np.int64],
 ) -> int:
-    """Convert each token to a number, and store it in `reals` or `ints`, as `roles` says for its
-    kind.
+    """Convert the tokens that are numbers, and store them in `reals` or `ints`.
 
-    Stores the indices of tokens that it cannot convert in `hard`, and returns how many there are.
-    `base` is the offset of the buffer's first byte in the source.
+    kinds, starts, ends: the terminal of each token, and its bytes, as offsets in the source. base:
+    the offset of the buffer's first byte. roles: for each terminal, to what its tokens are
+    converted. hard: filled with the indices of tokens that this kernel cannot convert; returns how
+    many there are.
     """
     left = 0
     for token in range(len(kinds)):
@@ -113,13 +114,13 @@ def convert(
 
 @inline_kernel
 def is_tie(real: float) -> bool:
-    """Return whether a binary64 may be in the middle between two binary32 numbers."""
+    """Return whether a binary64 may be exactly halfway between two binary32 numbers."""
     return int(np.float64(real).view(np.int64)) & _TAIL == _HALF
 
 
 @kernel
 def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
-    """Return the integer that the `count` digits before `end` represent, or -1.
+    """Return the integer whose last digit is just before index `end`, with `count` digits.
 
     Returns -1 if a byte is not a digit, if `count` is not from 1 to 8, and if the buffer has fewer
     than eight bytes before `end`.
@@ -149,7 +150,10 @@ def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
 
 @kernel
 def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
-    """Return the value of a decimal, correctly rounded, or -1 if one rounding does not give it."""
+    """Return the value of the decimal in `buffer[at:end]`, correctly rounded to binary64.
+
+    Returns -1 for a decimal that needs more than one rounding, and for a text that is none.
+    """
     mantissa, exponent = decimal(buffer, at, end)
     if not 0 <= mantissa <= MANTISSA or not -22 <= exponent <= 22:
         return -1.0
@@ -159,7 +163,7 @@ def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
 
 @kernel
 def decimal(buffer: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
-    """Return the digits of a decimal as an integer, and the power of ten that it is multiplied by.
+    """Return the decimal in `buffer[at:end]` as an integer, and the power of ten to multiply it by.
 
     The integer is -1 for more than 18 digits, and for a text that is not a decimal.
     """
@@ -192,10 +196,10 @@ def decimal(buffer: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
 
 @kernel
 def rounded(mantissa: int, exponent: int) -> float:
-    """Return an integer below 10**18 times a power of ten, correctly rounded; -1 if unsure.
+    """Return mantissa * 10**exponent, correctly rounded to binary64; -1 if this is not certain.
 
-    If one rounding is not enough, the product is computed as the sum of two numbers. The result is
-    sure if the bounds of the error round to the same number.
+    `mantissa` is below 10**18. If one rounding is not enough, the product is computed as the sum
+    of two numbers. The result is certain if the bounds of the error round to the same number.
     """
     if mantissa <= MANTISSA and -22 <= exponent <= 22:
         whole, power = float(mantissa), float(POWERS[abs(exponent)])

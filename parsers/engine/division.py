@@ -37,10 +37,10 @@ _FOLLOWING: Final = 1 << 12
 
 @dataclass(frozen=True)
 class Sizes:
-    """Numbers that say how to divide a text.
+    """How to divide a text among threads; all sizes are in bytes.
 
-    threads: how many. first: the bytes of the first part; part: of each other part. following: the
-    number of bytes after a part in which the next token should end.
+    threads: how many threads. first: the size of the first part. part: the size of every other
+    part. following: within how many bytes after a part the next token should end.
     """
 
     threads: int
@@ -59,11 +59,11 @@ def sizes_of(text: Source) -> Sizes | None:
 
 
 def read_divided(text: Source, findings: Findings, read: Callable[[Findings, bool], R]) -> R:
-    """Call `read`, and return its result; several threads may parse a large text.
+    """Call `read` and return its result; it may use several threads for a large text.
 
-    read: a function of a collection of findings, and of whether several threads may parse the
-    text. If the text has an error, or many findings, one thread reads it again, because which
-    findings are kept depends on the chunks.
+    read: a function with two arguments: a collection for its findings, and whether it may use
+    several threads. If the text has an error, or many findings, `read` is called again for one
+    thread, because which findings are kept depends on how the text is divided.
     """
     if sizes_of(text) and not findings.strict:
         found = Findings(keep=findings.keep)
@@ -79,8 +79,9 @@ def read_divided(text: Source, findings: Findings, read: Callable[[Findings, boo
 class Division(Generic[R]):
     """A text that several threads parse.
 
-    driver: makes a driver for a part. work: a function of a stream that ends with a record; each
-    thread calls it for the first stream of its part. If it raises FormatError, there is no result.
+    driver: makes a driver, for the offset of a part and the initial parser states. work: a
+    function of a parse stream that ends with a record; each thread calls it for the first stream
+    of its part. If it raises FormatError, it has no result.
     """
 
     def __init__(
@@ -99,9 +100,10 @@ class Division(Generic[R]):
         self.patterns = _patterns(records)
 
     def results(self, begin: int) -> Iterator[tuple[ParseStream, R | None]]:
-        """Yield the streams from byte `begin` on, each with the result of `work`, or None.
+        """Yield the parse streams of the text from byte `begin` on, each with what `work` returned.
 
-        Raises `Rejection` after the streams before the error.
+        This is None for a stream for which `work` was not called, or failed. Raises `Rejection`
+        after the streams before the error.
         """
         with progress.task("parsing", self.source.name, len(self.source.content) - begin):
             for part in self.parts(begin):
@@ -109,8 +111,9 @@ class Division(Generic[R]):
                 progress.advance(part.end - part.begin)
 
     def parts(self, begin: int) -> Iterator["_Part[R]"]:
-        """Yield the parts of the text in order, each parsed from the state in which the part
-        before it ended.
+        """Yield the parts of the text in order.
+
+        Each is parsed from the state in which the part before it ended.
         """
         part = _Part[R](self.driver(begin, ()), self.source)
         size, end = self.sizes.first, len(self.source.content)
@@ -145,15 +148,18 @@ class Division(Generic[R]):
                 yield part
 
     def cuts(self, cut: int) -> Iterator[int]:
-        """Yield the offsets at which parts end, from `cut` on; the last is the end of the text."""
+        """Yield `cut`, and the later offsets at which parts end; the last is the end of the
+        text.
+        """
         yield cut
         while cut < len(self.source.content):
             cut = self.cut(cut + self.sizes.part)
             yield cut
 
     def cut(self, at: int) -> int:
-        """Return the first byte from `at` on where a record probably begins, or the end of the
-        text.
+        """Return the first offset from `at` on at which a record probably begins.
+
+        If none does, return the end of the text.
         """
         data, end = self.source.content, len(self.source.content)
         for pattern, reach in zip(self.patterns, (at + self.sizes.part, end), strict=True):
@@ -163,7 +169,7 @@ class Division(Generic[R]):
 
 
 class _Part(Generic[R]):
-    """Consecutive bytes of a text, which one driver parses."""
+    """A part of a text, which one driver parses."""
 
     def __init__(self, driver: Driver, source: Source) -> None:
         self.driver = driver
@@ -176,7 +182,11 @@ class _Part(Generic[R]):
         self._streams: Iterator[ParseStream] = iter(())
 
     def parse(self, end: int, following: int) -> None:
-        """Parse the bytes up to `end`, until the first stream is complete."""
+        """Parse the bytes from the end of the last call up to `end`, until a first stream is
+        complete.
+
+        following: within how many bytes after `end` the next token should end.
+        """
         self.begin, self.end = self.end, end
         self.result = self.rejection = None
         self._streams = self._parsed(end, following)
@@ -194,16 +204,18 @@ class _Part(Generic[R]):
         return self.driver.part(data[at:end], data[after : end + following])
 
     def run(self, work: Callable[[ParseStream], R | None]) -> None:
-        """Run the work on the first stream; ignore an error, because the calling thread raises it
-        later.
+        """Call `work` for the first stream, and keep the result.
+
+        An error is ignored here, because the calling thread raises it later.
         """
         if self.stream is not None:
             with contextlib.suppress(FormatError):
                 self.result = work(self.stream)
 
     def results(self) -> Iterator[tuple[ParseStream, R | None]]:
-        """Yield the streams, the first with the result of the work; raise `Rejection` after
-        them.
+        """Yield the streams of the part; with the first, what `work` returned for it.
+
+        Raises `Rejection` after them, if the grammar rejects the part.
         """
         if self.rejection is not None:
             raise self.rejection
@@ -212,7 +224,9 @@ class _Part(Generic[R]):
         yield from ((stream, None) for stream in self._streams)
 
     def meets(self, following: "_Part[R]") -> bool:
-        """Return whether this part ended in the state in which the following part began."""
+        """Return whether the parser's state at the end of this part is the one in which
+        `following` began.
+        """
         driver = self.driver
         return (
             driver.next is not None
@@ -222,9 +236,7 @@ class _Part(Generic[R]):
 
 
 def _patterns(records: Records) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """Return two patterns: of the bytes that probably are a mark between records, and of any such
-    bytes.
-    """
+    """Return two patterns for the mark between records: a likely mark, and any such bytes."""
     if records.begin:
         pattern = re.compile(re.escape(records.begin))
         return pattern, pattern

@@ -40,7 +40,9 @@ R = TypeVar("R", bound=tuple[Any, ...])
 
 
 class Token(NamedTuple):
-    """A token: the number of its terminal, its first byte, and the byte after its last."""
+    """A token: the number of its terminal, and the offsets of its first byte and after its
+    last byte.
+    """
 
     kind: int
     start: int
@@ -48,19 +50,20 @@ class Token(NamedTuple):
 
 
 class Driver:
-    """One parse: gives blocks to the kernel, and divides its output into streams.
+    """Parses one text: gives its blocks to the kernel, and divides the kernel's output into
+    streams.
 
-    `begin`: the offset of the first byte. `boundary`: the step that ends each stream but the last;
-    ANY_STEP means every step; with None there is one stream. `compiled`: a function that returns
-    whether to use the compiled kernel, called for each block. `tokens`: the number of tokens for
-    which memory is first allocated. `eager`: yield a stream for each block that completes a
-    boundary. `header`: other steps that may end the last stream before an error. `stack`: the
-    initial parser states, to begin in the middle of a text; by default the parse begins with the
-    virtual line break before a text. `framed`: there are virtual line breaks before and after the
-    text. `whole`: yield no stream before the end of the blocks.
+    `begin`: the offset of the first byte. `boundary`: the step that ends each stream but the
+    last; ANY_STEP means every step; with None there is one stream. `compiled`: a function that
+    returns whether to use the compiled kernel, called for each block. `tokens`: the number of
+    tokens for which memory is first allocated. `eager`: yield a stream for each block that
+    completes a boundary. `header`: other steps that may end the last stream before an error.
+    `stack`: the initial parser states, to begin in the middle of a text; by default the parse
+    begins with the virtual line break before a text. `framed`: there are virtual line breaks
+    before and after the text. `whole`: yield no stream before the end of the blocks.
 
-    After `part`, `next` is the first token after the part, or None if no record ends before it;
-    `before_next` is the stack of parser states before this token.
+    After `part`, `next` is the first token after the part, or None if no record ends before
+    it; `before_next` is the stack of parser states before this token.
     """
 
     def __init__(
@@ -114,8 +117,9 @@ class Driver:
             self.output.state[[k.DEPTH, k.ROW]] = len(stack) - 1, 0
 
     def restart(self, begin: int) -> None:
-        """Begin again at another byte, with the initial stack; reuse the memory and the transition
-        cache.
+        """Begin again at the offset `begin`, with the initial stack.
+
+        The memory and the transition cache are used again.
         """
         self.begin = self.base = begin
         self.buffer = self.buffer[:0]
@@ -126,11 +130,11 @@ class Driver:
         self.output.stack[: len(self.stack)] = self.stack
 
     def streams(self, blocks: Iterable[Block]) -> Iterator[ParseStream]:
-        """Parse the blocks of a source. Raises `Rejection` after the streams before the error.
+        """Parse the blocks of a text, and yield streams of its tokens and steps.
 
         A step is complete as soon as every token that can follow reduces it. Each stream counts
         tokens and steps from 0; offsets count from the source's first byte. Streams are views,
-        valid until the next stream.
+        valid until the next stream. Raises `Rejection` after the streams before the error.
         """
         waiting: list[Block] = []
         for block in blocks:
@@ -144,7 +148,7 @@ class Driver:
         yield from self.rest(*waiting)
 
     def rest(self, *blocks: Block) -> Iterator[ParseStream]:
-        """Parse the last blocks of a source, as `streams` does."""
+        """Parse the last blocks of a text, and its end, as `streams` does."""
         self._extend([*blocks, self.after])
         self.final = True
         yield from self._step()
@@ -152,9 +156,8 @@ class Driver:
     def part(self, block: Block, following: Block) -> Iterator[ParseStream]:
         """Parse a block as `streams` does, and also the first token after it.
 
-        following: the bytes that follow the block.
-
-        Yields the stream of all records that end in the block.
+        following: the bytes that follow the block. Yields one stream, of all records that end in
+        the block.
         """
         self.next = None
         self._extend([block])
@@ -177,7 +180,7 @@ class Driver:
         yield from self._complete()
 
     def _shift_one(self) -> bool:
-        """Shift one more token, and return whether there is one."""
+        """Let the kernel shift one more token; return whether it found one."""
         state, count = self.output.state, int(self.output.state[k.TOKENS])
         while state[k.TOKENS] == count:
             if count == len(self.output.kinds) or state[k.NEEDED]:
@@ -194,7 +197,7 @@ class Driver:
 
     @property
     def first(self) -> Token | None:
-        """The first token of the next stream; None if a step is complete before it."""
+        """The first token of the next stream; None if a step of the stream precedes it."""
         state = self.output.state
         is_clean = state[k.TOKENS] and (not state[k.STEPS] or self.output.before[0])
         return self._token(0) if is_clean else None
@@ -249,10 +252,10 @@ class Driver:
         return views(self.tables), views(self.cache)
 
     def _complete(self, early: bool = False) -> Iterator[ParseStream]:
-        """Yield the tokens and steps up to the last complete unit, if there is one, and move the
-        later ones to the start of the arrays.
+        """Yield one stream up to the last boundary, if there is a boundary in the kernel's output.
 
-        `early`: first add the reductions that follow whatever the next token is.
+        The tokens and steps after it move to the start of the arrays. `early`: first add the steps
+        that are certain whatever the next token is.
         """
         if not self.boundary:
             return
@@ -278,9 +281,7 @@ class Driver:
         return step in self.boundary or ANY_STEP in self.boundary
 
     def _last_end(self) -> int:
-        """Return the number of steps up to the last step that may end a stream; 0 if there is
-        none.
-        """
+        """Return how many steps there are up to the last boundary; 0 if there is no boundary."""
         count = int(self.output.state[k.STEPS])
         if ANY_STEP in self.boundary:
             return count
@@ -288,7 +289,9 @@ class Driver:
         return self.inner + int(ends[-1]) + 1 if len(ends) else 0
 
     def _add_early(self) -> None:
-        """Add the steps, up to a boundary, that every possible next token would reduce."""
+        """Add the steps that every possible next token would reduce first, up to the last
+        boundary in them.
+        """
         state = self.output.state
         steps = certain(self.grammar, self._stack)
         while steps and not self._is_end(steps[-1]):
@@ -302,7 +305,7 @@ class Driver:
         self.early = len(steps)
 
     def _drop_early(self) -> None:
-        """Remove the steps that were added early, once the kernel reports them."""
+        """Remove the steps that `_add_early` added, once the kernel has added them itself."""
         output, state = self.output, self.output.state
         if self.early and state[k.STEPS] >= self.early:
             state[k.STEPS] -= self.early
@@ -320,8 +323,10 @@ class Driver:
             self._grow(name, steps, needed)
 
     def _grow(self, name: str, count: int, needed: int) -> None:
-        """Enlarge an array if after `count` elements it has room for fewer than `count`, or
-        `needed`, more.
+        """Enlarge the array `name`, which has `count` elements, unless it has room for as many
+        more.
+
+        needed: for how many more elements it must have room, at least.
         """
         old = getattr(self.output, name)
         if count + max(count, needed) > len(old):
@@ -333,7 +338,7 @@ class Driver:
 
     @property
     def end(self) -> int:
-        """The offset after the last byte that the driver has received."""
+        """The offset after the last byte that was given to the driver."""
         return self.base + len(self.buffer)
 
     @property
@@ -375,8 +380,9 @@ def blocks(source: Source, begin: int) -> Iterator[Block]:
 
 
 def grown(array: NDArray[T], more: int) -> NDArray[T]:
-    """Return a copy with room for `more` elements; the system allocates its memory only when
-    used.
+    """Return a copy of an array with room for `more` elements.
+
+    The system allocates the memory of the new elements only when they are used.
     """
     grown = np.empty(len(array) + more, array.dtype)
     grown[: len(array)] = array
@@ -389,7 +395,10 @@ def _drop(array: NDArray[T], count: int, left: int) -> None:
 
 
 def views(arrays: R) -> R:
-    """Return memory views of arrays, which plain Python reads and fills several times faster."""
+    """Return memory views of the arrays in a tuple.
+
+    Plain Python reads and fills them several times faster than arrays.
+    """
     named: Any = arrays
     changed: R = named._replace(**{name: array.data for name, array in named._asdict().items()})
     return changed

@@ -18,7 +18,7 @@ _SHOWN: Final = 24
 
 @dataclass(frozen=True)
 class Unexpected:
-    """A word that the grammar rejects.
+    """A word that the grammar rejects, for functions that make a hint.
 
     source: the text, parsed from the byte `begin` on. offset: the offset of the word. word: its
     bytes, empty at the end of the text. expected: the terminals that the grammar allows.
@@ -84,7 +84,7 @@ def syntax_error(
 
 
 def shown(found: bytes) -> str:
-    """Return a word of a file as text for a message."""
+    """Return a word of a file as it is quoted in a message."""
     if not found:
         return "the end of the file"
     if found == b"\n":

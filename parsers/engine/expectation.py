@@ -19,9 +19,7 @@ CLOSERS: Final = MappingProxyType({"{": "}", "[": "]", "(": ")", '"': '"'})
 
 
 def expected(lowered: Lowered, stack: Sequence[int]) -> frozenset[str]:
-    """Return the names of the terminals that a stack of parser states can shift, or accept at the
-    end.
-    """
+    """Return the names of the terminals that the parser allows next, given its stack of states."""
     names = (*lowered.terminals, END)
     return frozenset(
         name for kind, name in enumerate(names) if _shifts(lowered.tables, stack, kind)
@@ -29,7 +27,9 @@ def expected(lowered: Lowered, stack: Sequence[int]) -> frozenset[str]:
 
 
 def certain(lowered: Lowered, stack: Sequence[int]) -> list[int]:
-    """Return the steps that every possible next token reduces first, from a stack of states."""
+    """Return the steps that every possible next token reduces first, given the stack of parser
+    states.
+    """
     tables, left, steps = lowered.tables, _Reduced(lowered.tables, stack), list[int]()
     columns = int(tables.sizes[t.COLUMNS])
     while True:
@@ -43,7 +43,9 @@ def certain(lowered: Lowered, stack: Sequence[int]) -> list[int]:
 
 
 def stack_after(lowered: Lowered, kinds: NDArray[np.int16]) -> Sequence[int]:
-    """Return the stack of parser states after some tokens, which the grammar must accept."""
+    """Return the stack of parser states after the tokens `kinds`, all of which the grammar
+    must accept.
+    """
     tables, columns = lowered.tables, lowered.tables.sizes[t.COLUMNS]
     stack = [int(tables.sizes[t.FIRST_STATE])]
     for kind in kinds.tolist():
@@ -54,7 +56,9 @@ def stack_after(lowered: Lowered, kinds: NDArray[np.int16]) -> Sequence[int]:
 
 
 class Marks(Sequence[tuple[str, int]]):
-    """Brackets and quotation marks that are open, each with its offset; a few bytes each."""
+    """A sequence of brackets and quotation marks, each with its offset, stored in a few bytes
+    each.
+    """
 
     def __init__(self) -> None:
         self._marks = bytearray()
@@ -79,16 +83,16 @@ class Marks(Sequence[tuple[str, int]]):
 
     @property
     def last(self) -> str:
-        """The innermost open mark, or an empty text if none is open."""
+        """The last mark, or an empty text if there is none."""
         return chr(self._marks[-1]) if self._marks else ""
 
     def push(self, mark: str, offset: int) -> None:
-        """Add a mark that is opened at an offset."""
+        """Add a mark at the end."""
         self._marks.append(ord(mark))
         self._offsets.append(offset)
 
     def pop(self) -> None:
-        """Remove the innermost mark, which is closed."""
+        """Remove the last mark."""
         self._marks.pop()
         self._offsets.pop()
 
@@ -96,9 +100,10 @@ class Marks(Sequence[tuple[str, int]]):
 def opened(
     literals: Sequence[str | None], kinds: NDArray[np.int16], starts: NDArray[np.int64]
 ) -> Marks:
-    """Return the brackets and quotation marks that are still open, each with its offset.
+    """Return the brackets and quotation marks that are open after some tokens, with their offsets.
 
-    `literals`: the text of each terminal that is a literal, None for other terminals.
+    kinds, starts: the terminal of each token, and its offset. literals: for each terminal its
+    text, if it always matches the same text, else None.
     """
     brackets = {*CLOSERS, *CLOSERS.values()}
     marks = {number: text for number, text in enumerate(literals) if text in brackets}
@@ -115,8 +120,9 @@ def opened(
 
 
 class _Reduced:
-    """A stack of parser states after reductions; the original stack, which may be large, is not
-    copied.
+    """A stack of parser states that is reduced without changing or copying the original stack.
+
+    The original stack may be large.
     """
 
     def __init__(self, tables: Tables, stack: Sequence[int]) -> None:
@@ -130,7 +136,10 @@ class _Reduced:
         return self.new[-1] if self.new else self._stack[self._kept - 1]
 
     def reduce(self, move: int) -> int:
-        """Reduce the stack by the rule of a move, and return the rule's step."""
+        """Reduce the stack by one rule, and return the rule's step.
+
+        move: the entry of the parser's action table that names the rule.
+        """
         tables = self._tables
         rule = tables.rules[t.RULE_SIZE * (-move - 1) :]
         length = int(rule[t.LENGTH])
@@ -153,7 +162,10 @@ def _shifts(tables: Tables, stack: Sequence[int], kind: int) -> bool:
 
 
 def _reduce(tables: Tables, move: int, stack: list[int]) -> int:
-    """Reduce a stack by the rule of a move, and return the rule's step."""
+    """Reduce a stack of states by one rule, in place, and return the rule's step.
+
+    move: the entry of the parser's action table that names the rule.
+    """
     rule = tables.rules[t.RULE_SIZE * (-move - 1) :]
     del stack[len(stack) - int(rule[t.LENGTH]) :]
     stack.append(int(tables.goto[stack[-1] * tables.sizes[t.NONTERMINALS] + rule[t.ORIGIN]]))

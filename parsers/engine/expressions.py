@@ -43,8 +43,9 @@ _REFUSED: Final = {
 
 
 class NotRegularError(ValueError):
-    """Raised for an expression that is not regular. what: the wrong part; advice: what to write
-    instead.
+    """Raised for an expression that no automaton can run.
+
+    what: the part that prevents it. advice: what to write instead.
     """
 
     def __init__(self, what: str, advice: str) -> None:
@@ -68,7 +69,7 @@ class Automaton(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A node of the expression. A set is a number with a bit for each symbol in it.
+    """A node of the expression. A set of symbols is an integer with a bit for each symbol in it.
 
     A node with `bytes` matches one of these bytes. A node with `before` and `after` matches
     between a symbol of the first set and a symbol of the second. Other nodes lead to all nodes in
@@ -82,7 +83,10 @@ class _Node(NamedTuple):
 
 
 def compile_expression(pattern: str) -> Automaton:
-    """Return the automaton of an expression. Raises NotRegularError if no automaton can run it."""
+    """Return the automaton of a regular expression.
+
+    Raises NotRegularError if no automaton can run it.
+    """
     parsed = importlib.import_module("re._parser").parse(pattern.encode("latin-1"))
     builder = _Builder()
     start = builder.sequence(parsed, parsed.state.flags, builder.add(_Node(())))
@@ -91,7 +95,7 @@ def compile_expression(pattern: str) -> Automaton:
 
 @dataclass
 class _Builder:
-    """Makes the nodes of a parsed expression, from its end to its start."""
+    """Makes the nodes of an expression that `re` has parsed, from its end to its start."""
 
     nodes: list[_Node] = field(default_factory=list)
 
@@ -103,8 +107,9 @@ class _Builder:
         return len(self.nodes) - 1
 
     def sequence(self, items: Any, flags: int, then: int) -> int:
-        """Add the nodes of a sequence of items, which leads to the node `then`; return the first
-        node.
+        """Add the nodes for consecutive items of the expression; return the first of these nodes.
+
+        items: what `re` parsed. flags: those of the expression. then: the node after the items.
         """
         for operation, argument in reversed(list(items)):
             then = self._item(str(operation), argument, flags, then)
@@ -149,7 +154,9 @@ class _Builder:
 
 
 def _set_of(name: str, argument: Any, flags: int) -> int | None:
-    """Return the set of bytes that an item matches; None unless it matches exactly one
+    """Return the set of bytes that an item of an expression matches.
+
+    name, argument: the item, as `re` parsed it. Returns None unless it matches exactly one
     character.
     """
     if name == "ANY":
@@ -178,7 +185,7 @@ def _set_of(name: str, argument: Any, flags: int) -> int | None:
 
 
 def _category(name: str) -> int:
-    """Return the bytes of a class such as `\\d`."""
+    r"""Return the set of bytes in a class of characters, such as `\d`; `name`: its name in `re`."""
     letter = {"DIGIT": "d", "SPACE": "s", "WORD": "w"}[name.rpartition("_")[2]]
     one = re.compile(f"\\{letter}".encode())
     found = sum(1 << each for each in range(256) if one.match(bytes([each])))
@@ -186,9 +193,10 @@ def _category(name: str) -> int:
 
 
 def _tests_of(name: str, argument: Any, flags: int) -> list[tuple[int, int]]:
-    """Return the pairs of sets between which an item without width, such as `\b`, matches.
+    r"""Return where an item without width, such as `\b`, matches: as pairs of sets of symbols.
 
-    The result is empty for an unknown item.
+    It matches between a symbol of the first set of a pair and one of the second. The result is
+    empty for an unknown item.
     """
     word = _category("WORD")
     other = _ALL & ~word
@@ -212,8 +220,9 @@ def _tests_of(name: str, argument: Any, flags: int) -> list[tuple[int, int]]:
 
 
 def _one(items: Any, flags: int) -> int | None:
-    """Return the set of bytes that an expression matches; None unless it matches exactly one
-    character.
+    """Return the set of bytes that an expression matches.
+
+    Returns None unless it matches exactly one character.
     """
     if len(items) != 1:
         return None
@@ -239,7 +248,7 @@ _State = tuple[tuple[int, ...], int | None]
 
 
 class _Subsets:
-    """Makes the states of the automaton: each is the nodes that are reached together."""
+    """Makes the states of the automaton; each state is a set of nodes that are reached together."""
 
     def __init__(self, nodes: list[_Node], start: int) -> None:
         self.nodes = nodes
@@ -284,8 +293,10 @@ class _Subsets:
         return _trimmed(np.array(moves, np.int32), np.array(finals), np.array(self.classes))
 
     def _reached(self, state: _State, after: int | None) -> tuple[list[int], bool]:
-        """Return the nodes with bytes that are reached before the end, and whether the end is
-        reached.
+        """Return the nodes with bytes that a state reaches, in order, and whether it reaches
+        the end.
+
+        after: the next symbol, on which some nodes depend. Nodes after the end are left out.
         """
         nodes, before = state
         found, seen = list[int](), set[int]()
@@ -319,7 +330,10 @@ class _Subsets:
 def _trimmed(
     moves: NDArray[np.int32], final: NDArray[np.bool_], classes: NDArray[np.int_]
 ) -> Automaton:
-    """Return an automaton without moves to states from which nothing matches."""
+    """Return the automaton after removing moves to states from which nothing can match.
+
+    classes: the class of each byte, which is the column of `moves`.
+    """
     live: NDArray[np.bool_] = np.any(final, axis=1)
     while (more := live | (live[moves] & (moves != DEAD)).any(axis=1)).sum() > live.sum():
         live = more

@@ -70,14 +70,14 @@ class Grammar:
         tokens: int = TOKENS,
         check: Check | None = None,
     ) -> Iterator[ParseStream]:
-        """Yield the tokens and steps of a text from the byte `begin` on; the text may still be
-        arriving.
+        """Yield the tokens and steps of a text from the byte `begin` on.
 
-        `engine`: with "reference", Lark runs the grammar; "table" runs the lowered grammar, always
-        compiled; "auto" runs it compiled if the text is long. Each stream but the last ends with
-        the step `boundary`; with None there is one stream. `tokens`: the number of tokens for
-        which memory is first allocated. `hint`: returns advice on a syntax error. `check`: raises
-        the errors that the reader finds in a stream.
+        `text`: a whole text, or a window of a text that is still being read. `engine`: with
+        "reference", Lark runs the grammar; "table" runs the lowered grammar, always compiled;
+        "auto" runs it compiled if the text is long. Each stream but the last ends with the step
+        `boundary`; with None there is one stream. `tokens`: the number of tokens for which memory
+        is first allocated. `hint`: returns advice on a syntax error. `check`: raises the errors
+        that the reader finds in a stream.
 
         At an error, it yields the streams of all records before it, or the stream of the header if
         the first record has the error; then it raises FormatError. If the text is whole, the
@@ -100,7 +100,7 @@ class Grammar:
         check: Check | None = None,
         work: Callable[[ParseStream], R | None] | None = None,
     ) -> Iterator[tuple[ParseStream, R | None]]:
-        """Yield the streams of `parse`, each with the result of `work`, or with None.
+        """Yield the streams of `parse`, each with the result of `work` for it, or with None.
 
         With `work`, several threads parse a large text that is complete, and call `work` for their
         streams, except the first of the text. So `work` must change nothing. The result is None
@@ -128,7 +128,7 @@ class Grammar:
         boundary: int | None = None,
         tokens: int = TOKENS,
     ) -> Iterator[ParseStream]:
-        """Yield the same as `parse`, but raise `Rejection` where the text is wrong."""
+        """Yield the same as `parse`, but raise `Rejection` where the grammar rejects the text."""
         for stream, _ in self._results(text, engine, begin, boundary, tokens, None):
             yield stream
 
@@ -141,7 +141,7 @@ class Grammar:
         tokens: int,
         work: Callable[[ParseStream], R | None] | None,
     ) -> Iterator[tuple[ParseStream, R | None]]:
-        """Yield the same as `results`, but raise `Rejection` where the text is wrong."""
+        """Yield the same as `results`, but raise `Rejection` where the grammar rejects the text."""
         records = self.records
         header = () if records is None else records.header
 
@@ -189,7 +189,11 @@ class Grammar:
         describe: Callable[[Rejection], FormatError],
         check: Check | None,
     ) -> None:
-        """Add the errors after the first error."""
+        """Add the errors of later records to the first error of a text.
+
+        rejection: where the grammar rejected the text. describe: makes the error for a rejection.
+        check: raises the errors that the reader finds in a stream.
+        """
         if self.records is None or foreign(source.data):
             return
         compiled = KERNELS.use_compiled(size_of(source), engine)
@@ -208,7 +212,9 @@ class Grammar:
 
     @cached_property
     def lark(self) -> "Lark":
-        """Lark's LALR parser. It reads bytes, and refuses terminals that collide."""
+        """Lark's LALR parser for this grammar. It reads bytes, and refuses terminals that
+        collide.
+        """
         from lark import Lark
 
         return Lark(
@@ -223,7 +229,7 @@ class Grammar:
 
     @cached_property
     def lowered(self) -> Lowered:
-        """The tables, from the cache if this machine has lowered the grammar before."""
+        """The tables made from the grammar, read from the cache if it has them."""
         if stored := disk_cache.load(self.cache_name):
             with contextlib.suppress(ValueError):
                 return Lowered.from_bytes(stored)
@@ -234,8 +240,8 @@ class Grammar:
 
     @cached_property
     def cache_name(self) -> str:
-        """The name of the tables in the cache; it changes if anything changes that affects the
-        tables.
+        """The name of the tables in the cache; it differs if anything that affects the tables
+        differs.
         """
         text = f"{self.start} {self.steps}\n{self._source}"
         return f"grammars/{self.start}-{digest(text, *MODULES, *LIBRARIES)}.tables"
@@ -250,7 +256,7 @@ class Grammar:
         return self.terminals.index(name)
 
     def display_name(self, terminal: str) -> str:
-        """Return the name of a terminal in an error message."""
+        """Return the name that error messages use for a terminal."""
         if terminal in self.words:
             return self.words[terminal]
         if terminal == END:
@@ -273,7 +279,7 @@ class Grammar:
 
 
 def size_of(text: Source | Window) -> int:
-    """Return the size of a text in bytes, or the size that is known so far."""
+    """Return the size of a text in bytes; for a text that is still being read, the size so far."""
     return len(text.content) if isinstance(text, Source) else text.size
 
 

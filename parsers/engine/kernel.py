@@ -48,11 +48,12 @@ UNSIGNED: Final = (1 << 62) - 1
 def parse(
     tables: Tables, buffer: Bytes, final: bool, base: int, cache: TransitionCache, output: Output
 ) -> int:
-    """Continue to parse with a buffer, and return why parsing stopped.
+    """Continue to parse with the bytes in `buffer`, and return why parsing stopped.
 
     `final`: whether nothing follows the buffer. If not, a token at the buffer's end, which may be
-    cut, is left for the next call. `base` is the offset of the buffer's first byte in the source.
-    After an error, or if more bytes are needed, the stack is as it was before the current token.
+    cut, is left for the next call. `base`: the offset of the buffer's first byte in the source.
+    `output`: what to fill; it also has the state between calls. After an error, or if more bytes
+    are needed, the stack is as it was before the current token.
     """
     moves, classes = tables.moves, tables.classes
     columns, labels = tables.sizes[COLUMNS], tables.sizes[CLASSES] & OFFSET
@@ -151,9 +152,11 @@ def parse(
 
 @kernel
 def relex(tables: Tables, buffer: Bytes, start: int, position: int) -> tuple[int, int]:
-    """Return the label and the end of the longest token that begins at `position`.
+    """Find the longest token that begins at index `position` of the buffer; return its label
+    and end.
 
-    The kernel calls it for a token that ends before the byte at which the automaton stops.
+    The kernel calls this if the automaton has stopped at a byte after the end of the token.
+    start: where the row of the lexer's first state begins in `tables.moves`.
     """
     moves, classes, labels = tables.moves, tables.classes, tables.sizes[CLASSES]
     found, end = NOTHING, position

@@ -22,8 +22,9 @@ _NO_MATCH: Final[_State] = ()
 
 
 class Lexers(NamedTuple):
-    """The arrays of `Tables` that lexers use. starts: the row of `moves` in which each lexer
-    starts.
+    """The arrays of `Tables` that lexers use.
+
+    starts: the row of `moves` in which each lexer starts.
     """
 
     classes: NDArray[np.uint8]
@@ -33,10 +34,11 @@ class Lexers(NamedTuple):
 
 
 class _States(NamedTuple):
-    """The states of all lexers; state 0 is `_NO_MATCH`.
+    """The states of all lexers. State 0 is `_NO_MATCH`: nothing can match any more.
 
-    moves: int[states, classes], the next state. label: int[states], the label of the state. ahead:
-    int[states, classes + 1], the label if the next byte has this class, or if the text ends.
+    moves: int[states, classes], the next state. label: int[states], the label of the state, which
+    says what token ends here. ahead: int[states, classes + 1], the label if the next byte has this
+    class, or if the text ends.
     """
 
     moves: NDArray[np.intp]
@@ -50,7 +52,10 @@ def lexers(
     ignored: frozenset[str],
     accepted: Sequence[frozenset[str]],
 ) -> Lexers:
-    """Return the table of lexers, one for each set of accepted terminals."""
+    """Return the tables of all lexers: one lexer for each set of terminals in `accepted`.
+
+    numbers: the number of each terminal. ignored: the terminals that the grammar ignores.
+    """
     automata = {terminal.name: automaton(terminal) for terminal in terminals}
     classes, sample = byte_classes(automata.values())
     labels = {name: IGNORED if name in ignored else numbers[name] + TERMINALS for name in automata}
@@ -81,10 +86,10 @@ def _combined(
     labels: dict[str, int],
     sample: NDArray[np.intp],
 ) -> tuple[_States, NDArray[np.intp]]:
-    """Return the states of all lexers, and the first state of each lexer.
+    """Run the automata of each lexer in parallel: return the states, and each lexer's first state.
 
-    orders: the units of each lexer, in the order in which Lark tries them. sample: one byte of
-    each class.
+    orders: the terminals of each lexer, in the order in which Lark tries them. labels: the label
+    of each terminal. sample: one byte of each class.
     """
     moves_of = {name: one.moves[:, sample].tolist() for name, one in automata.items()}
     found: dict[_State, int] = {_NO_MATCH: 0}
@@ -124,11 +129,11 @@ def _combined(
 def _accepted(
     state: _State, automata: dict[str, Automaton], labels: dict[str, int], sample: NDArray[np.intp]
 ) -> tuple[int, NDArray[np.intp], NDArray[np.intp]]:
-    """Return a state's label for any next byte, and two arrays over the byte classes and the end.
+    """Return which token ends in a state: a label if no byte follows, and two arrays.
 
-    The first array has the label if a byte of the class, or the end of the text, follows. The
-    second array has the number of units that can still match after this byte: the units up to the
-    first unit that accepts.
+    Both have an element for each class of the next byte, and one for the end of the text. The
+    first array has the label. The second array has the number of units that can still match after
+    this byte: the units up to the first unit that accepts.
     """
     symbols = [*sample, END]
     by_class = np.full(len(symbols), NOTHING)
@@ -152,7 +157,10 @@ def _accepted(
 
 
 def _minimal(states: _States, starts: NDArray[np.intp]) -> tuple[_States, NDArray[np.intp]]:
-    """Merge states that are equivalent; many lexers have such states."""
+    """Merge states that are equivalent, of which many lexers together have many.
+
+    starts: the first state of each lexer. Returns both, renumbered.
+    """
     keys, count = np.column_stack([states.label, states.ahead]), 0
     while True:
         # State 0 has the smallest key, so it stays the first.

@@ -14,7 +14,10 @@ from exset.parsers.engine.tables import MOST_COLUMNS, MOST_MOVES, SILENT, Lowere
 
 
 def lower(lark: Lark, start: str, step_names: tuple[str, ...] | None) -> Lowered:
-    """Return the tables of a grammar. Raises ValueError for a terminal that is not regular."""
+    """Convert a Lark grammar to tables. Raises ValueError for a terminal that is not regular.
+
+    start: the start rule. step_names: the names of the steps; with None every rule is a step.
+    """
     patterns = sorted(lark.terminals, key=lambda terminal: terminal.name)
     terminals = tuple(terminal.name for terminal in patterns)
     numbers = {name: number for number, name in enumerate((*terminals, END))}
@@ -72,7 +75,7 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...] | None) -> Lowered
 
 
 def steps_of(lark: Lark, names: tuple[str, ...] | None) -> dict[Rule, int]:
-    """Return the step of each rule: its index in `names`, or SILENT if its name is not there.
+    """Return the step of each rule: the index of its name in `names`, or SILENT if it is not there.
 
     If `names` is None, each rule's step is the number of the rule.
     """
@@ -83,10 +86,11 @@ def steps_of(lark: Lark, names: tuple[str, ...] | None) -> dict[Rule, int]:
 
 
 def _in_order(states: Mapping[int, Mapping[str, tuple[object, object]]], start: int) -> list[int]:
-    """Return Lark's parser states in a fixed order: the start, then the states reached from it.
+    """Return Lark's parser states in an order that is the same in every process.
 
-    The states reached from a state are sorted by symbol, because Lark's own order depends on the
-    hashes of strings. No move leads to the start, so in a table 0 can mean that there is no state.
+    It is: the start, then the states reached from it, and so on. The states reached from a state
+    are sorted by symbol, because Lark's own order depends on the hashes of strings. No move leads
+    to the start, so in a table 0 can mean that there is no state.
     """
     order = [start]
     for state in order:
@@ -97,7 +101,7 @@ def _in_order(states: Mapping[int, Mapping[str, tuple[object, object]]], start: 
 
 
 def name_of(rule: Rule) -> str:
-    """Return the name of a rule's nodes: of the method that Lark would call on a transformer."""
+    """Return the name that Lark gives to the tree nodes of a rule: its alias, or its own name."""
     return str(rule.alias or rule.options.template_source or rule.origin.name)
 
 

@@ -14,10 +14,10 @@ _HALF_WAY: Final = float(2**128 - 2**103)  # between the largest binary32 and in
 
 
 def float32s(numerals: Sequence[bytes]) -> NDArray[np.float32]:
-    """Return the values of numerals as C reads them, correctly rounded to binary32.
+    """Return the values of decimal and hexadecimal numerals, correctly rounded to binary32.
 
-    A numeral is a decimal or hexadecimal number with an optional sign and exponent, `inf`,
-    `infinity`, `nan` in any case, or `-` for NaN. An exponent without digits is ignored.
+    They are read as C reads them: a number with an optional sign and exponent, or `inf`,
+    `infinity`, `nan` in any case; `-` is NaN, too. An exponent without digits is ignored.
     """
     wide = np.fromiter(map(float64, numerals), np.float64, len(numerals))
     with np.errstate(over="ignore"):
@@ -28,8 +28,9 @@ def float32s(numerals: Sequence[bytes]) -> NDArray[np.float32]:
 
 
 def int64s(numerals: Sequence[bytes]) -> NDArray[np.int64]:
-    """Return the values of integers with an optional sign; an integer out of range gives the
-    nearest int64.
+    """Return the values of integers with an optional sign.
+
+    An integer out of range gives the nearest int64.
     """
     values = (min(max(_int(text), -(2**63)), 2**63 - 1) for text in numerals)
     return np.fromiter(values, np.int64, len(numerals))
@@ -52,7 +53,7 @@ def float64(numeral: bytes) -> float:
 
 
 def exact(numeral: bytes) -> "Decimal | Fraction":
-    """Return the exact value of a finite numeral, which can be compared with floats."""
+    """Return the exact value of a finite numeral, as a number that can be compared with floats."""
     from decimal import Decimal  # few numerals need this
     from fractions import Fraction
 
@@ -96,8 +97,9 @@ def _tied(wide: NDArray[np.float64], narrow: NDArray[np.float32]) -> NDArray[np.
 
 
 def _round_tie(numeral: bytes, middle: float, rounded: np.float32) -> np.float32:
-    """Return the binary32 nearest to a numeral: `rounded`, or its neighbour on the other side of
-    `middle`.
+    """Return the binary32 nearest to a numeral whose binary64 is halfway between two binary32.
+
+    middle: this binary64. rounded: one of the two; the other is its neighbour on the other side.
     """
     value = exact(numeral)
     if value == middle or (value > middle) == (float(rounded) > middle):

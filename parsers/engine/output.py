@@ -18,7 +18,9 @@ NO_KIND: Final = -1
 
 
 class Output(NamedTuple):
-    """The arrays of a `ParseStream`, the stack of parser states, and the kernel's state."""
+    """What the kernel fills: the arrays of a `ParseStream`, the parser's stack, and its own
+    state.
+    """
 
     kinds: NDArray[np.int16]
     starts: NDArray[np.int64]

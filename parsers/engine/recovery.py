@@ -59,8 +59,9 @@ def errors_after(
     """Yield the errors of a text after its first rejection, at most one for each record.
 
     Stops if the next record cannot be found: after an error in a header that all records need, or
-    in a bracket that is never closed. `describe`: returns the error for a rejection. `compiled`:
-    whether to use the compiled kernel.
+    in a bracket that is never closed. `compiled`: whether to use the compiled kernel. `describe`:
+    returns the error for a rejection. `check`: raises the errors that the reader finds in a
+    stream.
     """
     rejection = first
     while True:
@@ -93,11 +94,10 @@ def with_later_errors(
     record: int,
     check: Check,
 ) -> FormatError:
-    """Return a reader's error about the stream `failed`, together with the errors of all later
-    records.
+    """Return the error of the stream `failed`, which now also has the errors of later records.
 
-    `record`: the step that completes a record. `rest`: the streams after `failed`. The errors are
-    in the order of the text.
+    `rest`: the streams after `failed`. `record`: the step that completes a record. `check`: raises
+    the errors that the reader finds in a stream. The errors are in the order of the text.
     """
     if isinstance(error, LimitError):
         return error
@@ -111,8 +111,9 @@ def with_later_errors(
 
 
 def in_order(found: Sequence[Finding]) -> FormatError:
-    """Return one error for several findings: the first in the text, with the others as later
-    errors.
+    """Return one error for several findings, sorted by their places.
+
+    The first finding is the error; the others are its later errors.
     """
 
     def start(finding: Finding) -> int:
@@ -127,7 +128,7 @@ def in_order(found: Sequence[Finding]) -> FormatError:
 
 
 def _findings_in(streams: Iterable[ParseStream], record: int, check: Check) -> Iterator[Finding]:
-    """Yield the errors of the records in streams, then the syntax errors after these streams."""
+    """Yield the error of each wrong record in the streams, then the syntax errors after them."""
     try:
         for stream in streams:
             for error in _errors_in(stream, record, check):
@@ -139,7 +140,10 @@ def _findings_in(streams: Iterable[ParseStream], record: int, check: Check) -> I
 
 
 def _errors_in(stream: ParseStream, record: int, check: Check) -> Iterator[FormatError]:
-    """Yield the error of each wrong record in a stream; raise LimitError at once."""
+    """Yield the error of each wrong record in a stream; raise a LimitError at once.
+
+    `record`: the step that completes a record. `check`: raises the errors of a stream.
+    """
     try:
         check(stream)
     except LimitError:
@@ -153,8 +157,9 @@ def _errors_in(stream: ParseStream, record: int, check: Check) -> Iterator[Forma
 
 
 def _without_record(lowered: Lowered, stack: Sequence[int], steps: Sequence[int]) -> Sequence[int]:
-    """Return a stack of parser states as if its last record were complete; empty if it has no
-    record.
+    """Return the stack of parser states as if the record that the parser is in were complete.
+
+    Return an empty stack if the parser is not in a record.
     """
     tables = lowered.tables
     rules = tables.rules.reshape(-1, t.RULE_SIZE)
@@ -172,9 +177,7 @@ def _without_record(lowered: Lowered, stack: Sequence[int], steps: Sequence[int]
 def _next_record(
     lowered: Lowered, records: Records, source: Source, rejection: Rejection
 ) -> int | None:
-    """Return the offset at which the record after a rejection begins, or None if it is not
-    certain.
-    """
+    """Return the offset of the next record after a rejection, or None if it is not certain."""
     at = rejection.offset - source.start
     text = source.view[at : at + _REACH]
     if records.begin:
@@ -199,8 +202,9 @@ def _next_record(
 
 
 def _is_inside(lowered: Lowered, records: Records, rejection: Rejection) -> bool:
-    """Return whether, at a rejection, the byte that ends records would be part of another
-    token.
+    """Return whether, at a rejection, the byte that ends records would be part of another token.
+
+    For example, the parser may be in a string, which may contain this byte.
     """
     tables, [byte] = lowered.tables, records.end
     start = tables.lexer[rejection.stack[-1]]

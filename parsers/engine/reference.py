@@ -22,7 +22,10 @@ from exset.parsers.engine.tables import SILENT
 
 
 def run(grammar: Grammar, source: bytes) -> ParseStream:
-    """Parse a whole source. Raises `Rejection` for a text that is not in the language."""
+    """Parse a whole text, and return its tokens and steps.
+
+    Raises `Rejection` for a text that the grammar rejects.
+    """
     [stream] = streams(grammar, source)
     return stream
 
@@ -35,7 +38,7 @@ def streams(
     boundary: int | None = None,
     header: Sequence[int] = (),
 ) -> Iterator[ParseStream]:
-    """Parse a whole source, whose first byte has the offset `begin`.
+    """Parse a whole text, whose first byte has the offset `begin`.
 
     If the grammar is framed, the parser adds one line break before the text and one after it.
     Before it raises `Rejection`, it yields the stream up to the last step that is `boundary` or in
@@ -72,7 +75,7 @@ def streams(
 
 
 class _Parse:
-    """A parse by Lark; records the tokens and the steps."""
+    """A parse by Lark that records the tokens and the steps."""
 
     def __init__(self, grammar: Grammar, source: bytes, begin: int) -> None:
         self.grammar = grammar
@@ -94,7 +97,7 @@ class _Parse:
         )
 
     def shift(self, token: Token) -> None:
-        """Shift a token, and record it."""
+        """Let the parser shift a token, and record it."""
         self.parser.feed_token(token)
         assert token.start_pos is not None and token.end_pos is not None
         self.kinds.append(self.numbers[token.type])
@@ -102,7 +105,7 @@ class _Parse:
         self.ends.append(token.end_pos - self.before + self.range[0])
 
     def reduce(self, step: int) -> None:
-        """Record a step, unless it is SILENT."""
+        """Record the step of a rule that the parser reduces, unless it is SILENT."""
         if step != SILENT:
             self.steps.append(step)
             self.tokens_before.append(len(self.kinds))
@@ -122,7 +125,7 @@ class _Parse:
 
     @property
     def stream(self) -> ParseStream:
-        """The tokens and steps so far, without the added line breaks."""
+        """The tokens and steps so far, without the line breaks that were added around the text."""
         return ParseStream(
             kinds=np.array(self.kinds, np.int16),
             starts=np.array(self.starts, np.int64).clip(*self.range),

@@ -59,12 +59,16 @@ class Spacing:
         self._end = begin  # of the last token
 
     def before(self, starts: Longs, ends: Longs) -> Longs:
-        """Return the start of the gap before each token: int64 [tokens]."""
+        """Return where the gap before each token starts: int64 [tokens].
+
+        starts, ends: the offsets of the tokens.
+        """
         return np.concatenate([np.array([self._end], np.int64), ends[:-1]])[: len(starts)]
 
     def count(self, starts: Longs, ends: Longs, pattern: re.Pattern[bytes]) -> Longs:
-        """Return how many matches of a pattern begin in the gap before each token: int64
-        [tokens].
+        """Return how many matches of a pattern begin in the gap before each token: int64 [tokens].
+
+        starts, ends: the offsets of the tokens.
         """
         if not len(starts):
             return np.zeros(0, np.int64)
@@ -74,7 +78,9 @@ class Spacing:
         return np.searchsorted(places, starts) - low
 
     def add(self, starts: Longs, ends: Longs, gaps: Gaps) -> None:
-        """Add tokens, source[start:end] each. gaps: the code of the gap before each token."""
+        """Add the next tokens, source[start:end] each; gaps: the code of the gap before each
+        token.
+        """
         before = self.before(starts, ends)
         pieces = list[bytes]()
         for at in np.flatnonzero(~self._is_canonical(before, starts, gaps)).tolist():
@@ -87,8 +93,9 @@ class Spacing:
             self._end = int(ends[-1])
 
     def finish(self, code: int = LINE | TIGHT) -> bytes:
-        """Return the text. code: the code of the gap after the last token, by default a line
-        break.
+        """Return the canonical text, after all tokens were added.
+
+        code: the code of the gap after the last token, by default a line break.
         """
         self._pieces.append(self._data[self._copied : self._end])
         is_first = self._end == self._begin
@@ -97,7 +104,10 @@ class Spacing:
         return b"".join(self._pieces)
 
     def _is_canonical(self, before: Longs, starts: Longs, gaps: Gaps) -> Flags:
-        """Return for each gap whether it already is as its code says."""
+        """Return for each gap whether it is already what its code asks for.
+
+        before, starts: where each gap starts and ends.
+        """
         width = starts - before
         first: Bytes = self._buffer[np.minimum(before, len(self._buffer) - 1)]
         is_feed = ((gaps == LINE) | (gaps == LINE | TIGHT)) & (first == _FEED)
@@ -107,7 +117,9 @@ class Spacing:
         return result
 
     def _gap(self, raw: bytes, code: int, *, is_first: bool) -> bytes:
-        """Return the canonical form of a gap. is_first: whether it begins the text."""
+        """Return what to write for the gap `raw`, whose code is `code`; is_first: it begins
+        the text.
+        """
         lines = [b""] * is_first + self._line_end.split(raw)
         out = list[bytes]()
         is_apart = False  # an empty line comes next

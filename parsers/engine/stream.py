@@ -25,8 +25,8 @@ class ParseStream:
     tokens_before: NDArray[np.int64]
 
     def split(self, steps: int) -> "tuple[ParseStream, ParseStream]":
-        """Split in two after the first `steps` steps (at least one), and after the tokens before
-        these steps.
+        """Split into two streams: the first has `steps` steps (at least one) and the tokens
+        before them.
         """
         tokens = int(self.tokens_before[steps - 1])
         before, after = (
@@ -39,9 +39,9 @@ class ParseStream:
         )
 
     def halves(self, record: int) -> "tuple[ParseStream, ...]":
-        """Split in the middle between records; return () if there are fewer than two records.
+        """Split into two streams, each with about half of the records.
 
-        `record`: the step that completes a record.
+        Return () if there are fewer than two records. `record`: the step that completes a record.
         """
         ends = np.flatnonzero(self.steps == record)
         return () if len(ends) < 2 else self.split(int(ends[(len(ends) - 1) // 2]) + 1)

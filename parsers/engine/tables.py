@@ -68,7 +68,9 @@ class Lowered:
     steps: tuple[str, ...]
 
     def to_bytes(self) -> bytes:
-        """Return the tables, then the names, as consecutive `.npy` files, all compressed."""
+        """Return the tables and the names as bytes: `.npy` files one after another, all
+        compressed.
+        """
         file = io.BytesIO()
         names = repr((self.terminals, self.literals, self.steps)).encode()
         for array in (*self.tables, np.frombuffer(names, np.uint8)):
@@ -77,7 +79,9 @@ class Lowered:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Lowered":
-        """Make tables from the data of `to_bytes`. Raises ValueError for damaged or other data."""
+        """Make tables from the result of `to_bytes`. Raises ValueError for damaged or other
+        data.
+        """
         try:
             file = io.BytesIO(zlib.decompress(data))
         except zlib.error as error:

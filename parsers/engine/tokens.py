@@ -25,8 +25,8 @@ class Tokens:
     """The tokens of a text, or of a chunk of it.
 
     Offsets count from the source's first byte; `base` is the offset of the buffer's first byte. A
-    format derives its own class from this one, with the kernels that work on its tokens.
-    `findings` collects the findings about tokens.
+    format derives a class from this one, with the kernels that work on its tokens. `findings`
+    collects the findings about tokens.
     """
 
     kernels: ClassVar[Kernels]
@@ -58,16 +58,17 @@ class Tokens:
         return np.frombuffer(self.source.data, np.uint8)
 
     def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
-        """Return the compiled copy of a kernel if the text is long, else the kernel itself."""
+        """Return the machine code of a kernel if the text is long, else the kernel itself."""
         return self.kernels.choose(kernel, self.compiled)
 
     def count(self, *terminals: str) -> int:
-        """Return the number of tokens of the given terminals."""
+        """Return how many tokens are of one of these terminals."""
         return int(np.count_nonzero(self.is_a(*terminals)))
 
     def is_a(self, *terminals: str, among: Longs | None = None) -> Flags:
-        """Return a mask of the tokens of the given terminals: bool. among: the tokens, by default
-        all.
+        """Return for each token whether it is of one of these terminals: bool.
+
+        among: the indices of the tokens to look at; by default all tokens.
         """
         kinds = self.kinds if among is None else self.kinds[among]
         found = np.zeros(kinds.shape, np.bool_)
@@ -76,22 +77,22 @@ class Tokens:
         return found
 
     def raw(self, token: int) -> bytes:
-        """Return the bytes of a token."""
+        """Return the bytes of the token with this index."""
         return self.source.data[self.starts[token] - self.base : self.ends[token] - self.base]
 
     def span(self, token: int) -> Span:
-        """Return the span of a token."""
+        """Return the range of bytes of the token with this index."""
         return Span(int(self.starts[token]), int(self.ends[token]))
 
     def place(self, token: int) -> Place:
-        """Return the place of a token."""
+        """Return the place of the token with this index, for messages."""
         return Place.in_text(self.source, self.span(token))
 
     def error(self, token: int, code: str, message: str, hint: str | None = None) -> FormatError:
-        """Return an error about a token."""
+        """Return an error about the token with this index; `code`: the code of the error."""
         return FormatError(message, source=self.source, span=self.span(token), hint=hint, code=code)
 
     def limit_error(self, token: int, limit: str, message: str) -> LimitError:
-        """Return the error for a token that exceeds the limit with the name `limit`."""
+        """Return the error for a token that exceeds a limit; `limit`: the limit's name."""
         hint = limit_hint(limit)
         return LimitError(message, source=self.source, span=self.span(token), hint=hint)

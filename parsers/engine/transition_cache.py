@@ -59,16 +59,16 @@ _KEPT: Final = 1 << 14
 
 
 class TransitionCache(NamedTuple):
-    """The arrays of the cache. Row 0 is used for all stacks without a row; row 1 is the stack's
-    bottom.
+    """The arrays of the cache, whose rows are stacks of parser states.
 
-    below: int32[rows], the row of the stack without its top. states: int32[rows], the top. depths:
-    int32[rows], the depth of the stack. child: int32[rows], the row of the first stack with one
-    state more. sibling: int32[rows], the row of the next stack that differs only in its top. Both
-    are 0 if there is none. edges: int64[rows, terminals + 3], the effect of each kind of token as
-    one number, 0 if unknown; then the most likely kind, and its effect. programs: int32 of the
-    same shape, the index in `kept` of the first step that each effect reduces. kept: int16, the
-    steps of all effects.
+    Row 0 is for all stacks without a row of their own; row 1 is the stack with only the first
+    state. below: int32[rows], the row of the stack without its top. states: int32[rows], the top.
+    depths: int32[rows], the depth of the stack. child: int32[rows], the row of the first stack
+    with one state more. sibling: int32[rows], the row of the next stack that differs only in its
+    top. Both are 0 if there is none. edges: int64[rows, terminals + 3], the effect of each kind of
+    token as one number, 0 if unknown; then the most likely kind, and its effect. programs: int32
+    of the same shape, the index in `kept` of the first step that each effect reduces. kept: int16,
+    the steps of all effects.
     """
 
     below: NDArray[np.int32]
@@ -82,8 +82,9 @@ class TransitionCache(NamedTuple):
 
 
 def empty_cache(columns: int, first_state: int) -> TransitionCache:
-    """Return a cache that has only the bottom of the stack. columns: the number of terminals +
-    1.
+    """Return a cache with one row, for the stack that has only the parser's first state.
+
+    columns: the number of terminals + 1.
     """
     edges = _ROWS * (columns + EXTRA)
     cache = TransitionCache(
@@ -102,10 +103,10 @@ def empty_cache(columns: int, first_state: int) -> TransitionCache:
 
 @kernel
 def advance(tables: Tables, kind: int, cache: TransitionCache, output: Output) -> int:
-    """Do all reductions before a token, shift the token, and store the transition in the cache.
+    """Run the parser on one token: do all reductions, shift the token, and store this in the cache.
 
-    Returns SHIFTED, or the reason for a failure, after which stack and steps are unchanged. The
-    end of the text is not shifted: for it, the result is DONE.
+    kind: the terminal of the token. Returns SHIFTED, or the reason for a failure, after which
+    stack and steps are unchanged. The end of the text is not shifted: for it, the result is DONE.
     """
     stack, state, reduced = output.stack, output.state, output.steps
     action, goto, rules = tables.action, tables.goto, tables.rules
@@ -168,7 +169,7 @@ def advance(tables: Tables, kind: int, cache: TransitionCache, output: Output) -
 
 @kernel
 def unwind(cache: TransitionCache, output: Output) -> None:
-    """Write the stack of the current row to `output.stack`."""
+    """Write the stack that the current row represents to `output.stack`."""
     state, row = output.state, output.state[ROW]
     if row > 0:
         state[DEPTH] = cache.depths[row]
@@ -181,10 +182,10 @@ def unwind(cache: TransitionCache, output: Output) -> None:
 def _remember(
     tables: Tables, kind: int, before: int, low: int, cache: TransitionCache, output: Output
 ) -> None:
-    """Find or add the row of the new stack, and add the edge that leads to it.
+    """Store what a token did to the stack: an edge from the old row to the row of the new stack.
 
-    low: the depth up to which the new stack equals the old stack. before: the number of steps
-    before this edge.
+    kind: the terminal of the token. before: the number of steps before the token. low: the depth
+    up to which the new stack equals the old one.
     """
     stack, state, depths = output.stack, output.state, cache.depths
     edges, columns = cache.edges, tables.sizes[COLUMNS]
@@ -221,8 +222,9 @@ def _remember(
 
 @kernel
 def _child(row: int, top: int, cache: TransitionCache, state: NDArray[np.int64]) -> int:
-    """Return the row of the stack of `row` with the state `top` added; add this row if it is
-    missing.
+    """Return the row of a stack that has one state more: `top`, above the stack of `row`.
+
+    Add this row if it is missing.
     """
     child, sibling = cache.child, cache.sibling
     found: int = child[row]

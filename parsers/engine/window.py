@@ -16,18 +16,18 @@ _LONG: Final = 1 << 16  # bytes after which a line, or lines without a mark, are
 class Window:
     """The bytes of a text around the chunk that is being read.
 
-    Chunks consist of complete lines, so that a message can show the line, and an example is
-    complete at the end of its line. A very long line comes in several chunks, without waiting for
-    its end. Bytes are kept until `release`.
+    Chunks consist of complete lines: a message can then show the line, and an example is complete
+    at the end of its line. A very long line comes in several chunks, without waiting for its end.
+    Bytes are kept until `release`.
     """
 
     def __init__(
         self, blocks: Blocks, mark: bytes, line_ends: tuple[bytes, ...] = (b"\n", b"\r")
     ) -> None:
-        """Prepare to read the blocks of a text.
+        """Prepare to read a text from `blocks`.
 
-        `mark`: the bytes that end an example; a chunk is complete only when it has a line with
-        them, unless a line is very long.
+        `mark`: the bytes that end an example. A chunk is complete only if it has a line with them,
+        unless a line is very long. `line_ends`: the bytes that end a line.
         """
         self._blocks = blocks
         self._mark = mark
@@ -39,19 +39,21 @@ class Window:
 
     @property
     def size(self) -> int:
-        """The number of bytes to read, or the number read so far if that is larger."""
+        """The size of the text, or the number of bytes read so far if that is larger."""
         return max(self._blocks.needed or 0, self._read)
 
     @property
     def source(self) -> Source:
-        """The kept bytes, up to the last byte that was read."""
+        """The bytes that are kept, up to the last byte that was read."""
         if self._new:
             self._known = self._known.moved(self._first, b"".join(self._new))
             self._new.clear()
         return self._known
 
     def release(self, end: int) -> None:
-        """Release the bytes before `end`, except the last `BEHIND`, which messages may show."""
+        """Drop the bytes before `end` from memory, except the last `BEHIND`, which messages
+        may show.
+        """
         self._first = max(self._first, end - BEHIND)
 
     def chunks(self) -> Iterator[bytes]:

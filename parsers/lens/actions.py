@@ -29,8 +29,9 @@ from exset.parsers.lens.steps import (
 
 @entry_kernel
 def act(tokens: Tokens, columns: Columns) -> None:
-    """Run the action of each step. Stop at the first step that fails: the state then has its
-    `REASON`.
+    """Run the action of each step, up to the first step that fails.
+
+    The state then has the `REASON` of the failure.
     """
     state = columns.state
     for index in range(len(tokens.steps)):
@@ -73,7 +74,10 @@ def act(tokens: Tokens, columns: Columns) -> None:
 
 @kernel
 def set_real(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Set a real field of the set or of the listed events."""
+    """Set a real field of the set or, after an event list, of the events in it.
+
+    step: the number of the step, which says which field. token: the index of the token after the step.
+    """
     state, field, at = columns.state, step % c.NUM_REALS, token - 2
     if step < c.NUM_REALS:
         real = tokens.reals[token - 1]
@@ -102,8 +106,9 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def set_string(columns: Columns, step: int, token: int) -> None:
-    """Set the name of an example, or the proc of the set, of an example or of the listed
-    events.
+    """Set the name of an example, or the proc of the set, of an example or of listed events.
+
+    step: the number of the step, which says which string. token: the index of the token after the step.
     """
     state = columns.state
     start = state[c.STRING_START]
@@ -133,7 +138,10 @@ def set_string(columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Set the frequency of an example; skip its number of events, which `event_offsets` reads."""
+    """Set the frequency of an example; ignore its number of events, which `event_offsets` reads.
+
+    step: the number of the step, which says which field. token: the index of the token after the step.
+    """
     end_header(columns)
     if step == c.NUM_EVENTS:
         note_repeated(columns, step, token - 1)
@@ -155,7 +163,10 @@ def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None
 
 @kernel
 def list_events(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Add an event, a span of events, or `*` to an event list."""
+    """Add an event, a span of events, or `*` (all events) to the current event list.
+
+    step: the number of the step, which says which of them. token: the index of the token after the step.
+    """
     state = columns.state
     if not state[c.LISTING]:
         state[c.LISTING] = 1
@@ -183,8 +194,9 @@ def list_events(tokens: Tokens, columns: Columns, step: int, token: int) -> None
 
 @inline_kernel
 def end_events(columns: Columns) -> None:
-    """End an event list. Its events, or all events if it is empty, get the next inputs and
-    targets.
+    """End the current event list: its events get the inputs and targets that follow.
+
+    An empty list means all events.
     """
     state = columns.state
     end_header(columns)
@@ -202,7 +214,10 @@ def end_events(columns: Columns) -> None:
 
 @inline_kernel
 def end_example(columns: Columns, token: int) -> None:
-    """End an example: reset its part of the state."""
+    """End an example, and prepare the state for the next one.
+
+    token: the token after the example.
+    """
     state = columns.state
     columns.lists[state[c.NUM_LISTS]] = state[c.NUM_RANGES]
     if not in_order(columns):
@@ -225,9 +240,10 @@ def end_example(columns: Columns, token: int) -> None:
 
 @inline_kernel
 def in_order(columns: Columns) -> bool:
-    """Return whether the lists of the example have the order of the normal form, and all are used.
+    """Return whether the lists of the current example are already in the order of the normal form.
 
-    This order is: first the lists of inputs, then those of targets, both by first event.
+    This order is: first the lists of inputs, then those of targets, both by first event; and all
+    lists are used.
     """
     state = columns.state
     low, high = state[c.BASE], state[c.BASE] + state[c.NUM_EVENTS_HERE]
@@ -241,10 +257,10 @@ def in_order(columns: Columns) -> bool:
 
 
 def event_offsets(tokens: Tokens, count: Ints) -> Ints:
-    """Return the offsets of the events of each example: int64[examples + 1].
+    """Return which events each example has, as offsets among all events: int64[examples + 1].
 
     If an example states its number of events several times, the last number counts; the default is
-    1. count: the number of steps of each kind.
+    1. count: how many steps of each kind the chunk has.
     """
     if not count[c.NUM_EVENTS]:
         return np.arange(count[c.EXAMPLE] + 1)

@@ -15,7 +15,7 @@ from exset.parsers.lens.tokens import Quoted, Text
 
 
 def strings_of(text: Text, columns: Columns) -> StringsOf:
-    """Return the strings of a chunk; a proc that many events have is included once."""
+    """Return the strings of a chunk; a proc that many events have is included only once."""
     of_events = columns.event_proc
     if len(of_events):
         of_events = of_events[np.unique(of_events[:, 0], return_index=True)[1]]
@@ -29,7 +29,7 @@ def strings_of(text: Text, columns: Columns) -> StringsOf:
 
 
 def header_of(text: Text, columns: Columns, strings: StringsOf) -> SetHeader:
-    """Return the header of the set, which the first chunk of a text has."""
+    """Return the header of the set, from the first chunk of a text, which contains it."""
     [proc] = text.strings(strings.header_proc)
     return SetHeader(proc=proc, **dict(zip(REAL_FIELDS, columns.header.tolist(), strict=True)))
 
@@ -56,7 +56,7 @@ def _rows(text: Text, quoted: Quoted, n: int) -> Strings:
 
 
 def _numbers(column: NDArray[T], default: int, n: int) -> NDArray[T]:
-    """Return the column, or a column of n defaults if no step has set it."""
+    """Return the column; if no step has set it, a column of n times the default."""
     return compact(column[:n]) if len(column) else constant(default, n, column.dtype.type)
 
 

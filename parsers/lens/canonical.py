@@ -54,11 +54,11 @@ def canonical(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "aut
 
 
 class _Lines(NamedTuple):
-    """Facts about each token, which decide where lines begin.
+    """Facts about each token of a chunk, which decide where lines begin.
 
-    continued: whether a line break before the token stays. is_list: whether an event list begins.
-    is_data: whether inputs or targets begin. marker: int64, the last token so far that begins an
-    item or ends an example.
+    continued: whether a line break before the token stays. is_list: whether the token begins an
+    event list. is_data: whether it begins inputs or targets. marker: int64, the index of the last
+    token up to here that begins an item or ends an example.
     """
 
     continued: Flags
@@ -68,7 +68,7 @@ class _Lines(NamedTuple):
 
 
 class _Layout:
-    """The codes of the gaps before the tokens of a chunk of examples."""
+    """Decides what white space to write before each token of a chunk of examples."""
 
     def __init__(self, spacing: Spacing, data: bytes, stream: ParseStream) -> None:
         self.data = data
@@ -84,7 +84,7 @@ class _Layout:
         self.begins[self._end_of_counts()] = True
 
     def gaps(self) -> Gaps:
-        """Return the code of the gap before each token."""
+        """Return the code of the gap before each token, as `Spacing` uses it."""
         gaps = np.full(len(self.kinds), SPACE, np.int16)
         is_open = self.is_a("LSQB", "LPAR", "LBRACE")
         closes = self.is_a("RSQB", "RPAR", "RBRACE")
@@ -103,13 +103,13 @@ class _Layout:
         return gaps
 
     def is_a(self, *terminals: str) -> Flags:
-        """Return a mask of the tokens of the terminals."""
+        """Return for each token whether it is of one of these terminals."""
         found: Flags = _table(terminals)[self.kinds]
         return found
 
     def _strings(self) -> Flags:
-        """Return a mask of the tokens in strings with delimiters, except the first token of each
-        string.
+        """Return for each token whether it is inside a string with delimiters, after its first
+        token.
         """
         steps, before = self.stream.steps, self.stream.tokens_before
         at = np.flatnonzero(steps == c.STRING)
@@ -133,7 +133,10 @@ class _Layout:
         return _Lines(continued, is_list, is_data, marker)
 
     def _rows(self, lines: _Lines, in_list: Flags) -> Flags:
-        """Return a mask of the tokens that begin a line of an example."""
+        """Return for each token whether it begins a new line within an example.
+
+        in_list: which tokens are in an event list.
+        """
         n = len(self.kinds)
         example = np.cumsum(self.begins) - 1
         is_broken = np.zeros(n, np.bool_)
@@ -157,10 +160,11 @@ class _Layout:
         return rows
 
     def _end_of_counts(self) -> Longs:
-        """Return the token after the numbers that Lens ignores at the start of a set without a
-        header.
+        """Return the index of the token after the numbers that Lens ignores at the start of
+        the set.
 
-        Return an empty array if there is none, or if a header ends with `;`.
+        Lens ignores them if the set has no header. Return an empty array if there are none, or
+        if a header ends with `;`.
         """
         steps, before = self.stream.steps, self.stream.tokens_before
         if (steps == c.HEADER).any():
@@ -169,7 +173,7 @@ class _Layout:
         return ends[ends < len(self.kinds)]
 
     def _counts(self) -> Longs:
-        """Return the tokens that state a number of events other than 1."""
+        """Return the indices of the tokens that state a number of events other than 1."""
         tokens = self.stream.tokens_before[self.stream.steps == c.NUM_EVENTS] - 1
         starts, ends = self.stream.starts, self.stream.ends
         texts = (self.data[starts[token] : ends[token]] for token in tokens.tolist())
@@ -180,7 +184,7 @@ class _Layout:
 
 
 def _after(mask: Flags) -> Flags:
-    """Return a mask of the tokens that follow a token in the given mask."""
+    """Return for each token whether the token before it is in the mask."""
     moved = np.zeros(len(mask), np.bool_)
     moved[1:] = mask[:-1]
     return moved

@@ -19,7 +19,10 @@ _DELIMITERS: Final = ("LBRACE", "RBRACE", "LSQB", "RSQB", "LPAR", "RPAR", "QUOTE
 
 
 def check_integers(text: Text, ints: Ints) -> None:
-    """Raise FormatError for an integer that does not fit in 32 bits."""
+    """Raise FormatError for an integer that does not fit in 32 bits.
+
+    ints: the value of each token that is an integer.
+    """
     if ints.max(initial=0) > c.MAX_INT or ints.min(initial=0) < -c.MAX_INT - 1:
         wrong = int(np.argmax((ints > c.MAX_INT) | (ints < -c.MAX_INT - 1)))
         message = f"{shown(text.raw(wrong))} does not fit in 32 bits"
@@ -32,9 +35,9 @@ def check_event_counts(
 ) -> None:
     """Raise FormatError for an example without events, LimitError for too many events.
 
-    tokens: the tokens that state these numbers. counts: the number of events of each example.
-    before: the number of events in the chunks before. Called only if an example states its number
-    of events.
+    Called only if an example states its number of events. tokens: the tokens that state these
+    numbers. counts: the number of events of each example. before: the number of events in the
+    chunks before.
     """
     stated = tokens.before[tokens.steps == c.NUM_EVENTS] - 1
     zero = stated[tokens.ints[stated] == 0]
@@ -78,7 +81,7 @@ def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
 
 
 def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
-    """Return the error that says why the actions stopped."""
+    """Return the error for the step at which the actions stopped."""
     state = columns.state
     advice: str | None
     token, number = int(state[c.CULPRIT]), state[c.NUMBER]

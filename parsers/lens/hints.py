@@ -78,12 +78,12 @@ def _keywords() -> frozenset[bytes]:
 
 @cache
 def _bare(field: str) -> re.Pattern[bytes]:
-    """Return a pattern for a field with a bare word: a text without delimiters."""
+    """Return a pattern for the field `field` whose text has no delimiters."""
     return re.compile(rf"{field}[ \t\r\n\f\v]*+({GRAMMAR.pattern('BARE')})".encode())
 
 
 def _hint_for_text(near: bytes, found: Unexpected) -> str | None:
-    """Return a hint if the last name or proc before an error has probably the wrong end.
+    """Return a hint if the error is probably caused by the end of the last name or proc before it.
 
     near: the text before the error.
     """
@@ -102,7 +102,7 @@ def _hint_for_text(near: bytes, found: Unexpected) -> str | None:
 
 
 def _hint_for_word(found: bytes, expected: frozenset[str]) -> str | None:
-    """Return a hint for the word `found` in the place of one of the expected terminals."""
+    """Return a hint for the word `found`, which is not one of the expected terminals."""
     if not found:
         return _hint_for_end(expected)
     if found[:1] in _HINTS:

@@ -24,7 +24,10 @@ _NUMBER_TAIL: Final = "lens-number-tail"
 
 
 class StringsOf(NamedTuple):
-    """The strings of a chunk; each distinct proc of events is included once."""
+    """The strings of a chunk of a text, by what they are for.
+
+    Each distinct proc of events is included once.
+    """
 
     header_proc: Quoted
     name: Quoted
@@ -34,8 +37,10 @@ class StringsOf(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """A chunk with its values. counts: the number of steps of each kind. hard: tokens of unusual
-    reals.
+    """A chunk of a text, and the values that were found in it.
+
+    counts: how many steps of each kind it has. hard: the indices of tokens that are reals in an
+    unusual notation.
     """
 
     text: Text
@@ -70,7 +75,7 @@ def report(chunk: Meaning, groups: Iterable[bytes | None], findings: Findings) -
 
 
 class Alternation:
-    """Checks whether the examples of a set alternate: one has only inputs, the next has only
+    """Checks whether the examples of a set alternate: one has only inputs, the next only
     targets.
     """
 
@@ -80,7 +85,9 @@ class Alternation:
         self._place: Place | None = None  # of the first `;` to remove
 
     def add(self, chunk: Meaning) -> None:
-        """Check the examples of the next chunk, unless an earlier example breaks the pattern."""
+        """Check the examples of the next chunk, unless it is already clear that they do not
+        alternate.
+        """
         offsets = chunk.columns.event_offsets
         for count in (min(2, len(offsets) - 1), len(offsets) - 1):  # two are enough in most files
             if not self._holds or not count:
@@ -96,11 +103,11 @@ class Alternation:
 
     @property
     def holds(self) -> bool:
-        """Whether the examples so far alternate."""
+        """Whether the examples alternate, as far as they were added."""
         return self._holds
 
     def report(self, findings: Findings) -> None:
-        """Add the finding if the examples of the whole set alternate."""
+        """Add a finding if the examples alternate, after all were added."""
         pairs, rest = divmod(self._count, 2)
         if self._holds and self._place is not None and not rest:
             findings.add(finding_at("lens-split-examples", self._place, count=pairs))

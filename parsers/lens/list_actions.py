@@ -22,14 +22,16 @@ from exset.parsers.lens.steps import (
 
 @inline_kernel
 def is_of(step: int, side: int) -> bool:
-    """Return whether a step begins a list of inputs (for side 0), or of targets (for side 1)."""
+    """Return whether a step begins inputs (side 0) or targets (side 1); one step begins both."""
     return bool(step == c.BOTH or step == c.INPUTS + side)
 
 
 @inline_kernel
 def begin_list(columns: Columns, step: int, token: int) -> None:
-    """Begin a list of inputs, targets or both: find the event that gets it, and the event's active
-    value.
+    """Begin a list of inputs, targets or both: find the event that gets it.
+
+    Also find the event's active value, which is the default for the list. step: which of the three
+    it is. token: the index of the token after the step.
     """
     state = columns.state
     end_header(columns)
@@ -63,15 +65,16 @@ def begin_list(columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def fail_twice(columns: Columns, side: int, token: int, event: int) -> None:
-    """Store the failure of a list for an event that already has inputs (side 0) or targets (side
-    1).
+    """Store the failure of a list for an event that already has such a list.
+
+    side: 0 for inputs, 1 for targets. token: the token that begins the list.
     """
     fail(columns, Reason.TARGETS_TWICE if side else Reason.INPUTS_TWICE, token, event)
 
 
 @inline_kernel
 def end_list(columns: Columns) -> None:
-    """Assign the list to its events.
+    """End the current list: assign it to its events.
 
     A list without ranges sets nothing, but the next list is still for the next event.
     """
@@ -118,10 +121,11 @@ def end_list(columns: Columns) -> None:
 
 @inline_kernel
 def note_active(columns: Columns, kind: int, field: int, low: int, high: int) -> None:
-    """Add a note if the list has a sparse range whose default value is not the active value of
-    each event.
+    """Add a note if events give the list another active value than its default.
 
-    low, high: the first event that gets the list, and the event after the last.
+    It concerns only lists with a sparse range that has the default as its value. kind: the kind of
+    the note. field: the active value of inputs or of targets. low, high: the first event that gets
+    the list, and the event after the last.
     """
     for event in range(low, high):
         if effective(columns, field, event) != columns.active[0]:
@@ -138,7 +142,7 @@ def note_active(columns: Columns, kind: int, field: int, low: int, high: int) ->
 
 @inline_kernel
 def begin_range(columns: Columns) -> None:
-    """Begin a range: reset its group, first unit and values."""
+    """Prepare the state for a new range: no group, first unit 0, no values."""
     columns.state[c.GROUP_START] = -1
     columns.state[c.GROUP_END] = -1
     columns.state[c.FIRST] = 0
@@ -148,8 +152,10 @@ def begin_range(columns: Columns) -> None:
 
 @inline_kernel
 def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Run a step inside a range: set a value in ( ) or { }, store where a string begins, or end
-    brackets.
+    """Run a step within a range: store its group, its first unit or its value, or begin its
+    numbers.
+
+    step: the number of the step, which says what to store. token: the index of the token after the step.
     """
     state = columns.state
     if step == c.STRING:
@@ -181,8 +187,9 @@ def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def is_blank(tokens: Tokens, start: int, end: int) -> bool:
-    """Return whether a string contains only line breaks: it then counts as empty, not as a
-    name.
+    """Return whether a string contains only line breaks; it then counts as empty, not as a name.
+
+    start, end: its first token, and the token after its last.
     """
     for token in range(start, end):
         first = tokens.buffer[tokens.starts[token] - tokens.base]
@@ -193,7 +200,11 @@ def is_blank(tokens: Tokens, start: int, end: int) -> bool:
 
 @inline_kernel
 def end_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """End the numbers of a range. Without ( ) or { } and without numbers, there is no range."""
+    """End a range after its numbers, and store it.
+
+    Without ( ) or { } and without numbers, there is no range to store. step: whether the numbers
+    are values or units. token: the token after them.
+    """
     state, index, start = columns.state, columns.state[c.NUM_RANGES], columns.state[c.RUN_START]
     if state[c.EXPLICIT] or token > start:
         if token == start:
@@ -216,7 +227,7 @@ def end_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def keep_values(tokens: Tokens, columns: Columns, token: int) -> None:
-    """Store the values of a range."""
+    """Store the values of a range, which end before the token `token`."""
     start, end = columns.state[c.RUN_START], columns.state[c.NUM_VALUES]
     for at in range(start, token):
         columns.values[end] = tokens.reals[at]
@@ -228,8 +239,10 @@ def keep_values(tokens: Tokens, columns: Columns, token: int) -> None:
 
 @inline_kernel
 def keep_units(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Store the units of a range. A negative unit ends a span, whose first unit must not be
-    larger.
+    """Store the units of a range, which end before the token `token`.
+
+    A negative unit ends a span, and must not be below its first unit. step: whether the units are
+    listed, or `*` means all.
     """
     state, start, before = columns.state, columns.state[c.RUN_START], 0
     if step == c.ALL_UNITS:

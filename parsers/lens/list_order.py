@@ -11,7 +11,7 @@ from exset.parsers.lens.steps import Columns, Ints, set_pair
 
 
 def room_for(columns: Columns) -> tuple[Columns, Ints]:
-    """Return empty results for `arrange` to fill: columns, and the new number of each list."""
+    """Return what `arrange` needs to fill: empty columns, and -1 as the new number of each list."""
     fields = ("lists", "group", "first", "value", "value_ends", "unit_ends", "values", "units")
     new = {field: np.empty_like(getattr(columns, field)) for field in fields}
     numbers = np.full(columns.state[c.NUM_LISTS], -1, np.int64)
@@ -20,11 +20,10 @@ def room_for(columns: Columns) -> tuple[Columns, Ints]:
 
 @entry_kernel
 def arrange(old: Columns, new: Columns, numbers: Ints) -> None:
-    """Renumber the lists of each example: first those of inputs, then those of targets, by first
-    event.
+    """Copy the lists of each example in another order: first inputs, then targets, by first event.
 
-    Ranges are copied in this order. numbers: -1 for each list before the call; after it, the new
-    number of each list.
+    old, new: the columns to read and to fill. numbers: -1 for each list before the call; after it,
+    the new number of each list.
     """
     lists = ranges = 0
     new.lists[0] = new.value_ends[0] = new.unit_ends[0] = 0
@@ -47,7 +46,9 @@ def arrange(old: Columns, new: Columns, numbers: Ints) -> None:
 
 @inline_kernel
 def copy_range(old: Columns, index: int, new: Columns, at: int) -> None:
-    """Copy the range `index` of `old`, with its values and units, to the range `at` of `new`."""
+    """Copy range `index` of the columns `old`, with its values and units, to range `at` of
+    `new`.
+    """
     if len(new.group):
         set_pair(new.group, at, old.group[index, 0], old.group[index, 1])
     if len(new.first):

@@ -68,7 +68,7 @@ def stream(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[ExampleSet]:
-    """Yield the examples of a text in one or more sets, as the text arrives.
+    """Yield the examples of a text in one or more sets, while the text is still being read.
 
     An example is yielded when its line is complete, so Lens could already read it from a pipe. The
     sets have the same header. Joined, they equal the result of `parse` for the same bytes, with
@@ -85,9 +85,10 @@ def stream(
 
 
 class Chunk(NamedTuple):
-    """The examples of a chunk, and a number for the limits of the whole text.
+    """The examples of one chunk of a text.
 
-    expanded: how many events the event lists in the chunk name.
+    expanded: how many events the event lists in the chunk name, which counts towards a limit of
+    the whole text.
     """
 
     meaning: Meaning
@@ -96,7 +97,7 @@ class Chunk(NamedTuple):
 
 
 class Reading:
-    """A text that is read in chunks; each chunk but the last ends with an example.
+    """Reads a text in chunks; each chunk but the last ends with an example.
 
     window: gives the chunks; if it is None, the source is the whole text.
     """
@@ -122,11 +123,11 @@ class Reading:
 
     @property
     def expanded(self) -> int:
-        """How many events the event lists that were read so far name."""
+        """How many events the event lists name that were read so far."""
         return self.limits.max_expand - self.before.left
 
     def sets(self) -> Iterator[ExampleSet]:
-        """Yield a set of the examples of each chunk."""
+        """Yield one set for each chunk, with the examples of the chunk."""
         chunks = GRAMMAR.results(
             self.window or self.source,
             self.engine,
@@ -155,8 +156,9 @@ class Reading:
             self.findings.add(finding)
 
     def examples(self, stream: ParseStream) -> Iterator[ExampleSet]:
-        """Yield the examples of a chunk; if one has an error, yield the examples before it, then
-        raise it.
+        """Yield the examples of a chunk in one or more sets.
+
+        If an example has an error, yield the examples before it, then raise the error.
         """
         if self.window is not None:
             self.source = self.window.source
@@ -172,21 +174,22 @@ class Reading:
         yield self.taken(chunk)
 
     def ahead(self, stream: ParseStream) -> Chunk:
-        """Return the examples of a chunk, other than the first, before the earlier chunks are
-        known.
+        """Return the examples of a later chunk, before the chunks that precede it are read.
 
-        It assumes that these have at most one event for each byte, and no event lists.
+        It assumes that those have at most one event for each byte, and no event lists.
         """
         events = int(stream.starts[0]) if len(stream.starts) else 0
         return self.chunk(stream, self.before._replace(left=self.limits.max_expand, events=events))
 
     def fits(self, chunk: Chunk) -> bool:
-        """Return whether a chunk from `ahead` is right, now that the earlier chunks are known."""
+        """Return whether what `ahead` assumed for a chunk is true, now that the earlier chunks
+        are read.
+        """
         text = chunk.meaning.text
         return chunk.expanded <= self.before.left and self.before.events <= text.starts[0]
 
     def taken(self, chunk: Chunk) -> ExampleSet:
-        """Add the findings of the next chunk, and return its examples."""
+        """Return the examples of the next chunk, and add its findings and totals."""
         meaning, examples, _ = chunk
         self.header = examples.header
         self.count(chunk)
@@ -197,7 +200,7 @@ class Reading:
         return examples
 
     def count(self, chunk: Chunk) -> None:
-        """Add the numbers of events and examples in a chunk to the totals for the next chunk."""
+        """Add the events and examples of a chunk to the totals."""
         meaning, examples, expanded = chunk
         self.before = Before(
             self.before.left - expanded,
@@ -207,9 +210,9 @@ class Reading:
         )
 
     def check(self, stream: ParseStream) -> None:
-        """Check a chunk that follows an error: raise FormatError for a further error.
+        """Check a chunk after an earlier error: raise FormatError if it has an error, too.
 
-        If the chunk is a single example with an error, this example is counted.
+        A chunk that is a single example counts as one example, even with an error.
         """
         try:
             self.count(self.chunk(stream, self.before))
@@ -219,8 +222,9 @@ class Reading:
             raise
 
     def chunk(self, stream: ParseStream, before: Before) -> Chunk:
-        """Run the actions on a chunk. Raises FormatError for an error that the grammar cannot
-        detect.
+        """Run the actions on a chunk; `before`: facts about the text before it.
+
+        Raises FormatError for an error that the grammar cannot detect.
         """
         # Use the size of the whole text or, if that is unknown, of the bytes read so far.
         compiled = KERNELS.use_compiled(size_of(self.window or self.source), self.engine)
@@ -260,8 +264,9 @@ def _translated(data: bytes) -> bytes:
 
 
 def begin_of(source: Source, findings: Findings) -> int:
-    """Check the first bytes as Lens does (readExampleSet), and return the offset at which to
-    begin.
+    """Check the first bytes of a text as Lens does; return the offset at which to begin parsing.
+
+    Source: Lens, readExampleSet.
     """
     data, place = source.data, Place(source.name)
     if not data:

@@ -30,17 +30,17 @@ _BLOCK: Final = 1 << 19
 
 
 def count(blocks: Blocks) -> int:
-    """Return into how many parts to divide a text; a compressed text is not divided."""
+    """Return into how many parts to divide a text; 1 for a compressed text."""
     return 1 if blocks.file is None else max(1, (blocks.size or 0) // SIZE)
 
 
 def read(
     blocks: Blocks, part: FilePart, findings: Findings, limits: Limits, engine: Engine
 ) -> Generator[ExampleSet, None, PartState]:
-    """Yield the examples of a part of a text; lines and offsets in findings count from the part's
-    start.
+    """Yield the examples of one part of a text.
 
-    Only in the first part does the header of the sets have a `proc`.
+    Lines and offsets in findings count from the start of the part. Only in the first part does the
+    header of the sets have a `proc`.
     """
     file, name = blocks.file, blocks.name
     if file is None:
@@ -73,8 +73,10 @@ def read(
 
 
 def joined(parts: Sequence[tuple[PartState, Findings]], limits: Limits) -> Findings | None:
-    """Join the findings of all parts of a text; return None if the text must be read as a
-    whole.
+    """Return the findings of a whole text, from the state and the findings of each of its parts.
+
+    Return None if the text must be read as a whole: if a part is not certain, or if the parts
+    together reach a limit.
     """
     groups = {name for state, _ in parts for name in state.names}
     expanded = sum(state.expanded for state, _ in parts)
@@ -90,7 +92,7 @@ def joined(parts: Sequence[tuple[PartState, Findings]], limits: Limits) -> Findi
 
 @dataclass(frozen=True)
 class _Moved:
-    """Moves the places of findings by a number of bytes and lines."""
+    """Moves the place of a finding by a number of bytes and of lines; both may be negative."""
 
     start: int
     lines: int
@@ -104,26 +106,29 @@ class _Moved:
 
 
 class _Below(ChangedFindings):
-    """Adds only findings after the header to a collection, with places that count from the
-    header's end.
+    """Adds findings to another collection, except those about the header.
+
+    Their places then count from the end of the header.
     """
 
     def __init__(self, findings: Findings, size: int) -> None:
-        """Wrap a collection. size: the bytes of the header, which is one line; 0 if the text
-        itself has it.
+        """Wrap the collection `findings`.
+
+        size: the number of bytes of the header, one line that was put before the part; 0 for the
+        first part, which itself begins with a header.
         """
         super().__init__(findings, _Moved(-size, -1 if size else 0))
         self._size = size
 
     def add(self, finding: Finding, times: int = 1) -> None:
-        """Add a finding if its place is after the header."""
+        """Add a finding, unless its place is in the header."""
         place = finding.place
         if not self._size or (place is not None and place.span and place.span.start >= self._size):
             super().add(finding, times)
 
 
 def _header(file: BinaryIO, name: str, limits: Limits, engine: Engine) -> SetHeader | None:
-    """Return the header of the set, or None if the beginning of the text has an error."""
+    """Return the header of the set, from the beginning of the text; None if that has an error."""
     file.seek(0)
     blocks = Blocks(name, iter(lambda: file.read(_BLOCK), b""), None)
     try:
@@ -133,8 +138,10 @@ def _header(file: BinaryIO, name: str, limits: Limits, engine: Engine) -> SetHea
 
 
 def _boundary(file: BinaryIO, part: FilePart, rank: int) -> int:
-    """Return the offset at which part `rank` begins: after the first likely end of an example, or
-    at the end of the text.
+    """Return the offset at which part `rank` of the text begins.
+
+    This is after the first likely end of an example in the part's share of the bytes; or the end
+    of the text.
     """
     size = file.seek(0, 2)
     at = size * rank // part.count

@@ -88,13 +88,17 @@ class Pieces:
             text.write(chunk)
 
     def end(self, size: int) -> bytes:
-        """Return the text after the examples: line breaks, if without them Lens would read the
-        file as empty.
+        """Return the text after the examples.
+
+        It is line breaks if Lens would otherwise read the file as empty, else nothing.
         """
         return b"\n" * (4 - size)
 
 
 def _size(examples: ExampleSet) -> int:
-    """Return a measure of a set's size: the count of its numbers, plus `_EVENT` for each event."""
+    """Return about how large the text of a set will be, to decide whether to use compiled code.
+
+    It is the count of the set's numbers, plus `_EVENT` for each event.
+    """
     ranges = examples.ranges
     return ranges.values.values.size + ranges.units.values.size + _EVENT * examples.num_events

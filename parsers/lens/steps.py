@@ -58,7 +58,7 @@ KEPT: Final = 100  # the most notes of each kind whose places are stored
 
 
 class Reason(IntEnum):
-    """The reasons for which a step is impossible."""
+    """Why the action of a step can fail."""
 
     OUT_OF_RANGE = 1
     BAD_SPAN = 2
@@ -71,7 +71,7 @@ class Reason(IntEnum):
 
 
 class Note(IntEnum):
-    """The kinds of findings that the actions store as notes."""
+    """The kinds of findings that the actions store, for a later report."""
 
     REPEATED_FIELD = 0
     MISSING_VALUE = 1
@@ -94,16 +94,17 @@ class Note(IntEnum):
 
     @property
     def code(self) -> str:
-        """The code of the findings of this kind."""
+        """The finding code for notes of this kind."""
         return f"lens-{self.name.lower().replace('_', '-')}"
 
 
 class Tokens(NamedTuple):
-    """A parse stream, the values of its tokens, and the text.
+    """The steps and tokens of a chunk, the values of the tokens, and the text.
 
-    reals: float32[tokens], the value of each token that is a real; every NaN is the quiet NaN.
-    ints: int64[tokens], the value of each token that is an integer. Values of other tokens are
-    undefined. base: the offset of the buffer's first byte.
+    steps: the number of each step. before: how many tokens precede each step. starts, ends: where
+    each token is in the source. reals: float32[tokens], the value of each token that is a real;
+    every NaN is the quiet NaN. ints: int64[tokens], the value of each token that is an integer.
+    Values of other tokens are undefined. base: the offset of the buffer's first byte.
     """
 
     steps: NDArray[np.int16]
@@ -160,7 +161,7 @@ class Columns(NamedTuple):
 
 
 class Before(NamedTuple):
-    """Facts about the text before a chunk.
+    """Facts about the text before a chunk, which the chunk's actions need.
 
     left: how many events the event lists may still name. examples, events: how many come before
     the chunk, including examples with an error. header: the real fields of the set, None if the
@@ -176,10 +177,10 @@ class Before(NamedTuple):
 def empty_columns(
     count: Ints, event_offsets: Ints, values: int, units: int, before: Before
 ) -> Columns:
-    """Return columns with room for all steps, filled with defaults.
+    """Return columns that have room for what all steps may store, filled with defaults.
 
-    count: the number of steps of each kind. values, units: the largest number of tokens that can
-    be values, or units.
+    count: how many steps of each kind there are. values, units: the most tokens that can be
+    values, or units. before: facts about the text before.
     """
     examples, events = len(event_offsets) - 1, int(event_offsets[-1])
     lists = int(count[[INPUTS, TARGETS, BOTH]].sum())
@@ -229,7 +230,10 @@ def _absent(n: int) -> Ints:
 
 @inline_kernel
 def note(columns: Columns, kind: int, token: int, first: int, second: int) -> None:
-    """Count a note, and store it if it is among the first `KEPT` notes of its kind."""
+    """Count a note, and store it if it is one of the first `KEPT` notes of its kind.
+
+    token: the token that the note is about. first, second: numbers for its message.
+    """
     count = columns.noted[kind]
     if count < KEPT:
         columns.notes[kind, count, 0] = token
@@ -240,7 +244,9 @@ def note(columns: Columns, kind: int, token: int, first: int, second: int) -> No
 
 @inline_kernel
 def fail(columns: Columns, reason: int, token: int, number: int) -> None:
-    """Store a failure in the state: its reason, the wrong token, and a number for the message."""
+    """Store a failure in the state: its reason, the token that causes it, and a number for its
+    message.
+    """
     columns.state[REASON] = reason
     columns.state[CULPRIT] = token
     columns.state[NUMBER] = number
@@ -248,8 +254,9 @@ def fail(columns: Columns, reason: int, token: int, number: int) -> None:
 
 @inline_kernel
 def note_repeated(columns: Columns, bit: int, token: int) -> None:
-    """Add a note if the same header or event list already has this field. bit: the bit of the
-    field.
+    """Add a note if the current header or event list already has this field.
+
+    bit: the number of the field. token: the token that begins it.
     """
     if columns.state[SEEN_FIELDS] & (1 << bit):
         note(columns, Note.REPEATED_FIELD, token, 0, 0)
@@ -258,14 +265,14 @@ def note_repeated(columns: Columns, bit: int, token: int) -> None:
 
 @inline_kernel
 def set_pair(pairs: LongRows, row: int, start: int, end: int) -> None:
-    """Set a string: its first token, and the token after its last."""
+    """Store a string in a row of `pairs`, as its first token and the token after its last."""
     pairs[row, 0] = start
     pairs[row, 1] = end
 
 
 @inline_kernel
 def end_header(columns: Columns) -> None:
-    """End the set's header, unless it has ended; record that the example is not empty."""
+    """End the header of the set, if it has not ended; note that the example is not empty."""
     if columns.state[IN_HEADER]:
         columns.state[IN_HEADER] = 0
         columns.state[SEEN_FIELDS] = 0
@@ -274,8 +281,9 @@ def end_header(columns: Columns) -> None:
 
 @inline_kernel
 def expand(columns: Columns, span: int, token: int) -> bool:
-    """Count the events of a span in an event list; fail at the token if there are too many
-    events.
+    """Count the events of one span in the current event list; return False if they are too many.
+
+    span: the index of the span. token: the token that is then the place of the failure.
     """
     columns.state[LEFT] -= columns.highs[span] + 1 - columns.lows[span]
     if columns.state[LEFT] >= 0:
@@ -286,8 +294,10 @@ def expand(columns: Columns, span: int, token: int) -> bool:
 
 @inline_kernel
 def has_any(uses: LongRows, side: int, low: int, high: int) -> bool:
-    """Return whether an event from `low` to `high` - 1 has inputs (side 0), or targets (side
-    1).
+    """Return whether an event from `low` to `high` - 1 already has inputs (side 0) or targets
+    (side 1).
+
+    uses: the number of each event's list, or -1.
     """
     # The compiled max() would make an array.
     return bool(uses[side, low + uses[side, low:high].argmax()] >= 0)
@@ -295,10 +305,11 @@ def has_any(uses: LongRows, side: int, low: int, high: int) -> bool:
 
 @inline_kernel
 def other(uses: LongRows, side: int, low: int, high: int, newest: int) -> int:
-    """Return the first event of a span that has a list other than the newest list; -1 if none has.
+    """Return the first event from `low` to `high` - 1 that has a list other than `newest`; or -1.
 
-    side: 0 for inputs, 1 for targets. The span must not be empty. newest: the number of the newest
-    list, which is the highest number, or -1.
+    uses: the number of each event's list, or -1. side: 0 for inputs, 1 for targets. newest: the
+    number of the newest list, which is the highest number, or -1. There must be at least one
+    event.
     """
     if not has_any(uses, side, low, high):
         return -1
@@ -312,7 +323,10 @@ def other(uses: LongRows, side: int, low: int, high: int, newest: int) -> int:
 
 @inline_kernel
 def effective(columns: Columns, field: int, event: int) -> float:
-    """Return the value of a real field for an event: its own or, if it has none, the set's."""
+    """Return the value of the real field `field` for an event.
+
+    It is the event's own value or, if it has none, that of the set.
+    """
     if columns.present.shape[1] and columns.present[field, event]:
         return float(columns.reals[field, event])
     return float(columns.header[field])

@@ -35,15 +35,14 @@ def measure(
     spans: LongRows,
     flags: Bytes,
 ) -> int:
-    """Find the bytes of strings, without delimiters, and flags for the unusual properties of each.
-
-    Fills `spans` and `flags`, and returns all flags that occur.
+    """Find the bytes of each string, without delimiters, and flags for its unusual properties.
 
     pairs: the first token of each string, and the token after its last; -1 for an absent string.
-    beginnings: for each kind of token, which kind of string it begins. places: starts and ends of
-    tokens. most: the largest number of tokens, and of bytes, of a usual string. has_nul: whether
-    there may be a NUL. spans: int64 [pairs, 2], the first byte of each string, and the byte after
-    its last, as indices of the buffer.
+    kinds: the terminal of each token. places: where each token starts and ends. beginnings: for
+    each terminal, which kind of string it begins. most: the largest number of tokens, and of
+    bytes, of a usual string. has_nul: whether there may be a NUL. Fills `spans`, int64 [pairs, 2],
+    with the first byte of each string and the byte after its last, as indices of the buffer, and
+    `flags`. Returns all flags that occur.
     """
     starts, ends = places
     found = 0
@@ -83,8 +82,9 @@ def measure(
 
 @entry_kernel
 def gather(buffer: Bytes, spans: LongRows, offsets: Longs, data: Bytes) -> None:
-    """Copy the bytes of spans to `data`, one after the other; write their ends to `offsets`, after
-    a 0.
+    """Copy the bytes of each span to `data`, one after another.
+
+    Fills `offsets` with 0, then with where each span ends in `data`.
     """
     size = 0
     for index in range(len(spans)):
@@ -106,9 +106,9 @@ def number(
 ) -> int:
     """Number the distinct strings in the order of their first use; return how many there are.
 
-    table: a hash table filled with -1; its size is a power of two, at least twice the number of
-    strings. Fills `heads` with the first string of each number, and `numbers` with the number of
-    each string, -1 for an absent string.
+    pairs, spans: as in `measure`. table: a hash table filled with -1; its size is a power of two,
+    at least twice the number of strings. Fills `heads` with the index of the first string that has
+    each number, and `numbers` with the number of each string, -1 for an absent string.
     """
     count = 0
     for index in range(len(pairs)):

@@ -88,7 +88,7 @@ class Quoted(NamedTuple):
     found: int
 
     def tokens_with(self, flags: int) -> Ints:
-        """Return the first token of each string that has one of these flags."""
+        """Return the first token of each string that has at least one of these flags."""
         return self.pairs[(self.flags & flags) != 0, 0] if self.found & flags else self.pairs[:0, 0]
 
 
@@ -104,11 +104,12 @@ class Text(Tokens):
         self.limits = limits
 
     def numbers(self) -> tuple[Floats, Ints, Ints]:
-        """Return the values of tokens: reals float32[tokens], ints int64[tokens], hard int64[k].
+        """Return the values of the tokens that are numbers: `reals`, `ints` and `hard`.
 
-        In `reals`, the value of a token that is not a real is undefined. In `ints`, a token that
-        is not an integer has 0; if there are no integers, `ints` is empty. `hard` has the indices
-        of all reals that are too large or have an unusual notation, and maybe of other reals.
+        `reals`: float32[tokens]; the value of a token that is not a real is undefined. `ints`:
+        int64[tokens]; a token that is not an integer has 0; if there are no integers, `ints` is
+        empty. `hard`: int64[k], the indices of all reals that are too large or have an unusual
+        notation, and maybe of other reals.
         """
         roles = _roles()
         reals = np.empty(len(self), np.float32)
@@ -137,9 +138,7 @@ class Text(Tokens):
         return [self.raw(token) for token in tokens.tolist()]
 
     def quoted(self, pairs: Ints) -> Quoted:
-        """Return strings from their pairs: the first token of each, and the token after its
-        last.
-        """
+        """Return the strings at `pairs`: for each its first token, and the token after its last."""
         spans, flags = np.empty((len(pairs), 2), np.int64), np.empty(len(pairs), np.uint8)
         if not len(pairs):
             return Quoted(pairs, spans, flags, 0)
@@ -184,8 +183,9 @@ class Text(Tokens):
         return Strings.unchecked(data=data, offsets=compact(offsets), present=compact(present))
 
     def groups(self, quoted: Quoted) -> tuple[NDArray[np.int32], Strings]:
-        """Return the index of each group name, or -1, and the distinct names in order of first
-        use.
+        """Return for each string the index of its name, or -1, and the distinct names.
+
+        The names are in the order of their first use.
         """
         pairs, spans, size = quoted.pairs, quoted.spans, len(quoted.pairs)
         numbers = np.empty(size, np.int32)
@@ -202,20 +202,21 @@ class Text(Tokens):
 
 @cache
 def _roles() -> Ints:
-    """Return for each terminal the type of number to which it is converted."""
+    """Return for each terminal to which type of number its tokens are converted, if to any."""
     return np.array([_ROLES.get(name, NOTHING) for name in GRAMMAR.terminals], np.int64)
 
 
 @cache
 def _beginnings() -> Ints:
-    """Return for each terminal the kind of string that it begins."""
+    """Return for each terminal which kind of string it begins, if any."""
     delimiter = string_kernels.DELIMITER
     return np.array([_BEGINNINGS.get(name, delimiter) for name in GRAMMAR.terminals], np.int64)
 
 
 def unbroken(raw: bytes) -> bytes:
-    """Return a string of several lines as Lens stores it: without comments and leading line
-    breaks.
+    """Return a string with line breaks as Lens stores it.
+
+    Lens drops comments, and the line breaks at the beginning.
     """
     first, *rest = _LINE_BREAK.split(raw)
     lines = [first] if first else []

@@ -18,10 +18,10 @@ _MAY_HAVE_FAULTS: Final = np.array([may_have_faults(bytes([byte])) for byte in r
 
 
 class Losses:
-    """Reports strings and shared lists that text cannot represent.
+    """Handles strings and shared lists that text cannot represent.
 
-    Both raise FormatError; with `lossy` strings, and with `unshare` shared lists, give findings
-    instead. A `path` is the path of a field, such as `examples[3].name`.
+    They raise FormatError. With `lossy`, strings give findings instead, and so do shared lists
+    with `unshare`. A `path` is the path of a field, such as `examples[3].name`.
     """
 
     def __init__(self, findings: Findings, *, lossy: bool, unshare: bool) -> None:
@@ -51,10 +51,11 @@ class Losses:
         return without_faults(raw, is_group)
 
     def stars(self, units: Ragged[np.int32], path: Callable[[int], str | None]) -> Ragged[np.int32]:
-        """Return the units with each single negative number, which means `*`, replaced by -1.
+        """Return the units; where a range has a single negative unit, which means `*`, it
+        becomes -1.
 
-        Raises FormatError for numbers other than -1 unless `lossy`, because text has only `*` for
-        all.
+        Text has only `*` for this. So a number other than -1 raises FormatError, unless
+        `lossy`. path: gives the field of a range by its index.
         """
         rows = np.flatnonzero(units.lengths == 1)
         rows = rows[units.values[units.offsets[rows]] < -1]
@@ -72,9 +73,9 @@ class Losses:
         return units.with_unchecked(values=values)
 
     def crossed_lists(self, examples: ExampleColumns, example: int) -> CrossedLists:
-        """Return the steps that write an example's crossed lists, shared by different events.
+        """Return the first steps of an example in which different events share a list.
 
-        A crossed list is both the inputs of an event and the targets of another. Raises
+        Such a crossed list is both the inputs of an event and the targets of another. Raises
         FormatError for a list that text cannot share; with `unshare` the list is written twice
         instead, with a finding.
         """
@@ -100,7 +101,7 @@ class Losses:
         return lists
 
     def report(self, path: str, message: str, times: int = 1) -> None:
-        """Add a finding about a loss."""
+        """Add a finding about a loss at the field `path`; times: how often it occurs."""
         place = Place(_MODEL, field=path)
         self._findings.add(Finding("lens-text-loss", Severity.WARNING, message, place), times=times)
 
@@ -110,9 +111,9 @@ def _error(path: str, message: str, hint: str) -> FormatError:
 
 
 def representable_header(header: SetHeader, losses: Losses) -> SetHeader:
-    """Return the header with a proc that text can represent.
+    """Return the header, whose proc text can represent, perhaps after changing the proc.
 
-    Raises FormatError for another proc, unless lossy.
+    Raises FormatError if text cannot represent it, unless lossy.
     """
     if header.proc is None:
         return header
@@ -120,7 +121,7 @@ def representable_header(header: SetHeader, losses: Losses) -> SetHeader:
 
 
 def representable(examples: ExampleSet, losses: Losses) -> ExampleSet:
-    """Return the set with strings that text can represent; the header is not changed.
+    """Return the set with all strings changed so that text can represent them; not the header.
 
     Raises FormatError for a string or units that text cannot represent, at the path of the field.
     """
@@ -153,8 +154,10 @@ def _event_path(examples: ExampleSet, event: int) -> str:
 def _strings(
     column: Strings, losses: Losses, path: Callable[[int], str | None], is_group: bool = False
 ) -> Strings:
-    """Return strings that text can represent. A string whose path is None is unused, and not
-    changed.
+    """Return the strings of a column, changed so that text can represent them.
+
+    path: gives the field of a string by its index; None for an unused string, which stays
+    unchanged.
     """
     if not column.data.size:
         return column
@@ -177,8 +180,8 @@ def _strings(
 
 
 def _group_path(examples: ExampleSet, group: int) -> str | None:
-    """Return the path of the group's name in the first range that uses it, or None if it is
-    unused.
+    """Return the path of a group's name, in the first range that uses the group; None if none
+    does.
     """
     for index in np.flatnonzero(examples.ranges.group == group).tolist():
         if (path := _range_path(examples, index)) is not None:
@@ -187,7 +190,7 @@ def _group_path(examples: ExampleSet, group: int) -> str | None:
 
 
 def _range_path(examples: ExampleSet, index: int) -> str | None:
-    """Return the path of the first use of a range, or None if it is unused."""
+    """Return the path of a range, in the first event that uses it; None if none does."""
     number = int(np.searchsorted(examples.lists, index, side="right")) - 1
     of_inputs = np.flatnonzero(examples.events.inputs == number)[:1].tolist()
     of_targets = np.flatnonzero(examples.events.targets == number)[:1].tolist()
@@ -199,8 +202,9 @@ def _range_path(examples: ExampleSet, index: int) -> str | None:
 
 
 def _impossible_units(units: Ragged[np.int32]) -> dict[int, str]:
-    """Return, for each range whose units Lens cannot read, the reason (example.c:
-    readEventRanges).
+    """Return why Lens cannot read the units of a range, by the index of the range.
+
+    Ranges that Lens can read are left out. Source: Lens, example.c: readEventRanges.
     """
     values, offsets = units.values, units.offsets
     if values.min(initial=0) == 0:

@@ -43,9 +43,8 @@ def chunks(
 ) -> Iterator[memoryview]:
     """Yield the text of the examples, about a megabyte at a time.
 
-    Raises FormatError for lists that text cannot share.
-
-    The memory of each text is overwritten when the next one is made.
+    The memory of each text is overwritten when the next one is made. Raises FormatError for lists
+    that text cannot share.
     """
     out = _room(_BUFFER, compiled)
     write = KERNELS.choose(k.write, compiled)
@@ -64,8 +63,9 @@ def _room(size: int, compiled: bool) -> Bytes:
 
 
 def _parts(examples: ExampleColumns) -> Iterator[tuple[int, int]]:
-    """Divide examples into chunks of at least one example, but few events; yield the indices of
-    each.
+    """Divide examples into chunks that have few events; yield the range (first, stop) of each.
+
+    A chunk has at least one example.
     """
     ranges, offsets = examples.ranges, examples.event_offsets
     numbers = ranges.values.values.size + ranges.units.values.size
@@ -79,7 +79,7 @@ def _parts(examples: ExampleColumns) -> Iterator[tuple[int, int]]:
 
 
 class _Chunk:
-    """The examples of a chunk, as columns for the kernels."""
+    """Some consecutive examples, as columns for the kernels that write them."""
 
     def __init__(
         self,
@@ -137,8 +137,9 @@ class _Chunk:
         )
 
     def as_arguments(self, columns: Columns) -> Columns:
-        """Return columns as the kernels take them: contiguous read-only arrays, or lists in plain
-        Python.
+        """Return a tuple of columns in the form that the kernels take.
+
+        Compiled kernels take contiguous read-only arrays, kernels in plain Python take lists.
         """
         make = type(columns)._make  # type: ignore[attr-defined]
         return cast(
@@ -146,7 +147,7 @@ class _Chunk:
         )
 
     def column(self, column: NDArray[T]) -> NDArray[T]:
-        """Return one column as the kernels take it; the bytes of texts stay bytes."""
+        """Return one column in the form that the kernels take; the bytes of texts stay bytes."""
         if self.compiled:
             return arrays.frozen(np.ascontiguousarray(column))
         if isinstance(column, list):
@@ -154,13 +155,11 @@ class _Chunk:
         return cast("NDArray[T]", bytes(column) if column.dtype == np.uint8 else column.tolist())
 
     def filled(self, value: int, n: int) -> Longs:
-        """Return a column that has `value` n times, and that kernels can change."""
+        """Return a column with n times `value`, which the kernels can change."""
         return np.full(n, value, np.int64) if self.compiled else cast("Longs", [value] * n)
 
     def active(self, name: str) -> Ints:
-        """Return the bits of an active value: of each event, then of the set. name:
-        `active_input`, ...
-        """
+        """Return the bits of the active value `name` of each event, and then those of the set."""
         column, inherited = self.events.real(name), self.set.header.real(name)
         bits = np.full(len(column) + 1, inherited.view(np.int32), np.int32)
         if column.present.any():
@@ -168,8 +167,9 @@ class _Chunk:
         return bits
 
     def range_lists(self) -> tuple[k.Lists, list[bytes] | None]:
-        """Return the range lists that are used, and the numbers in them as text; None instead of
-        the texts if kernels are compiled.
+        """Return the range lists that are used, and the numbers of each range as text.
+
+        Compiled kernels convert the numbers themselves: for them, the second result is None.
         """
         ranges = self.set.ranges
         offsets = self.set.lists[self.lists.start : self.lists.stop + 1]
@@ -194,7 +194,10 @@ class _Chunk:
         return lists, items
 
     def plan(self) -> tuple[p.Chains, p.Script, Longs, Flags]:
-        """Return the chains, the script, the first step of each example, and `Heads.is_set`."""
+        """Plan the order in which the data of the examples are written.
+
+        Return the chains, the script, the first step of each example, and `Heads.is_set`.
+        """
         m, n = len(self.events), self.offsets.size - 1
         size = max(self.lists.stop - self.lists.start, len(self.own_texts))
         offsets = self.column(self.offsets)
@@ -211,8 +214,9 @@ class _Chunk:
         return chains, script, np.array(begins), np.array(crossed) == p.NOTHING
 
     def plan_single(self) -> tuple[p.Chains, p.Script, Longs, Flags]:
-        """Return the plan for examples that have one event each: no range list needs an event
-        list.
+        """Plan examples that all have one event, so that no range list needs an event list.
+
+        The results are those of `plan`.
         """
         self.is_first = self.numbers != p.NOTHING
         inputs, targets = self.numbers[p.INPUTS :]
@@ -234,10 +238,11 @@ class _Chunk:
         return chains, script, arrays.offsets_of(is_step.sum(axis=1)), is_set
 
     def first_steps(self, crossed: Longs, chains: p.Chains) -> p.CrossedSteps:
-        """Return the first steps of crossed examples, and number these examples in `crossed`.
+        """Return the steps with which crossed examples begin.
 
-        An example without such steps gets NOTHING in `crossed`. Lists that the steps write are
-        removed from the starts of chains. Raises FormatError for lists that text cannot share.
+        In `crossed`, number these examples; an example without such steps gets NOTHING. Lists that
+        the steps write are removed from the starts of chains. Raises FormatError for lists that
+        text cannot share.
         """
         steps: list[Step] = []
         begins = [0]
@@ -263,8 +268,8 @@ class _Chunk:
 
 
 def _texts(*columns: Strings) -> k.Texts:
-    """Return the bytes of all strings in columns, one after the other, and the offsets for each
-    column.
+    """Return the bytes of all strings of all columns, joined, and where the strings of each
+    begin.
     """
     data = np.concatenate([column.data for column in columns])
     starts = arrays.offsets_of(np.array([column.data.size for column in columns]))

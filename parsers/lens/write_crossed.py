@@ -18,8 +18,8 @@ Step: TypeAlias = tuple[int, int, int, int]
 
 
 class Unshareable(ValueError):
-    """Raised if the lists cannot be written in any order. number: one of the lists that prevent
-    it.
+    """Raised if text cannot share some lists, in whatever order it has them; number: one of
+    them.
     """
 
     def __init__(self, number: int) -> None:
@@ -28,7 +28,7 @@ class Unshareable(ValueError):
 
 
 class _Way(Enum):
-    """The way in which a list reaches the inputs and the targets of different events."""
+    """How text can give a list to the inputs of some events and to the targets of other events."""
 
     NEXT_BOTH = 0
     LISTED_INPUTS = 1
@@ -36,7 +36,10 @@ class _Way(Enum):
 
 
 class _Side:
-    """The inputs, or the targets, of an example; knows which event gets the next list."""
+    """The inputs, or the targets, of one example while its text is planned.
+
+    It knows which event gets the next list that is written.
+    """
 
     def __init__(self, role: int, kind: int, numbers: Sequence[int]) -> None:
         self.role = role
@@ -49,7 +52,8 @@ class _Side:
         self.armed = False
 
     def give(self, number: int, active: Events) -> int:
-        """Assign a list to the events whose turn it is; return the first of these events.
+        """Record that a list is written now; return the first of the events to which Lens
+        assigns it.
 
         active: the events of the last event list.
         """
@@ -69,11 +73,11 @@ def _uses(numbers: Iterable[int]) -> dict[int, Events]:
 
 
 class CrossedLists:
-    """The steps that write an example's crossed lists.
+    """Plans the steps that write the crossed lists of one example.
 
-    inputs, targets: the list of each event. steps: the first steps of the example. split: for each
-    list that must be written twice, the first event. Raises Unshareable for such lists unless
-    `unshare`.
+    inputs, targets: the number of each event's list. steps: the planned steps, with which the
+    example begins. split: for each list that must be written twice, the first event. Raises
+    Unshareable for such lists unless `unshare`.
     """
 
     def __init__(self, inputs: Sequence[int], targets: Sequence[int], *, unshare: bool) -> None:
@@ -98,11 +102,11 @@ class CrossedLists:
 
     @property
     def written(self) -> list[tuple[int, int]]:
-        """The lists that the steps write: the kind of each, and the first event that uses it."""
+        """The lists that the steps write, each as its kind and the first event that uses it."""
         return [(side.kind, at) for side in (self._inputs, self._targets) for at in side.written]
 
     def turn(self, start: int) -> list[int]:
-        """Return the turn (which events get the next lists) after the steps.
+        """Return which events get the next lists after the steps.
 
         start: the index of the example's first event.
         """
@@ -133,10 +137,9 @@ class CrossedLists:
             self._add_step(p.ROLE_BOTH, number)
 
     def _list_events(self, side: _Side, other: _Side, number: int) -> None:
-        """Write an event list of the events that have the list `number` on `side`; then data of
-        `other`.
+        """Add a step for `other` after an event list, which has the events of a list of `side`.
 
-        After that, the next data of the other side go to the next event in turn.
+        number: this list. After the step, the next list of `other` goes to the next event in turn.
         """
         events = side.uses[number]
         self._kind, self._active, self._listed = side.kind, events, side.kind
@@ -146,8 +149,9 @@ class CrossedLists:
         self._add_step(other.role, theirs if is_theirs else p.NOTHING)
 
     def _advance(self, input_event: int, target_event: int) -> None:
-        """Advance the turns to these events; earlier events get a list that is not shared, or
-        nothing.
+        """Add steps until the next lists are for these two events.
+
+        Earlier events get their list, if it is not shared, or nothing yet.
         """
         inputs, targets = self._inputs, self._targets
         while inputs.next < input_event or targets.next < target_event:

@@ -17,7 +17,7 @@ _DEFAULT: Final = SetHeader()
 
 
 def set_fields(header: SetHeader, compact: bool) -> bytes:
-    """Return as text the set's fields that differ from the defaults, and the `;` that ends them.
+    """Return the text of the set's fields that differ from the defaults, and of the `;` after them.
 
     Without `;` Lens reads the first example's number of events or proc as part of the header.
     """
@@ -35,9 +35,7 @@ def set_fields(header: SetHeader, compact: bool) -> bytes:
 
 
 def _joined(words: Sequence[bytes], compact: bool) -> bytes:
-    """Join the words of fields. Compact text has a space only after `-` for NaN, where it is
-    needed.
-    """
+    """Join words to a text. Compact text has a space only after `-` for NaN, where it is needed."""
     if not compact:
         return b" ".join(words)
     spaced = (word + b" " if word.endswith(b":-") else word for word in words[:-1])
@@ -45,15 +43,17 @@ def _joined(words: Sequence[bytes], compact: bool) -> bytes:
 
 
 def _string(raw: bytes, compact: bool) -> bytes:
-    """Return a string as text; in compact text a bare word needs a space after it."""
+    """Return a string as text. In compact text, a string without delimiters has a space after
+    it.
+    """
     return quoted(raw) + (b" " if compact and is_bare(raw) else b"")
 
 
 def own_fields(events: Events, compact: bool) -> tuple[Longs, list[bytes]]:
-    """Write the fields that m events do not inherit; return each event's number, and the distinct
-    texts.
+    """Write, for each of m events, the fields that it does not inherit.
 
-    The numbers are int64 [m], indices of texts, NOTHING for an event that inherits all fields.
+    Return the distinct texts, and for each event the index of its text: int64 [m], NOTHING for an
+    event that inherits all fields.
     """
     has_any = events.proc.present.copy()
     codes = np.zeros(len(events), np.int64)
@@ -78,9 +78,7 @@ def own_fields(events: Events, compact: bool) -> tuple[Longs, list[bytes]]:
 
 
 def _both(a: Longs, b: Longs) -> Longs:
-    """Combine two columns of numbers to one: its rows are equal only if they are equal in both
-    columns.
-    """
+    """Combine two columns to one, whose rows are equal only if they are equal in both columns."""
     of_a: Longs
     of_b: Longs
     of_a, of_b = (np.unique(each, return_inverse=True)[1] for each in (a, b))

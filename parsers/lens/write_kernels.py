@@ -44,10 +44,11 @@ _FREQUENCY: Final = tuple(b"freq:")
 
 
 class Texts(NamedTuple):
-    """The bytes of all strings as they are written, and the offsets of each kind: int64 [k + 1].
+    """All strings of the examples, as bytes to write, and where each begins.
 
-    An absent string has no bytes. names, procs: the names and procs of examples. fields: the
-    distinct texts of fields that events do not inherit. groups: the names of the groups.
+    An absent string has no bytes. Each array of offsets is int64 [k + 1]. names, procs: the names
+    and procs of examples. fields: the distinct texts of fields that events do not inherit. groups:
+    the names of the groups.
     """
 
     data: Bytes
@@ -58,7 +59,7 @@ class Texts(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """Columns of n examples.
+    """What the kernel needs of each of n examples.
 
     frequency: the bits of the number. events, step: int64 [n + 1], the first event and the first
     step of each example. is_set: whether the fields that events do not inherit are written before
@@ -72,18 +73,18 @@ class Heads(NamedTuple):
 
 
 class ActiveValues(NamedTuple):
-    """The bits of active values: of each event, then of the set: int32 [m + 1]."""
+    """The active values of each event, and then of the set, as bits: int32 [m + 1]."""
 
     inputs: Ints
     targets: Ints
 
 
 class Lists(NamedTuple):
-    """The range lists, list k with the ranges offsets[k]:offsets[k + 1], and columns of ranges.
+    """The range lists and their ranges: list k has the ranges offsets[k]:offsets[k + 1].
 
     group: the number of the group's name, or -1. first: the first unit of a dense range. value:
-    bits of the value of a sparse range. value_begins, unit_begins: int64 [ranges + 1], the offsets
-    of the values (as bits) and of the units of each range.
+    bits of the value of a sparse range. value_begins, unit_begins: int64 [ranges + 1], where the
+    values (as bits) and the units of each range begin.
     """
 
     offsets: Longs
@@ -109,11 +110,11 @@ def write(
     script: Script,
     lists: Lists,
 ) -> tuple[int, int, int]:
-    """Write examples from `example` on, until the buffer has no room for the next example.
+    """Write examples, from the one with index `example` on, until `out` has no room for the next.
 
     items: the numbers of each range as text, with a space before each number; None if this kernel
-    must convert them. Returns the index of the first example that is not written, the bytes
-    written, and the room that this example needs.
+    must convert them. Returns the index of the first example that is not written, the number of
+    bytes written, and the room that this example needs.
     """
     at, room = 0, 0
     while example < len(heads.frequency):
@@ -178,7 +179,7 @@ def write(
 
 @inline_kernel
 def _room_of(example: int, texts: Texts, heads: Heads, script: Script, lists: Lists) -> int:
-    """Return the largest number of bytes that an example can take."""
+    """Return the most bytes that the text of an example can take."""
     room: int = _HEAD_ROOM + _EVENT_ROOM * (heads.events[example + 1] - heads.events[example])
     room += texts.names[example + 1] - texts.names[example]
     room += texts.procs[example + 1] - texts.procs[example]
@@ -237,8 +238,9 @@ def _put(out: Bytes, at: int, data: Bytes | Word, begin: int, end: int) -> int:
 def _apart(out: Bytes, start: int, at: int, compact: bool, is_digit: bool) -> int:
     """Write a space at `at` if the text before it and the word after it need one.
 
-    start: where this text begins. is_digit: whether the word begins with a digit. Compact text
-    needs spaces only between numbers, and after `-` for NaN.
+    start: where the text of the example begins. is_digit: whether the word begins with a digit.
+    Compact text needs spaces only between numbers, and after `-` for NaN. Returns where to write
+    the word.
     """
     if at == start:
         return at
@@ -255,7 +257,10 @@ def _apart(out: Bytes, start: int, at: int, compact: bool, is_digit: bool) -> in
 def _string(
     out: Bytes, at: int, compact: bool, word: Word, strings: Bytes, begin: int, end: int
 ) -> int:
-    """Write the string of a field. In compact text a bare word needs a space after it."""
+    """Write a field that is a string: its name `word`, and `strings[begin:end]`; return the end.
+
+    In compact text, a string without delimiters has a space after it.
+    """
     at = _put(out, at, word, 0, 5)
     if not compact:
         out[at] = _BLANK
@@ -280,10 +285,11 @@ def _event_list(
     base: int,
     count: int,
 ) -> int:
-    """Write the event list of a chain. All events are written as `*`, or as nothing if fields
-    follow.
+    """Write the events of a chain as an event list, and return where it ends.
 
-    own: the number of the fields that follow, or NOTHING.
+    If it has all `count` events, it is `*`, or nothing if fields follow. kind, event: the kind of
+    the chain, and its first event. base: the first event of the example. own: the number of the
+    fields that follow, or NOTHING.
     """
     chain = kind * (len(chains.numbers) // 3)
     size, each = 0, event
@@ -330,10 +336,10 @@ def _bracket(
     is_first: bool,
     active: int,
 ) -> int:
-    """Write the brackets of a range: in them its group, and its first unit or its value.
+    """Write the brackets of range `index`: its group, and its first unit or its value.
 
     A value equal to `active` is left out. The first range of a list gets no brackets if they would
-    be empty, unless the range is empty, too.
+    be empty, unless the range is empty, too. Returns where the text ends.
     """
     group, is_named = lists.group[index], lists.group[index] >= 0
     is_dense = _is_dense(lists.value_begins, index)
@@ -359,9 +365,10 @@ def _bracket(
 
 @inline_kernel
 def _numbers(out: Bytes, at: int, compact: bool, lists: Lists, index: int) -> int:
-    """Write the values or units of a range; unless compact, with a space before the first.
+    """Write the values or units of range `index`; unless compact, a space precedes the first.
 
-    Units are separated by spaces, except for the ends of spans; -1 alone is `*`.
+    Units are separated by spaces, except for the ends of spans; -1 alone is `*`. Returns where the
+    text ends.
     """
     value, value_end = lists.value_begins[index], lists.value_begins[index + 1]
     unit, unit_end = lists.unit_begins[index], lists.unit_begins[index + 1]

@@ -40,12 +40,13 @@ TURN_SIZE: Final = NEXT + 3
 
 
 class Chains(NamedTuple):
-    """Chains: the events of an example that have the same fields or range list. Columns: int64 [3
-    * m].
+    """For each event, the next event of the same example with the same range list or fields.
 
-    The entry of an event for a kind is at index `kind * m + event`. numbers: the number of the
-    range list or the fields, or NOTHING. following: the chain's next event, or NOTHING. is_first:
-    whether the event is the first of its chain, 0 or 1.
+    Such events form a chain. There are three kinds: by inputs, by targets, and by the fields that
+    an event does not inherit. The entry of an event for a kind is at index `kind * m + event` of
+    each column, int64 [3 * m]. numbers: the number of the range list or the fields, or NOTHING.
+    following: the chain's next event, or NOTHING. is_first: whether the event is the first of its
+    chain, 0 or 1.
     """
 
     numbers: Longs
@@ -54,7 +55,7 @@ class Chains(NamedTuple):
 
 
 class Script(NamedTuple):
-    """The steps of the plan, each a column int64 [steps].
+    """The steps that write the examples, in order; each column is int64 [steps].
 
     role: `SETTINGS`, `ROLE_INPUTS`, `ROLE_TARGETS` or `ROLE_BOTH`. number: the number of the range
     list or the fields, or NOTHING. event: the first event that gets them. listed: if an event list
@@ -69,10 +70,10 @@ class Script(NamedTuple):
 
 
 class CrossedSteps(NamedTuple):
-    """The first steps of k crossed examples, and the turns (which events are next) after these
-    steps.
+    """The steps with which k crossed examples begin.
 
-    begins: int64 [k + 1], the first step of each example. turns: int64 [k * TURN_SIZE].
+    begins: int64 [k + 1], the first step of each example. turns: int64 [k * TURN_SIZE], which
+    events get the next lists after these steps.
     """
 
     script: Script
@@ -82,10 +83,11 @@ class CrossedSteps(NamedTuple):
 
 @entry_kernel
 def link(offsets: Longs, chains: Chains, last: Longs, crossed: Longs) -> None:
-    """Fill the chains of m events by their numbers; set the entry in `crossed` of crossed examples
-    to 0.
+    """Fill `chains.following` and `chains.is_first` from `chains.numbers`; mark crossed examples.
 
-    last: scratch space, int64 [3 * k] filled with -1, where k is larger than all numbers.
+    offsets: the first event of each example, and the end. last: scratch space, int64 [3 * k]
+    filled with -1, where k is larger than all numbers. crossed: the entry of each crossed example
+    is set to 0.
     """
     numbers, following, is_first = chains
     m, k = len(numbers) // 3, len(last) // 3
@@ -107,8 +109,9 @@ def link(offsets: Longs, chains: Chains, last: Longs, crossed: Longs) -> None:
 
 @kernel
 def _is_crossed(start: int, end: int, numbers: Longs, last: Longs) -> bool:
-    """Return whether an example is crossed: inputs and targets of different events share a
-    list.
+    """Return whether inputs and targets of different events of an example share a list.
+
+    start, end: the events of the example. last: the last event with each number, for each kind.
     """
     m, k = len(numbers) // 3, len(last) // 3
     for event in range(start, end):
@@ -131,12 +134,12 @@ def plan(
     script: Script,
     begins: Longs,
 ) -> None:
-    """Fill `script` with the steps of all examples, and `begins`, int64 [n + 1], with their first
-    steps.
+    """Fill `script` with the steps of all examples.
 
-    `script` must have room for three steps for each event, in addition to the steps in `first`.
-    crossed: int64 [n], the index of the example in `first`, or NOTHING. turn: scratch, int64
-    [TURN_SIZE].
+    offsets: the first event of each example, and the end. crossed: int64 [n], the index of the
+    example in `first`, or NOTHING. first: the first steps of crossed examples. turn: scratch,
+    int64 [TURN_SIZE]. begins: int64 [n + 1], filled with the first step of each example. `script`
+    must have room for three steps for each event, in addition to the steps in `first`.
     """
     at = 0
     for example in range(len(offsets) - 1):
@@ -171,7 +174,11 @@ def plan(
 
 @kernel
 def _plan_settings(start: int, end: int, chains: Chains, script: Script, at: int) -> int:
-    """Add the steps for event lists with the fields that events do not inherit."""
+    """Add the steps that write the fields that events do not inherit, each after an event list.
+
+    start, end: the events of the example. at: where in the script to add steps; returns where they
+    end.
+    """
     own = OWN * (len(chains.numbers) // 3)
     for event in range(start, end):
         if chains.is_first[own + event]:
@@ -181,7 +188,11 @@ def _plan_settings(start: int, end: int, chains: Chains, script: Script, at: int
 
 @kernel
 def _plan_data(start: int, end: int, chains: Chains, turn: Longs, script: Script, at: int) -> int:
-    """Add the steps for the range lists, each at the first event of its chain."""
+    """Add the steps that write the range lists, each at the first event of its chain.
+
+    start, end: the events of the example. turn: which events get the next lists. at: where in the
+    script to add steps; returns where they end.
+    """
     numbers, following, is_first = chains
     m = len(numbers) // 3
     of_inputs, of_targets = INPUTS * m, TARGETS * m
@@ -223,7 +234,10 @@ def _add_step(script: Script, at: int, role: int, number: int, event: int, liste
 
 @kernel
 def _list_events(turn: Longs, kind: int, event: int) -> int:
-    """Set the active event list to the chain of a kind that begins at `event`; return the kind."""
+    """Note that an event list is written, with the chain of a kind that begins at `event`.
+
+    Returns the kind. turn: which events get the next lists.
+    """
     turn[KIND] = kind
     turn[ACTIVE] = event
     turn[ARMED + INPUTS] = turn[ARMED + TARGETS] = True
@@ -232,8 +246,8 @@ def _list_events(turn: Longs, kind: int, event: int) -> int:
 
 @kernel
 def _is_turn(following: Longs, turn: Longs, kind: int, at: int, event: int) -> bool:
-    """Return whether Lens would assign the next data of a kind to exactly the chain from `event`
-    on.
+    """Return whether Lens would assign the next list of a kind to exactly the chain from
+    `event` on.
 
     at: the index of the event in the columns of this kind.
     """
@@ -245,7 +259,7 @@ def _is_turn(following: Longs, turn: Longs, kind: int, at: int, event: int) -> b
 
 @kernel
 def _are_same(following: Longs, a: int, b: int, event: int) -> bool:
-    """Return whether two chains have the same events from `event` on.
+    """Return whether two chains, from `event` on, have the same events.
 
     a, b: the indices of this event in the columns of the two kinds.
     """

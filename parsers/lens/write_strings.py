@@ -28,21 +28,24 @@ _OPENS: Final = {b"}": b"{", b")": b"(", b"]": b"["}
 
 
 def is_bare(raw: bytes) -> bool:
-    """Return whether a representable string is written without delimiters.
+    """Return whether to write a string without delimiters.
 
-    A string that ends in a backslash cannot have delimiters: it would protect the closing
-    delimiter.
+    A string that ends in a backslash cannot have delimiters: the backslash would protect the
+    closing delimiter. The string must be one that text can represent.
     """
     return BARE.fullmatch(raw) is not None or _ends_in_escape(raw)
 
 
 def quoted(raw: bytes) -> bytes:
-    """Return a representable string as Lens text: in braces unless it is a bare word."""
+    """Return a string as Lens text: in braces, unless it needs no delimiters.
+
+    The string must be one that text can represent.
+    """
     return raw if is_bare(raw) else b"{%s}" % raw
 
 
 def quoted_column(column: Strings) -> Strings:
-    """Apply `quoted` to every string of a column, whose strings must be representable."""
+    """Return each string of a column as Lens text: see `quoted`."""
     data, starts, ends = column.data, column.offsets[:-1], column.offsets[1:]
     if not column.present.any():
         return column
@@ -62,8 +65,8 @@ def quoted_column(column: Strings) -> Strings:
 
 
 def quoted_group(raw: bytes) -> bytes:
-    """Return a group name as Lens text, as `quoted` does, but in `"` instead of braces if it has
-    no `"`.
+    """Return a group name as Lens text: see `quoted`, but with `"` as delimiters if it has no
+    `"`.
     """
     if is_bare(raw):
         return raw
@@ -71,7 +74,7 @@ def quoted_group(raw: bytes) -> bytes:
 
 
 def may_have_faults(raw: bytes) -> bool:
-    """Return whether a string may have bytes that text cannot represent: a fast first check."""
+    """Return whether a string may have bytes that text cannot represent, after a quick test."""
     return _PLAIN.fullmatch(raw) is None
 
 
@@ -80,7 +83,7 @@ def _ends_in_escape(raw: bytes) -> bool:
 
 
 def faults(raw: bytes, is_group: bool = False) -> list[tuple[int, str]]:
-    """Return the offsets, ascending, of bytes that text cannot represent, each with the reason."""
+    """Return the offset of each byte that text cannot represent, and why, in ascending order."""
     if not may_have_faults(raw):
         return []
     found = [(i, "it begins with a line break") for i in range(len(raw) - len(raw.lstrip(b"\n")))]
