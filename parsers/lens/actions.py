@@ -76,7 +76,7 @@ def act(tokens: Tokens, columns: Columns) -> None:
 def set_real(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """Set a real field of the set or, after an event list, of the events in it.
 
-    step: the number of the step, which says which field. token: the index of the token after the step.
+    step: its number, which says which field. token: the index of the token after the step.
     """
     state, field, at = columns.state, step % c.NUM_REALS, token - 2
     if step < c.NUM_REALS:
@@ -108,7 +108,7 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
 def set_string(columns: Columns, step: int, token: int) -> None:
     """Set the name of an example, or the proc of the set, of an example or of listed events.
 
-    step: the number of the step, which says which string. token: the index of the token after the step.
+    step: its number, which says which string. token: the index of the token after the step.
     """
     state = columns.state
     start = state[c.STRING_START]
@@ -140,7 +140,7 @@ def set_string(columns: Columns, step: int, token: int) -> None:
 def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """Set the frequency of an example; ignore its number of events, which `event_offsets` reads.
 
-    step: the number of the step, which says which field. token: the index of the token after the step.
+    step: its number, which says which field. token: the index of the token after the step.
     """
     end_header(columns)
     if step == c.NUM_EVENTS:
@@ -165,7 +165,7 @@ def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None
 def list_events(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """Add an event, a span of events, or `*` (all events) to the current event list.
 
-    step: the number of the step, which says which of them. token: the index of the token after the step.
+    step: its number, which says which of them. token: the index of the token after the step.
     """
     state = columns.state
     if not state[c.LISTING]:

@@ -155,7 +155,7 @@ def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """Run a step within a range: store its group, its first unit or its value, or begin its
     numbers.
 
-    step: the number of the step, which says what to store. token: the index of the token after the step.
+    step: its number, which says what to store. token: the index of the token after the step.
     """
     state = columns.state
     if step == c.STRING:
