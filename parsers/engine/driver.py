@@ -40,9 +40,7 @@ R = TypeVar("R", bound=tuple[Any, ...])
 
 
 class Token(NamedTuple):
-    """A token: the number of its terminal, and the offsets of its first byte and after its
-    last byte.
-    """
+    """A token: the number of its terminal, and the offsets of its first byte and after its last."""
 
     kind: int
     start: int
@@ -117,10 +115,7 @@ class Driver:
             self.output.state[[k.DEPTH, k.ROW]] = len(stack) - 1, 0
 
     def restart(self, begin: int) -> None:
-        """Begin again at the offset `begin`, with the initial stack.
-
-        The memory and the transition cache are used again.
-        """
+        """Begin again at the offset `begin`, with the initial stack, in the same memory."""
         self.begin = self.base = begin
         self.buffer = self.buffer[:0]
         self.final, self.next, self.inner, self.early = False, None, 0, 0
@@ -289,9 +284,7 @@ class Driver:
         return self.inner + int(ends[-1]) + 1 if len(ends) else 0
 
     def _add_early(self) -> None:
-        """Add the steps that every possible next token would reduce first, up to the last
-        boundary in them.
-        """
+        """Add the steps, up to a boundary, that every possible next token would reduce first."""
         state = self.output.state
         steps = certain(self.grammar, self._stack)
         while steps and not self._is_end(steps[-1]):
@@ -323,10 +316,8 @@ class Driver:
             self._grow(name, steps, needed)
 
     def _grow(self, name: str, count: int, needed: int) -> None:
-        """Enlarge the array `name`, which has `count` elements, unless it has room for as many
+        """Enlarge the array `name` unless it has room for `needed`, and for `count`, elements
         more.
-
-        needed: for how many more elements it must have room, at least.
         """
         old = getattr(self.output, name)
         if count + max(count, needed) > len(old):
@@ -380,10 +371,7 @@ def blocks(source: Source, begin: int) -> Iterator[Block]:
 
 
 def grown(array: NDArray[T], more: int) -> NDArray[T]:
-    """Return a copy of an array with room for `more` elements.
-
-    The system allocates the memory of the new elements only when they are used.
-    """
+    """Return a copy with room for `more` elements; the system allocates it only when used."""
     grown = np.empty(len(array) + more, array.dtype)
     grown[: len(array)] = array
     return grown
@@ -395,10 +383,7 @@ def _drop(array: NDArray[T], count: int, left: int) -> None:
 
 
 def views(arrays: R) -> R:
-    """Return memory views of the arrays in a tuple.
-
-    Plain Python reads and fills them several times faster than arrays.
-    """
+    """Return memory views of arrays, which plain Python reads and fills several times faster."""
     named: Any = arrays
     changed: R = named._replace(**{name: array.data for name, array in named._asdict().items()})
     return changed
