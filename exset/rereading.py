@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
 from exset import bridge
-from exset.core.callers import OptionError
+from exset.core.callers import option_errors
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
@@ -28,14 +28,16 @@ KEPT: Final = 1 << 25
 def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:
     """Return whether to convert a file in chunks that are read more than once.
 
-    A small file is converted as a whole, which is faster.
+    A small file is converted as a whole, which is faster; but not one whose table may be large.
     """
     family = file.format.family
     if file.format.streamer is None or not (target.is_folder or target.chunk_writer is not None):
         return False
-    if not target.can_write(family) and (family.table_chunks is None or target.family != TABLE):
+    if target.can_write(family):
+        return not file.is_small()
+    if family.table_chunks is None or target.family != TABLE:
         return False
-    return not file.is_small()
+    return family.tables_open_files or not file.is_small()
 
 
 class OnceFindings:
@@ -161,7 +163,7 @@ class FileTables(Iterable["Table"]):
             )
 
     def _found_layout(self) -> object:
-        try:
+        with option_errors():
             return bridge.layout_of(
                 self.family,
                 self.chunks,
@@ -170,7 +172,3 @@ class FileTables(Iterable["Table"]):
                 limits=self.limits,
                 **self.options,
             )
-        except FormatError:
-            raise
-        except ValueError as error:
-            raise OptionError(str(error)) from error

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final, Self, cast
 
 from exset import bridge, formats
-from exset.core.callers import OptionError
-from exset.core.errors import Findings, FormatError, with_source_name
+from exset.core.callers import OptionError, option_errors
+from exset.core.errors import Findings, with_source_name
 from exset.core.limits import Limits
 from exset.core.protocols import Level, Model, OptionValue
 from exset.families.family import load
@@ -83,22 +83,18 @@ class Steps:
         `name`: the name of the source in messages. Raises OptionError for values that do not fit
         the model.
         """
-        with with_source_name(name, formats.family_of(model).noun, findings=findings) as named:
-            try:
-                return bridge.converted(
-                    model,
-                    target,
-                    level=level,
-                    findings=named,
-                    limits=limits,
-                    lossy=bool(self.write.get("lossy")),
-                    making=self.to_table,
-                    taking=self.from_table,
-                )
-            except FormatError:
-                raise
-            except ValueError as error:
-                raise OptionError(str(error)) from error
+        noun = formats.family_of(model).noun
+        with with_source_name(name, noun, findings=findings) as named, option_errors():
+            return bridge.converted(
+                model,
+                target,
+                level=level,
+                findings=named,
+                limits=limits,
+                lossy=bool(self.write.get("lossy")),
+                making=self.to_table,
+                taking=self.from_table,
+            )
 
 
 def check(target: Format, options: Mapping[str, object]) -> None:

@@ -1,6 +1,7 @@
 """Shorten tracebacks: an error of a public function shows only the line that called it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -12,6 +13,17 @@ R = TypeVar("R")
 
 class OptionError(TypeError, ValueError):
     """An unknown option, or a value that an option does not allow."""
+
+
+@contextmanager
+def option_errors() -> Iterator[None]:
+    """Turn a ValueError for a value that does not fit a model into an OptionError."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except ValueError as error:
+        raise OptionError(str(error)) from error
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:

@@ -37,6 +37,7 @@ MANIFEST: Final = Family(
     to_table="exset.runtime.aeon.table:to_table",
     table_layout="exset.runtime.aeon.table_chunks:layout_of",
     table_chunks="exset.runtime.aeon.table_chunks:tables_of",
+    tables_open_files=True,
     from_table="exset.runtime.aeon.table_import:from_table",
     table_options=(_COLUMNS, CONTENTS, BASE, ROOT),
     model_options=(

@@ -72,7 +72,8 @@ class Family:
     `table_options`, `model_options`: the options of these two functions in `convert`. Both
     functions get the options `root`, `follow_links`, `allow_plugins` and `no_locking` together as
     one argument, `access`. `table_layout`, `table_chunks`: convert a model that comes in chunks;
-    see `TableLayoutOf` and `TablesOf`.
+    see `TableLayoutOf` and `TablesOf`. `tables_open_files`: whether a table may have the content
+    of files that the model names, so that a small model may become a large table.
 
     Further: `cells`: returns the parts of a unit for people, for a model and the index of the unit:
     pairs of a name and a value; by default the unit's elements. `units`: a module with the
@@ -103,6 +104,7 @@ class Family:
     model_options: tuple[Option, ...] = ()
     table_layout: str | None = None
     table_chunks: str | None = None
+    tables_open_files: bool = False
     cells: str | None = None
     units: str | None = None
     has_partial_formats: bool = False

@@ -31,6 +31,9 @@ SAMPLE_LISTS: Final = Family(
         ("fields", "exset.runtime.lbann.pictures:fields"),
     ),
     to_table="exset.runtime.lbann.table:to_table",
+    table_layout="exset.runtime.lbann.table_chunks:layout_of",
+    table_chunks="exset.runtime.lbann.table_chunks:tables_of",
+    tables_open_files=True,
     from_table="exset.runtime.lbann.table_import:from_table",
     table_options=(
         Option(

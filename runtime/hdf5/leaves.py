@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.errors import Findings, FormatError
-from exset.core.text import safe
+from exset.core.text import invalid_utf8, safe
 from exset.grammars.columns.arrays import Flags, Longs
 from exset.grammars.columns.strings import Strings
-from exset.grammars.tables.columns import Lists, Numbers, TableColumn, text_or_bytes
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text
 from exset.grammars.tables.hdf5_findings import finding_at
 from exset.runtime.hdf5.arrays import UNSUPPORTED, Claims, unsupported, values_of
 from exset.runtime.hdf5.file import File
@@ -18,6 +18,26 @@ from exset.runtime.hdf5.names import name_of
 from exset.runtime.hdf5.template import Template
 
 _Value: TypeAlias = NDArray[Any] | bytes | list[bytes | None]
+_Kind: TypeAlias = tuple[np.dtype[Any], int] | type[bytes] | type[list[Any]]
+"""The dtype and the number of dimensions of an array; bytes for text, list for lists of text."""
+
+
+@dataclass
+class Form:
+    """What all values of a field show.
+
+    order: the first row with the field, and the number of fields before it there. shape: the shape
+    of each array; None if arrays differ in shape. is_text: whether all text is UTF-8.
+    """
+
+    kind: _Kind
+    order: tuple[int, int]
+    shape: tuple[int, ...] | None = None
+    is_text: bool = True
+
+
+Forms: TypeAlias = dict[str, Form]
+"""The form of each field, by the name of its column."""
 
 
 @dataclass
@@ -33,29 +53,37 @@ class Leaves:
 
     findings: gets a finding for each field that tables cannot hold. With None such a field is an
     error, and so is any field other than numbers, bool and text. left_out: the fields that already
-    have a finding.
+    have a finding. forms: the forms of the fields of all groups, to which those of the groups read
+    here are added; by default there are no others.
     """
 
     def __init__(
-        self, claims: Claims, findings: Findings | None, left_out: set[str] | None = None
+        self,
+        claims: Claims,
+        findings: Findings | None,
+        left_out: set[str] | None = None,
+        forms: Forms | None = None,
     ) -> None:
         self.size = 0
-        self._claims = claims
+        self.forms: Forms = {} if forms is None else forms
+        self.claims = claims
         self._findings = findings
         self._leaves: dict[str, _Leaf] = {}
+        self._count = 0
         self._left_out: set[str] = set() if left_out is None else left_out
         self._template: Template | None = None
         self._is_first = True
 
     def read(self, file: File, group: Any, path: str, row: int) -> None:
         """Read all fields of a group as a row. Raises FormatError and LimitError."""
+        self._count = 0
         values = None if self._template is None else self._template.values(group)
         if values is not None:
             for name, each in values.items():
                 if not isinstance(each, np.ndarray):
                     [text] = file.read_strings(each, path)
                     each = text.encode("utf-8", "surrogateescape")
-                self._claims.add(file, len(each) if isinstance(each, bytes) else each.nbytes, path)
+                self.claims.add(file, len(each) if isinstance(each, bytes) else each.nbytes, path)
                 self._put(file, name, path, row, each)
             return
         names: dict[tuple[str, ...], str] = {}
@@ -76,7 +104,7 @@ class Leaves:
                 self._template = Template.of(group, names)
 
     def _read(self, file: File, dataset: Any, name: str, path: str, row: int) -> None:
-        values = values_of(file, dataset, path, self._claims, plain=self._findings is None)
+        values = values_of(file, dataset, path, self.claims, plain=self._findings is None)
         if isinstance(values, Strings):
             rows = values.tolist() if isinstance(values, Strings) else []
             raw = [each.encode() if isinstance(each, str) else each for each in rows]
@@ -97,63 +125,91 @@ class Leaves:
         if leaf.rows and leaf.rows[-1] == row:
             message = f"two fields become the column {safe(name)!r}"
             raise FormatError(message, place=file.place(path), code="table-names")
-        if leaf.values and not _is_alike(value, first := leaf.values[0]):
-            message = f"{safe(name)} is {_described(value)} here, but {_described(first)} before"
+        order, self._count = (row, self._count), self._count + 1
+        kind = _kind_of(value)
+        if (form := self.forms.get(name)) is None:
+            form = self.forms[name] = Form(kind, order, getattr(value, "shape", None))
+        elif kind != form.kind:
+            before = _described(form.kind)
+            message = f"{safe(name)} is {_described(kind)} here, but {before} before"
             hint = "each field must have one type in all samples"
             raise FormatError(message, place=file.place(path), hint=hint, code="hdf5-odd-sample")
+        form.order = min(form.order, order)
+        if not isinstance(value, np.ndarray):
+            form.is_text = form.is_text and _is_utf8(value)
+        elif value.shape != form.shape:
+            form.shape = None
         leaf.values.append(value)
         leaf.rows.append(row)
         self.size += value.nbytes if isinstance(value, np.ndarray) else len(value)
 
-    def columns(self, rows: int) -> dict[str, TableColumn]:
-        """Return the columns for a number of rows; a row is absent where its group lacks the field.
+    def forget(self) -> None:
+        """Forget the values, but not their forms."""
+        self._leaves, self.size = {}, 0
 
-        Arrays of several shapes become lists; those with more than one dimension are flattened, and
-        the column `NAME.shape` has their shapes.
+    def columns(self, rows: int, first: int = 0) -> dict[str, TableColumn]:
+        """Return the columns for rows `first` to `first + rows - 1`.
+
+        A row is absent where its group lacks the field. Arrays of several shapes become lists;
+        those with more than one dimension are flattened, and the column `NAME.shape` has their
+        shapes.
         """
         columns: dict[str, TableColumn] = {}
-        for name, leaf in self._leaves.items():
+        for name, form in sorted(self.forms.items(), key=lambda item: item[1].order):
+            leaf = self._leaves.get(name, _Leaf())
             present = np.zeros(rows, np.bool_)
-            present[leaf.rows] = True
+            present[np.array(leaf.rows, np.int64) - first] = True
             order = np.argsort(leaf.rows).tolist()
-            columns |= _columns(name, [leaf.values[at] for at in order], present)
+            columns |= _columns(name, form, [leaf.values[at] for at in order], present)
         return columns
 
 
-def _is_alike(one: _Value, other: _Value) -> bool:
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return one.dtype == other.dtype and one.ndim == other.ndim
-    return type(one) is type(other)
-
-
-def _described(value: _Value) -> str:
+def _kind_of(value: _Value) -> _Kind:
     if isinstance(value, np.ndarray):
-        return f"{value.dtype} with {value.ndim} dimensions"
-    return "text" if isinstance(value, bytes) else "a list of text"
+        return value.dtype, value.ndim
+    return bytes if isinstance(value, bytes) else list
 
 
-def _columns(name: str, values: list[Any], present: Flags) -> dict[str, TableColumn]:
-    first = values[0]
-    if isinstance(first, bytes):
+def _described(kind: _Kind) -> str:
+    if isinstance(kind, tuple):
+        return f"{kind[0]} with {kind[1]} dimensions"
+    return "text" if kind is bytes else "a list of text"
+
+
+def _is_utf8(value: bytes | list[bytes | None]) -> bool:
+    values = (value,) if isinstance(value, bytes) else value
+    return all(invalid_utf8(each) is None for each in values if each)
+
+
+def _columns(name: str, form: Form, values: list[Any], present: Flags) -> dict[str, TableColumn]:
+    if form.kind is bytes:
         found = iter(values)
         strings = Strings.of(next(found) if has else None for has in present.tolist())
-        return {name: text_or_bytes(strings)}
-    if isinstance(first, list):
+        return {name: _strings(strings, form)}
+    if form.kind is list:
         lengths = _spread([len(each) for each in values], present)
-        items = text_or_bytes(Strings.of(item for each in values for item in each))
+        items = _strings(Strings.of(item for each in values for item in each), form)
         return {name: Lists.of(items, lengths, present)}
-    if all(each.shape == first.shape for each in values):
-        whole = np.zeros((present.size, *first.shape), first.dtype)
-        whole[present] = np.stack(values)
+    assert isinstance(form.kind, tuple), "the other fields are arrays"
+    dtype, rank = form.kind
+    if form.shape is not None:
+        whole = np.zeros((present.size, *form.shape), dtype)
+        if values:
+            whole[present] = np.stack(values)
         return {name: Numbers.of(whole, present)}
     lengths = _spread([each.size for each in values], present)
-    flat = np.concatenate([each.reshape(-1) for each in values])
+    flat = np.concatenate([np.empty(0, dtype), *(each.reshape(-1) for each in values)])
     columns: dict[str, TableColumn] = {name: Lists.of(Numbers.of(flat), lengths, present)}
-    if first.ndim > 1:
-        shapes = np.zeros((present.size, first.ndim), np.int64)
-        shapes[present] = [each.shape for each in values]
+    if rank > 1:
+        shapes = np.zeros((present.size, rank), np.int64)
+        if values:
+            shapes[present] = [each.shape for each in values]
         columns[f"{name}.shape"] = Numbers.of(shapes, present)
     return columns
+
+
+def _strings(strings: Strings, form: Form) -> Strings:
+    return Text.unchecked(**vars(strings)) if form.is_text else strings
 
 
 def _spread(lengths: list[int], present: Flags) -> Longs:

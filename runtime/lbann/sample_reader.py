@@ -5,9 +5,10 @@ never reads past the end of an array: a sample of another size is an error.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from itertools import groupby
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -86,6 +87,15 @@ class SampleReader(Dataset):
         self.schema = merge_schemas(*schemas, findings=self.findings)
         self.plan = plan(self.schema, compat=compat, findings=self.findings)
         self._layout: Layout | None = None
+
+    def of_samples(self, samples: SampleList, findings: Findings) -> Self:
+        """Return a reader of other samples, with the same layout, which adds findings to
+        `findings`.
+        """
+        _ = self.layout
+        reader = copy(self)
+        reader._samples, reader.findings = samples, findings
+        return reader
 
     def __len__(self) -> int:
         return len(self._samples)

@@ -16,7 +16,7 @@ from exset.grammars.tables.columns import Numbers
 from exset.grammars.tables.labels import path_column
 from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
-from exset.runtime.lbann.table import FAMILY
+from exset.runtime.lbann.table_options import FAMILY
 
 
 def from_table(table: Table, /, *, findings: Findings, limits: Limits, lossy: bool) -> SampleList:

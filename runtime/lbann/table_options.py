@@ -1,11 +1,14 @@
 """The options of tables of sample lists."""
 
 from collections.abc import Iterable
-from typing import TypedDict
+from typing import Final, TypedDict
 
 from exset.grammars.lbann.schema import Schema
 from exset.io.access import Access
 from exset.io.files import FilePath
+
+FAMILY: Final = "lbann"
+"""The name of the family in the metadata of tables."""
 
 
 class Options(TypedDict, total=False):
