@@ -27,9 +27,10 @@ _AS_READ: Final = bytes(byte if byte in _ALPHABET else _ALPHABET[0] for byte in 
 
 
 def decode(field: bytes | memoryview) -> tuple[bytes, int]:
-    """Return the bytes that aeon makes from a field, and the issue: `CLEAN`, `LAX` or `MEMORY`.
+    """Return the bytes that aeon makes from a field, and a verdict: `CLEAN`, `LAX` or `MEMORY`.
 
-    CLEAN: valid base64. LAX: invalid, but decoded. MEMORY: aeon reads undefined memory; no bytes.
+    CLEAN: valid base64. LAX: invalid, but aeon decodes it. MEMORY: aeon reads undefined memory; no
+    bytes are returned.
     """
     try:
         return binascii.a2b_base64(field, strict_mode=True), CLEAN
@@ -38,7 +39,10 @@ def decode(field: bytes | memoryview) -> tuple[bytes, int]:
 
 
 def issues(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Bytes:
-    """Return the issue of each field buffer[start:end], as `decode` does: uint8 [fields]."""
+    """Return the verdict of `decode` on each field buffer[start:end]: uint8 [fields].
+
+    compiled: whether to use the compiled kernel.
+    """
     found = np.zeros(starts.size, np.uint8)
     invalid = _invalid(buffer, starts, ends) if compiled else np.ones(starts.size, np.bool_)
     for field in np.flatnonzero(invalid).tolist():
@@ -47,7 +51,10 @@ def issues(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Bytes:
 
 
 def decoded(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Strings:
-    """Decode each field buffer[start:end]; a field with the issue `MEMORY` becomes absent."""
+    """Decode each field buffer[start:end]; a field with the verdict `MEMORY` becomes absent.
+
+    compiled: whether to use the compiled kernel.
+    """
     if compiled and not _invalid(buffer, starts, ends).any():
         sizes = (ends - starts) // 4 * 3
         some = np.flatnonzero(sizes)
@@ -64,7 +71,7 @@ def decoded(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> String
 
 
 def _invalid(buffer: Bytes, starts: Longs, ends: Longs) -> NDArray[np.bool_]:
-    """Return a mask of the fields that are not valid base64."""
+    """Return for each field whether it is not valid base64."""
     invalid = np.empty(starts.size, np.bool_)
     run = KERNELS.compiled(c.find_invalid)
     run(buffer, np.ascontiguousarray(starts), np.ascontiguousarray(ends), _VALUES, invalid)

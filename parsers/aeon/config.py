@@ -44,11 +44,10 @@ def render(
     dialect: str | None = None,
     lossy: bool = False,
 ) -> bytes:
-    """Return a configuration as JSON, which reads back equal: the values given in it, without
-    defaults.
+    """Return a configuration as JSON, which reads back as an equal configuration.
 
-    `compact` leaves out white space. `dialect`, `lossy`, `findings` and errors are as in
-    `LoaderConfig.translated`.
+    The JSON has the values that the configuration was given, without defaults. `compact` leaves
+    out white space. `dialect`, `lossy`, `findings` and errors are as in `LoaderConfig.translated`.
     """
     import json
 

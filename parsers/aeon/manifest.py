@@ -139,9 +139,9 @@ class _Parser:
         self.first_return: Place | None = None
 
     def manifests(self, is_divided: bool = False) -> Iterator[Manifest]:
-        """Yield a manifest of all records, or, with a window, a manifest for each chunk.
+        """Yield the manifest of a whole text or, with a window or `is_divided`, one for each chunk.
 
-        is_divided: yield a manifest for each chunk, because several threads may read a text.
+        is_divided: whether several threads may read a large text.
         """
         text = self.window or self.source
         chunks = self.grammar.results(
@@ -202,12 +202,14 @@ class _Parser:
         return manifest
 
     def make_columns(self, size: int) -> None:
-        """Make new columns, for `size` bytes of fields; they take memory only when filled."""
+        """Make empty columns for up to `size` bytes of fields; they take memory only when
+        filled.
+        """
         self.data = np.empty(size, np.uint8)
         self.offsets, self.lines = np.zeros(_FIELDS, np.int64), np.empty(_FIELDS, np.int32)
 
     def ahead(self, stream: ParseStream) -> Self | None:
-        """Return a new parser, for use in a thread, with the records of a later chunk."""
+        """Return another parser with the records of a later chunk, for use in a thread."""
         if self.width is None:
             return None
         other = copy(self)
@@ -217,7 +219,7 @@ class _Parser:
         return other
 
     def joined(self, other: Self) -> Manifest:
-        """Return the records of the next chunk, which the parser `other` has read."""
+        """Return the records of the next chunk, which the parser `other` (of `ahead`) has read."""
         other.lines += self.state[c.LINE]
         self.records += int(other.state[c.RECORDS])
         self.state[c.LINE] += other.state[c.LINE]
@@ -227,9 +229,8 @@ class _Parser:
         return other.taken()
 
     def check(self, stream: ParseStream) -> None:
-        """Check a chunk that follows an error: raise FormatError for a further error.
-
-        Its records and other findings are dropped.
+        """Raise FormatError if a chunk has an error, too, after an earlier error; add nothing
+        else.
         """
         begin = self.first_token(stream)
         if self.width is None:
@@ -267,14 +268,14 @@ class _Parser:
             raise self.wrong_width(stream)
 
     def first_token(self, stream: ParseStream) -> int:
-        """Return the first token after the header in a chunk, 0 if it has no header."""
+        """Return the index of the first token after the header in a chunk, 0 if it has none."""
         has_header = stream.steps.size and stream.steps[0] == dialects.HEADER
         return int(stream.tokens_before[0]) if has_header else 0
 
     def find_fields(self, stream: ParseStream, begin: int, width: int) -> tuple[Longs, Longs]:
-        """Return the starts and ends of the records' fields in the buffer: int64 [fields] each.
+        """Return where each field of the records starts and ends in the buffer: int64 [fields].
 
-        `begin`: the first token of a record. Stops at a record that does not have `width` fields.
+        `begin`: the first token of a record. Stops at one that does not have `width` fields.
         """
         before = int(self.state[c.RECORDS])
         _make_room(self.lines, before + stream.steps.size)
@@ -323,7 +324,9 @@ class _Parser:
         self.width = width
 
     def fields_of(self, stream: ParseStream, token: int) -> int:
-        """Return the number of fields of the record after a line break, or 0 without a record."""
+        """Return how many fields the record after the line break `token` has; 0 without a
+        record.
+        """
         kinds = stream.kinds[token + 1 :]
         breaks = np.flatnonzero(kinds == self.line_break)
         count = int(breaks[0]) if breaks.size else kinds.size
@@ -359,7 +362,7 @@ class _Parser:
             self.findings.add(finding_at("aeon-carriage-return", self.first_return), count)
 
     def check_utf8(self, is_end: bool) -> None:
-        """Find the first byte that is not UTF-8, in the lines read since the last call."""
+        """Find the first byte that is not UTF-8, in the lines added since the last call."""
         if self.not_utf8 is not None:
             return
         data = self.source.data[self.checked - self.source.start :]
@@ -372,7 +375,7 @@ class _Parser:
         self.checked += len(data)
 
     def wrong_width(self, stream: ParseStream) -> FormatError:
-        """Return the error for a record with a wrong number of fields."""
+        """Return the error for the first record with a wrong number of fields."""
         token = int(self.state[c.WRONG])
         width, expected = self.fields_of(stream, token), self.width or 0
         if self.dialect is Dialect.HEAD:
@@ -382,7 +385,7 @@ class _Parser:
         return self.error(stream, token, f"the record has {counted(width, 'field')}, but {other}")
 
     def error(self, stream: ParseStream, token: int, message: str) -> FormatError:
-        """Return an error for the record after a line break. token: the line break."""
+        """Return an error for the record after the line break `token`."""
         start = int(stream.ends[token])
         line = self.source.data[start - self.source.start :].partition(_LINE_END)[0]
         hint = dialects.width_hint(line, self.dialect)

@@ -44,7 +44,11 @@ def check_elements(
     compiled: bool,
     findings: Findings,
 ) -> None:
-    """Add findings for the fields buffer[start:end], which come record after record."""
+    """Add findings for the fields of records, which are the elements that aeon will decode.
+
+    The fields are buffer[start:end], one record after another. types: the type of each field of a
+    record. width: how many fields a record has.
+    """
     if len(types) == width and types[-1] in NUMBER_DTYPES:
         # A CR at the end of the line has another finding.
         last = slice(width - 1, None, width)
@@ -72,7 +76,10 @@ def check_elements(
 def _issues(
     kind: ElementType, buffer: Bytes, starts: Longs, ends: Longs, compiled: bool
 ) -> Iterator[tuple[str, Flags]]:
-    """Yield the code of each finding that a column has, and a mask of the fields that have it."""
+    """Yield each finding that a column of fields can have: its code, and which fields have it.
+
+    kind: the type of the fields.
+    """
     if kind is ElementType.FILE:
         yield "aeon-empty-path", starts == ends
     elif kind is ElementType.BINARY:

@@ -41,10 +41,12 @@ def find_fields(
     lines: Ints,
     state: Longs,
 ) -> None:
-    """Fill the starts and ends of the fields of all records, and the line of each record.
+    """Find the fields of all records, and the line of each record.
 
-    begin: the first token of a record. line_break, cell: the kinds of these tokens; a cell starts
-    with the separator. Stops at a record that does not have `width` fields.
+    Fills `starts` and `ends` with the bounds of the fields, and `lines`. kinds, token_starts,
+    token_ends: the tokens. begin: the first token of a record. line_break, cell: the kinds of
+    these tokens; a cell starts with the separator. Stops at a record that does not have `width`
+    fields. state: the position, kept for the next call.
     """
     count, filled = len(kinds), 0
     token = begin
@@ -81,7 +83,7 @@ def find_fields(
 def copy_fields(
     buffer: Bytes, starts: Longs, ends: Longs, data: Bytes, offsets: Longs, at: int
 ) -> None:
-    """Copy fields, one after the other, to data[at:]; fill `offsets` with the end of each."""
+    """Copy fields to data[at:], one after another; fill `offsets` with where each ends there."""
     for field in range(len(starts)):
         start = starts[field]
         size = ends[field] - start
@@ -93,10 +95,10 @@ def copy_fields(
 
 @entry_kernel
 def partition(buffer: Bytes, starts: Longs, ends: Longs, fields: Longs) -> int:
-    """Fill `fields` with the indices of fields that start as numbers do, then with all other
-    indices.
+    """Divide fields into those that start as numbers do and all others; return how many start so.
 
-    A number starts with a digit, or with a sign and a digit. Returns how many fields do.
+    A number starts with a digit, or with a sign and a digit. Fills `fields` with the indices of
+    the fields: first those that do, then the others.
     """
     count, rest = 0, len(fields)
     for field in range(len(starts)):
@@ -116,9 +118,10 @@ def partition(buffer: Bytes, starts: Longs, ends: Longs, fields: Longs) -> int:
 def read_ints(
     buffer: Bytes, starts: Longs, ends: Longs, values: Ints, issues: Bytes, hard: Longs
 ) -> int:
-    """Read integers as aeon does; fill `values` and `issues`.
+    """Read the field buffer[start:end] of each integer as aeon does.
 
-    Fills `hard` with the indices of fields that this kernel cannot read, and returns how many.
+    Fills `values`, and `issues` with a verdict on each. Fills `hard` with the indices of fields
+    that this kernel cannot read, and returns how many there are.
     """
     left = 0
     for field in range(len(starts)):
@@ -151,7 +154,7 @@ def read_ints(
 
 @entry_kernel
 def find_invalid(buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, invalid: Flags) -> None:
-    """Fill a mask of the fields that are not valid base64 with padding.
+    """Fill `invalid`: for each field whether it is not valid base64 with padding.
 
     values: the value of each byte, 0 to 63, or 128 for a byte outside the alphabet.
     """
@@ -169,8 +172,10 @@ def find_invalid(buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, inval
 
 @entry_kernel
 def decode_plain(buffer: Bytes, starts: Longs, values: Bytes, out: Bytes, offsets: Longs) -> None:
-    """Decode fields of valid base64 into `out`. offsets: where each decoded field begins and ends
-    there.
+    """Decode fields of valid base64 into `out`.
+
+    values: the value of each byte of the alphabet. offsets: where each decoded field begins in
+    `out`, and the end.
     """
     for field in range(len(starts)):
         place, at, stop = starts[field], offsets[field], offsets[field + 1]

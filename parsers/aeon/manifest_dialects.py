@@ -48,9 +48,7 @@ def guess_dialect(data: bytes) -> Dialect:
 
 
 def beginning(blocks: Blocks) -> bytes:
-    """Return the first bytes of a text, up to the end of the line by which `guess_dialect`
-    decides.
-    """
+    """Return the first bytes of a text, enough for `guess_dialect` to decide."""
     head = b""
     while True:
         # Of a pipe, wait for no more than is needed.
@@ -72,7 +70,7 @@ def is_header_without_at(data: bytes) -> bool:
 
 
 def width_hint(line: bytes, dialect: Dialect) -> str:
-    """Return a hint for a record with a wrong number of fields. line: its text."""
+    """Return a hint for the record in `line`, which has a wrong number of fields."""
     mark, name = (b",", "comma") if dialect is Dialect.CSV else (b"\t", "tab")
     if mark not in line and b" " in line.strip():
         return f"one {name} separates two fields; spaces belong to a field"

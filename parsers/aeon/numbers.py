@@ -33,8 +33,9 @@ _TOO_LARGE: Final = 2**64
 
 
 class Numbers(NamedTuple):
-    """Numbers, 0 for a field without a number; and the issue of each, such as `FINE` or
-    `RANGE`.
+    """What aeon reads from fields: a number for each, and a verdict such as `FINE` or `RANGE`.
+
+    A field without a number has the value 0.
     """
 
     values: NDArray[np.int32] | NDArray[np.float32]
@@ -44,8 +45,10 @@ class Numbers(NamedTuple):
 def numbers(
     kind: ElementType, buffer: Bytes, starts: Longs, ends: Longs, compiled: bool
 ) -> Numbers:
-    """Read the fields, buffer[start:end], of an ASCII_INT or ASCII_FLOAT column as int32 or
-    float32.
+    """Read the fields buffer[start:end] of a column as aeon does.
+
+    kind: ASCII_INT, which gives int32, or ASCII_FLOAT, which gives float32. compiled: whether to
+    use the compiled kernel.
     """
     is_integer = kind is ElementType.ASCII_INT
     count = starts.size
@@ -75,7 +78,7 @@ def numbers(
 
 
 def int32(field: bytes) -> tuple[int, int]:
-    """Return the number of one field of an ASCII_INT column, and its issue."""
+    """Return the number that aeon reads from a field of an ASCII_INT column, and a verdict."""
     found = _NUMBER.match(field)
     if found is None:
         return 0, c.NO_NUMBER
@@ -91,7 +94,10 @@ def int32(field: bytes) -> tuple[int, int]:
 
 
 def real(field: bytes) -> tuple[int, int]:
-    """Return the number of one field of an ASCII_FLOAT column, as bits, and its issue."""
+    """Return the bits of the number that aeon reads from a field of an ASCII_FLOAT column.
+
+    Also return a verdict on the field.
+    """
     found = _NUMBER.match(field)
     if found is None:
         return 0, c.NO_NUMBER
@@ -112,7 +118,7 @@ def _tail(field: bytes, found: re.Match[bytes]) -> int:
 
 
 def _payload(digits: bytes | None) -> int:
-    """Return the bits that `nan(DIGITS)` sets, -1 if C cannot read the digits."""
+    """Return the bits that `nan(DIGITS)` sets in a NaN; -1 if C cannot read the digits."""
     if digits is None or not _PAYLOAD.fullmatch(digits):
         return 0
     base = 16 if digits[:2].lower() == b"0x" else 8 if digits[:1] == b"0" else 10
@@ -121,9 +127,10 @@ def _payload(digits: bytes | None) -> int:
 
 
 def _underflows(found: re.Match[bytes], value: float, lowest: int, precision: int) -> bool:
-    """Return whether a number is rounded to a denormal (below 2**lowest) that it does not equal.
+    """Return whether a number is rounded to a denormal, a float below 2**lowest, that it does
+    not equal.
 
-    value: the rounded number. precision: the bits of a normal number.
+    found: the numeral. value: the rounded number. precision: the bits of a normal number.
     """
     from fractions import Fraction  # denormals are rare
 

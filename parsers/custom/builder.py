@@ -25,11 +25,11 @@ _NEVER: Final = 1 << 62
 
 @dataclass
 class Part:
-    """The events of one kind, in pieces: the rows of a table, the tokens of a terminal, or the
-    parents.
+    """The events of one kind, which become one array: see `nesting` for the events.
 
-    first, second: of a row or a token, its first byte and the byte after its last; of a parent,
-    the row below it and its own row. third: of a token, its row; of a parent, its table.
+    A kind is: the rows of a table, the tokens of a terminal, or the parents of rows. first,
+    second: of a row or a token, its first byte and the byte after its last; of a parent, the row
+    below it and its own row. third: of a token, its row; of a parent, its table.
     """
 
     first: list[Longs] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Part:
 
 
 class Builder:
-    """Nests the nodes of one parse, and collects the events of each table and column.
+    """Builds the rows of all tables from one parse: it nests the nodes, and collects their events.
 
     size: an upper bound of the bytes of the text. cut_from: after how many tokens to cut, which
     makes a chunk of all records so far; None for no cuts. record: the table of the records; if
@@ -70,7 +70,7 @@ class Builder:
         """The byte after the last token."""
 
     def add(self, stream: ParseStream, *, end: int | None = None) -> Iterator[None]:
-        """Add the tokens and steps of a stream; yield after each cut.
+        """Add the tokens and steps of a stream; yield each time when a chunk is complete.
 
         `end`: the length of the text, with the last stream.
         """
@@ -97,7 +97,7 @@ class Builder:
             self.collect()
 
     def _move(self, stream: ParseStream, tokens: int) -> None:
-        """Set the position to the end of the first `tokens` tokens of a stream."""
+        """Note that the first `tokens` tokens of a stream have been read."""
         if tokens:
             self.position = int(stream.ends[tokens - 1])
 
@@ -109,7 +109,7 @@ class Builder:
         return nest(views(rules), views(work), *(each.data for each in stream), *limits)
 
     def _grow(self) -> None:
-        """Double the size of each stack that is nearly full."""
+        """Double the size of each array of the kernel that is nearly full."""
         work = self._work
         changed: dict[str, Any] = {}
         if 2 * work.state[k.DEPTH] * k.SYMBOL_SIZE >= len(work.stack):
@@ -134,7 +134,7 @@ class Builder:
         return np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
 
     def collect(self) -> None:
-        """Move the events from the log to the parts, by kind."""
+        """Move the events that the kernel has written to `parts`, sorted by kind."""
         work = self._work
         offsets = offsets_of(work.counts)
         arrange = KERNELS.choose(k.arrange, self._compiled)
@@ -151,7 +151,7 @@ class Builder:
         work.state[k.EVENTS] = 0
 
     def waiting(self) -> tuple[NDArray[np.int64], Spans]:
-        """Return the terminals and the spans of the tokens that are not yet in a row."""
+        """Return the tokens that are not in a row yet: their terminals, and their spans."""
         count = int(self._work.state[k.COUNT])
         tokens = np.flatnonzero(self._work.kinds[:count] >= 0)
         work = self._work
@@ -164,10 +164,11 @@ class Builder:
         return [(chr(mark), place) for mark, place in zip(marks, places, strict=True)]
 
     def cut(self) -> tuple[dict[int, Part], Longs]:
-        """Return the parts of all records so far, and how many rows each table has; forget both.
+        """Return the parts of all records so far, and how many rows each table has; then
+        forget both.
 
-        The parents of records come in later chunks. They get the tokens that they contain, but no
-        records.
+        The parents of these records come in later chunks. They get the tokens that they
+        contain, but no records.
         """
         parts, rows = self.parts, self._work.rows.copy()
         self.parts = {}
@@ -193,8 +194,8 @@ class Builder:
 
 @dataclass(frozen=True)
 class _Events:
-    """The kinds of events, as numbers: for the tokens of a terminal in a table, for rows, and for
-    parents.
+    """Numbers for all kinds of events: tokens of a terminal in a table, rows, and parents of
+    rows.
     """
 
     shape: Shape
@@ -202,7 +203,7 @@ class _Events:
 
     @cached_property
     def columns(self) -> dict[tuple[str, str], int]:
-        """The event for the tokens of a terminal in a table, by both names."""
+        """The number for the tokens of a terminal in a table, by the names of both."""
         names = [
             (table, child)
             for table, children in self.shape.children.items()
@@ -213,12 +214,12 @@ class _Events:
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
-        """The event for the rows of a table, by its name."""
+        """The number for the rows of a table, by its name."""
         return {name: len(self.columns) + at for at, name in enumerate(self.shape.children)}
 
     @cached_property
     def parents(self) -> Mapping[str, int]:
-        """The event for the parents of the rows of a table, by its name."""
+        """The number for the parents of the rows of a table, by its name."""
         return {name: event + len(self.rows) for name, event in self.rows.items()}
 
     @property
@@ -228,8 +229,9 @@ class _Events:
 
     @cached_property
     def with_third(self) -> frozenset[int]:
-        """The events whose third number must be stored, because it does not follow from the other
-        events.
+        """The kinds whose third number must be stored.
+
+        For other kinds, it follows from the other events.
         """
         children, parents = self.shape.children, self.shape.parents
         some = {event for key, event in self.columns.items() if children[key[0]][key[1]] != (1, 1)}
@@ -239,8 +241,9 @@ class _Events:
 def _rules(
     shape: Shape, terminals: tuple[str, ...], events: _Events, lists: frozenset[str]
 ) -> k.Rules:
-    """Return the grammar as the arrays that the kernel uses. lists: the rules whose items may be
-    records.
+    """Return the grammar as the arrays that the kernel of `nesting` uses.
+
+    lists: the rules whose items may be records.
     """
     rules, kept = list[int](), list[bool]()
     tables = {name: number for number, name in enumerate(shape.children)}

@@ -18,7 +18,7 @@ PARENT, PARENT_RULE, START, END = "parent", "parent_rule", "start", "end"
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a table, in the order in which their nodes end.
+    """The rows of a table, each for a node, in the order in which the nodes end in the text.
 
     starts, ends: int64 [rows], where the bytes of each begin and end. children: int64, the rows
     that have a parent. parents: int64, the row of each parent. tables: int64, the table of each
@@ -34,10 +34,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a terminal in a table, in the order in which their nodes end.
+    """The values of a terminal in a table, in the order in which the nodes of the table end.
 
-    read: returns the values in a given order. owners: int64, the row of each value; None if every
-    row has one value.
+    read: returns the values with the given indices. owners: int64, the row of each value; None if
+    every row has one value.
     """
 
     read: Callable[[Longs | slice], TableColumn]
@@ -96,11 +96,10 @@ class Columns(Mapping[str, Table]):
         return {}
 
     def _order(self, name: str) -> tuple[Longs, Longs] | None:
-        """Return the rows in the order of the text, and the place of each; None if they are in
-        this order.
+        """Return the rows in the order in which their nodes begin, and the place of each row.
 
-        A node that contains another node of the same rule ends after it, but begins before it in
-        the text.
+        The rows are numbered in the order in which the nodes end. Of two nodes of the same rule,
+        the outer one begins first, but ends last. Returns None if both orders are the same.
         """
         if name not in self._orders:
             starts = self.nodes[name].starts
@@ -114,7 +113,7 @@ class Columns(Mapping[str, Table]):
         return self._orders[name]
 
     def _placed(self, name: str, rows: Longs) -> Longs:
-        """Return the positions of the given rows in the order of the text."""
+        """Return where the given rows are among the rows of a table, in the order of the text."""
         order = self._order(name)
         return rows if order is None else order[1][rows]
 
@@ -132,7 +131,7 @@ class Columns(Mapping[str, Table]):
         return Table(columns, count, {})
 
     def _column(self, name: str, values: Values, count: Count) -> TableColumn:
-        """Return the column of a terminal."""
+        """Return the column of a terminal; `count`: how many of its tokens a node can have."""
         order, owners = self._order(name), values.owners
         if order is None:
             return _column(values.read(slice(None)), owners, len(self.nodes[name].starts), count)
@@ -166,8 +165,9 @@ class Columns(Mapping[str, Table]):
         return columns
 
     def _owners(self, name: str, child: str) -> tuple[Longs, Longs]:
-        """Return the rows of `child` that are in nodes of the table, and the row above each, in
-        order.
+        """Return the rows of the table `child` whose parents are in this table, and these parents.
+
+        Both are in the order of the text.
         """
         rows = self.nodes[child]
         mine = np.arange(len(rows.children))
@@ -179,7 +179,7 @@ class Columns(Mapping[str, Table]):
         return found[order], owners[order]
 
     def _below(self, name: str) -> dict[str, TableColumn]:
-        """Return the columns of the nodes below each row of a table."""
+        """Return the columns of the children of each row, as `to_table` has them."""
         columns: dict[str, TableColumn] = {}
         for child, count in self.shape.children[name].items():
             if child not in self.nodes or child in self.shape.recursive:
@@ -203,14 +203,17 @@ def _is_place(name: str) -> bool:
 
 
 def _placed(values: Longs, rows: Longs, count: int) -> Longs:
-    """Return an array of `count` numbers: `values` at the given rows, and 0 elsewhere."""
+    """Return an array of `count` numbers: `values[i]` at the index `rows[i]`, and 0 elsewhere."""
     placed = np.zeros(count, np.int64)
     placed[rows[: len(values)]] = values
     return placed
 
 
 def _names(names: tuple[str, ...], chosen: Longs, present: Flags) -> Text:
-    """Return a column of names. chosen: the index of the name in each row."""
+    """Return a column in which each present row has one of the names.
+
+    chosen: the index of the name in each row.
+    """
     raw = [name.encode() for name in names]
     lengths = np.array([len(each) for each in raw], np.int64)
     ends = np.cumsum(lengths)
@@ -220,8 +223,10 @@ def _names(names: tuple[str, ...], chosen: Longs, present: Flags) -> Text:
 
 
 def _column(values: TableColumn, owners: Longs | None, rows: int, count: Count) -> TableColumn:
-    """Return values as a column with a row for each node. owners: int64, ascending, the row of
-    each value.
+    """Return values as a column with a row for each node.
+
+    owners: int64, ascending, the row of each value; None if each row has one. rows: how many rows
+    there are. count: how many values a row can have.
     """
     if owners is None:
         return values

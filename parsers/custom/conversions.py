@@ -63,7 +63,7 @@ class Conversion:
     kernels: Kernels | None = None
 
     def run(self, *arrays: NDArray[Any]) -> int:
-        """Run the action, compiled if the text is long and the compiled copy is ready.
+        """Call the action on arrays: compiled if the text is long and the compiled copy is ready.
 
         The function in plain Python gets views of the arrays, whose elements are Python's numbers
         and so cannot overflow.
@@ -77,10 +77,10 @@ class Conversion:
 def conversions(
     text: str, numbers: Mapping[str, "DTypeLike | Action"], texts: Iterable[str]
 ) -> dict[str, Conversion]:
-    """Return the conversion of each terminal that options or comments declare; options override
-    comments.
+    """Return the conversion of each terminal for which options or comments declare one.
 
-    Raises ValueError for an invalid declaration.
+    text: the grammar. numbers, texts: the options; they override comments. Raises ValueError for
+    an invalid declaration.
     """
     found = dict(_of_comments(text))
     groups: dict[str, Kernels] = {}
@@ -126,7 +126,10 @@ def _dtype(place: str, what: DTypeLike) -> "np.dtype[Any]":
 
 
 def _of_action(name: str, action: Action, groups: dict[str, Kernels]) -> Conversion:
-    """Return the conversion for an action; the dtype is that of its fourth argument."""
+    """Return the conversion of a terminal by an action; its dtype is that of the fourth argument.
+
+    name: the terminal. groups: the kernels of each module, which this function extends.
+    """
     hints = get_type_hints(action)
     hints.pop("return", None)
     arrays = [*hints.values()]

@@ -21,9 +21,10 @@ KERNELS: Final = Kernels(
 def doubles(
     buffer: Bytes, starts: Longs, ends: Longs, values: NDArray[np.float64], hard: Longs
 ) -> int:
-    """Convert each span of bytes to a number that is rounded once.
+    """Convert each span buffer[start:end] to a binary64 number, correctly rounded, in `values`.
 
-    Stores the indices of spans that it cannot convert in `hard`, and returns how many there are.
+    Fills `hard` with the indices of spans that this kernel cannot convert, and returns how many
+    there are.
     """
     left = 0
     for token in range(len(starts)):

@@ -38,8 +38,9 @@ _ADVICE: Final = "the grammar cannot be compiled"
 
 @dataclass(frozen=True)
 class _Tables(engine.Grammar):
-    """The grammar as tables. The name in the cache depends on the grammar that Lark loads, with
-    its imports.
+    """The grammar as tables.
+
+    Their name in the cache depends on the grammar that Lark loads, with its imports.
     """
 
     parser: "Lark | None" = None
@@ -52,8 +53,8 @@ class _Tables(engine.Grammar):
 
     @cached_property
     def cache_name(self) -> str:
-        """The name of the tables in the cache; it changes if anything changes that affects the
-        tables.
+        """The name of the tables in the cache; it differs if anything that affects the tables
+        differs.
         """
         patterns = sorted(
             (each.name, each.priority, each.pattern.to_regexp(), each.pattern.type)
@@ -137,8 +138,9 @@ class Grammar:
             yield from self._reading(window, engine, blocks.size or 0, records).chunks()
 
     def tree(self, data: bytes | str) -> "Tree[Token]":
-        """Return the tree that Lark itself makes of a text. Raises Lark's exceptions for a wrong
-        text.
+        """Return the tree that Lark itself makes of a text.
+
+        Raises Lark's exceptions for a text that the grammar rejects.
         """
         text = data if isinstance(data, str) else data.decode()
         return self._lark(use_bytes=False).parse(text)
@@ -189,8 +191,9 @@ class Grammar:
 
     @cached_property
     def conversions(self) -> "Mapping[str, Conversion]":
-        """How to convert each declared terminal, by its name. Raises ValueError for a wrong
-        declaration.
+        """How to convert each terminal that is declared as a number or text, by its name.
+
+        Raises ValueError for an invalid declaration.
         """
         from exset.parsers.custom.conversions import conversions
 
@@ -216,8 +219,9 @@ class Grammar:
 
     @property
     def _ascii(self) -> str:
-        """The grammar's text, without comments if it is not ASCII. Raises ValueError if other text
-        is not.
+        """The grammar's text, without its comments if these are not ASCII.
+
+        Raises ValueError if other text of the grammar is not ASCII.
         """
         text = self.text if self.text.isascii() else _COMMENT.sub("", self.text)
         if wrong := _NOT_ASCII.search(text):

@@ -49,10 +49,11 @@ _FEW: Final = 8
 
 
 class Rules(NamedTuple):
-    """The grammar, as arrays. columns: int64 [tables * terminals], the event of a token, or -1.
+    """The grammar, as arrays that the kernel reads.
 
-    The events of nodes follow the events of tokens, and then the events of parents. marks: the
-    bracket that a terminal is, or 0. closing: the bracket that closes each bracket.
+    columns: int64 [tables * terminals], the number of the event for a token, or -1. The numbers
+    for nodes follow those for tokens, and then come those for parents. marks: the bracket that a
+    terminal is, or 0. closing: the bracket that closes each bracket.
     """
 
     rules: Longs
@@ -67,7 +68,7 @@ class Rules(NamedTuple):
 
 
 class Work(NamedTuple):
-    """The stacks, and the log of events.
+    """What the kernel changes: its stacks, and the log of the events that it has written.
 
     kinds: int64, for each item its terminal, HOLE, or its table. starts, ends: for a token, its
     bytes; for a node, `starts` is its row. rows: int64 [tables], the number of rows. marks,
@@ -105,12 +106,12 @@ def nest(
     cut_from: int,
     record: int,
 ) -> int:
-    """Continue with the next tokens and steps, and return why the kernel stopped.
+    """Nest the nodes of the next tokens and steps, and return why the kernel stopped.
 
-    `end`: the first byte of the token after these, which is the place of a node without tokens.
-    The kernel stops with CUT after a record, if at least `cut_from` tokens have come since the
-    last cut. `record`: the table of the records; -1 if the items of the outermost list are the
-    records.
+    kinds, starts, ends, steps, before: a parse stream (`ParseStream`). `end`: the first byte of
+    the token after these, which is the place of a node without tokens. The kernel stops with CUT
+    after a record, if at least `cut_from` tokens have come since the last cut. `record`: the table
+    of the records; -1 if the items of the outermost list are the records.
     """
     rules, kept, columns = grammar.rules, grammar.kept, grammar.columns
     terminals, tables = grammar.sizes[TERMINALS], grammar.sizes[TABLES]
@@ -239,8 +240,9 @@ def nest(
 
 @entry_kernel
 def arrange(work: Work, at: Longs, first: Longs, second: Longs, third: Longs) -> int:
-    """Sort the log by event into the arrays. at: int64, the position of the first of each
-    event.
+    """Copy the log to `first`, `second` and `third`, sorted by the number of the event.
+
+    at: int64, where the first event of each number goes; this array is changed.
     """
     for index in range(work.state[EVENTS]):
         event = work.events[index]
@@ -253,7 +255,7 @@ def arrange(work: Work, at: Longs, first: Longs, second: Longs, third: Longs) ->
 
 @entry_kernel
 def copy_spans(buffer: Bytes, starts: Longs, ends: Longs, copied: Bytes) -> int:
-    """Copy spans of a buffer, one after the other."""
+    """Copy the spans buffer[start:end] to `copied`, one after another."""
     at = 0
     for span in range(len(starts)):
         for index in range(starts[span], ends[span]):

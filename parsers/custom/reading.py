@@ -36,10 +36,11 @@ _END: Final = ParseStream(np.empty(0, np.int16), _NONE, _NONE, np.empty(0, np.in
 
 @dataclass
 class Reading:
-    """One parse of a text.
+    """One parse of a text, which gives its columns.
 
-    conversions: how to convert terminals. text: the bytes of the current chunk. places: the places
-    of open brackets before this chunk.
+    conversions: how to convert terminals. builder: builds the rows of all tables. text: the bytes
+    of the current chunk. places: the places of the brackets that were opened before this chunk and
+    are still open.
     """
 
     grammar: Grammar
@@ -74,7 +75,7 @@ class Reading:
         return self.input if isinstance(self.input, Source) else self.input.source
 
     def _cut(self) -> Columns:
-        """Return the columns of the records so far, and begin the next chunk."""
+        """Return the columns of all records so far, and begin the next chunk."""
         text = self.text = self.text._replace(source=self._source)
         kinds, waiting = self.builder.waiting()
         events = self.builder.events
@@ -114,9 +115,10 @@ class Reading:
         return Values(lambda order: v.read_text(text, spans.take(order), compiled=compiled), owners)
 
     def _checked(self, kinds: Longs, waiting: Spans) -> dict[int, NDArray[Any]]:
-        """Return the columns of numbers in the chunk, by event.
+        """Return the columns of numbers in the chunk, by the number of their event.
 
-        Raises FormatError for the first wrong token.
+        kinds, waiting: the terminals and spans of tokens that are not in a row yet. Raises
+        FormatError for the first token that is not a number.
         """
         wrong, columns = list[v.Wrong](), dict[int, NDArray[Any]]()
         text, compiled = self.text, self.compiled
@@ -146,7 +148,11 @@ class Reading:
         return columns
 
     def _error(self, rejection: Rejection) -> FormatError:
-        """Return the error at which a parse ends: the syntax error, or a wrong token before it."""
+        """Return the error at which a parse ends.
+
+        It is the syntax error or, if a token before it cannot be converted, the error of this
+        token.
+        """
         self.text = self.text._replace(source=self._source)
         kinds, waiting = self.builder.waiting()
         try:
@@ -169,7 +175,7 @@ class Reading:
         return syntax_error(source, 0, whole, self.grammar.display_name, lambda _: None, place)
 
     def _place_marks(self, source: Source) -> None:
-        """Store the places of the innermost open brackets, before the bytes of the chunk are
+        """Store the places of the innermost open brackets, because the chunk's bytes will be
         dropped.
         """
         known, self.places = self.places, {}
@@ -181,7 +187,7 @@ class Reading:
 
 
 def _joined(pieces: list[Longs]) -> Longs:
-    """Return pieces joined to one array, int64, and empty the list."""
+    """Join arrays to one array, int64, and empty the list, to free its memory."""
     joined = np.concatenate(pieces, dtype=np.int64) if pieces else _NONE
     pieces.clear()
     return joined

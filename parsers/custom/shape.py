@@ -22,9 +22,7 @@ MANY: Final = 2
 
 
 class Mode(IntEnum):
-    """What a rule makes when it is reduced: only its children, a node, or a node unless it has one
-    child.
-    """
+    """What a rule makes: a node; only its children; or a node unless it has exactly one child."""
 
     CHILDREN = 0
     NODE = 1
@@ -32,18 +30,21 @@ class Mode(IntEnum):
 
 
 class Count(NamedTuple):
-    """The least and the greatest number of children with one name; `MANY` is two or more."""
+    """How many children with the same name a node has: at least, and at most.
+
+    `MANY` is two or more.
+    """
 
     least: int
     most: int
 
     def __add__(self, other: "Count") -> "Count":  # type: ignore[override]
-        """Return the number of children in two parts of a rule, one after the other."""
+        """Return the count for two consecutive parts of a rule, from the counts for each part."""
         least, most = self.least + other.least, self.most + other.most
         return Count(min(least, MANY), min(most, MANY))
 
     def __or__(self, other: "Count") -> "Count":
-        """Return the number of children if a node has either one part or the other."""
+        """Return the count for two alternatives of a rule, from the counts for each."""
         return Count(min(self.least, other.least), max(self.most, other.most))
 
 
@@ -75,7 +76,7 @@ class Shape:
         return tuple(dict.fromkeys(names))
 
     def mode(self, rule: Rule) -> Mode:
-        """Return what a rule makes when it is reduced."""
+        """Return what a rule makes in Lark's tree."""
         if rule.origin.name.startswith("_") and rule.origin.name not in self.lark.options.start:
             return Mode.CHILDREN
         return Mode.NODE_OR_CHILD if rule.options.expand1 and not rule.alias else Mode.NODE
@@ -116,20 +117,21 @@ class Shape:
         return frozenset(e.origin.name for e in self.rules if self.mode(e) != Mode.NODE)
 
     def is_kept(self, rule: Rule, symbol: Symbol) -> bool:
-        """Return whether a symbol of a rule can give children."""
+        """Return whether a symbol of a rule can become a child, or children, in Lark's tree."""
         filtered = symbol.is_term and getattr(symbol, "filter_out", False)
         return bool(rule.options.keep_all_tokens) or not filtered
 
     def lacks(self, rule: Rule) -> int:
-        """Return how many placeholders for absent children Lark adds to a rule; it counts them as
-        children.
+        """Return how many placeholders for absent children Lark adds to a rule.
+
+        To decide whether there is one child, Lark counts them as children.
         """
         has_placeholders = bool(self.lark.options.maybe_placeholders)
         return sum(rule.options.empty_indices or ()) if has_placeholders else 0
 
     @cached_property
     def children(self) -> dict[str, dict[str, Count]]:
-        """The children of each kind of node, with their counts."""
+        """For each kind of node, the names of its children, each with its count."""
         given = self._given()
         found: dict[str, dict[str, Count]] = {}
         for rule in self.rules:
@@ -179,9 +181,7 @@ class Shape:
         ]
 
     def _given(self) -> dict[str, dict[str, Count]]:
-        """Return the children that each symbol adds to its parent: the fewest and the most of each
-        name.
-        """
+        """Return which children each symbol adds to its parent, with their counts."""
         given: dict[str, dict[str, Count]] = {}
         while True:
             after: dict[str, dict[str, Count]] = {}
@@ -199,7 +199,11 @@ class Shape:
     def _inside(
         self, rule: Rule, given: Mapping[str, Mapping[str, Count]]
     ) -> dict[str, Count] | None:
-        """Return the children inside a rule; None if one of its symbols is not in `given` yet."""
+        """Return the children that a rule has, with their counts, from those that each symbol adds.
+
+        given: what each symbol adds, as far as known. Returns None if it lacks one of the rule's
+        symbols.
+        """
         total: dict[str, Count] = {}
         if lacks := min(self.lacks(rule), MANY):
             total[_PLACEHOLDER] = Count(lacks, lacks)
@@ -215,7 +219,10 @@ class Shape:
 
 
 def _becomes(mode: Mode, inside: Children, node: Children) -> Iterable[Children]:
-    """Return the alternatives of the children that a rule may add to its parent."""
+    """Return what a rule may add to its parent: one or two alternatives.
+
+    inside: the children of the rule. node: the node of the rule as a child.
+    """
     if mode == Mode.CHILDREN:
         return [inside]
     if mode == Mode.NODE:
@@ -230,11 +237,11 @@ def _becomes(mode: Mode, inside: Children, node: Children) -> Iterable[Children]
 
 
 def _is_one(inside: Children) -> bool:
-    """Return whether there is always exactly one child."""
+    """Return whether there is always exactly one child, whatever its name."""
     return [count for count in inside.values() if count.most] == [ONE]
 
 
 def _either(one: Children, other: Children) -> dict[str, Count]:
-    """Return the children of a node that has either one part or the other."""
+    """Return the counts of children for two alternatives, from the counts for each."""
     names = dict.fromkeys([*one, *other])
     return {name: one.get(name, NONE) | other.get(name, NONE) for name in names}

@@ -14,7 +14,7 @@ _NONE: Final = np.empty(0, np.int64)
 
 
 class Spans(NamedTuple):
-    """The first byte of each span, and the byte after its last byte: int64."""
+    """Spans of a text: int64, the first byte of each span, and the byte after its last."""
 
     starts: Longs
     ends: Longs
@@ -25,11 +25,10 @@ class Spans(NamedTuple):
 
 
 class Text(NamedTuple):
-    """The bytes of a text or of one chunk, and the bytes of the spans that are kept from earlier
-    chunks.
+    """The bytes of a chunk of a text, and of some spans of earlier chunks.
 
-    source: the chunk. starts: int64, sorted, the first byte of each kept span. held: the bytes of
-    the kept spans.
+    source: the chunk. starts: int64, sorted, the first byte of each of these spans. held: their
+    bytes.
     """
 
     source: Source
@@ -37,7 +36,7 @@ class Text(NamedTuple):
     held: Strings | None = None
 
     def find(self, spans: Spans) -> tuple[Bytes, Spans]:
-        """Return a buffer that contains the spans, and the places of the spans in it."""
+        """Return a buffer that contains all the spans, and the spans as indices of this buffer."""
         base, content = self.source.start, np.frombuffer(self.source.view, np.uint8)
         starts, ends = spans.starts - base, spans.ends - base
         before = np.flatnonzero(starts < 0)
@@ -49,7 +48,7 @@ class Text(NamedTuple):
         return np.concatenate([content, self.held.data]), Spans(starts, ends)
 
     def strings(self, spans: Spans, *, compiled: bool) -> Strings:
-        """Return the bytes of spans as a column."""
+        """Return the bytes of the spans as a column of strings."""
         buffer, (starts, ends) = self.find(spans)
         if not compiled:
             return Strings.from_spans(buffer, starts, ends)
@@ -59,5 +58,7 @@ class Text(NamedTuple):
         return Strings.unchecked(data=data, offsets=offsets, present=np.ones(len(starts), np.bool_))
 
     def moved(self, source: Source, spans: Spans, *, compiled: bool) -> "Text":
-        """Return the text with a later chunk, `source`; keep the bytes of the given spans."""
+        """Return the text at the next chunk, `source`, with the bytes of the given earlier
+        spans.
+        """
         return Text(source, spans.starts, self.strings(spans, compiled=compiled))

@@ -45,7 +45,10 @@ def error_of(text: Text, wrong: Wrong) -> FormatError:
 def first_wrong(
     text: Text, name: str, what: Conversion, spans: Spans, *, compiled: bool
 ) -> Wrong | None:
-    """Return the first token of a terminal that cannot be converted, or None."""
+    """Return the first token of a terminal that cannot be converted, or None.
+
+    name: the terminal. what: how to convert it. spans: its tokens.
+    """
     if what.dtype is not None:
         return read_numbers(text, name, what, spans, compiled=compiled)[1]
     row = first_wrong_text(text.strings(spans, compiled=compiled))
@@ -62,8 +65,9 @@ def read_text(text: Text, spans: Spans, *, compiled: bool) -> Strings:
 def read_numbers(
     text: Text, name: str, what: Conversion, spans: Spans, *, compiled: bool
 ) -> tuple[NDArray[Any], Wrong | None]:
-    """Return tokens as correctly rounded numbers, and the first token that is not a number, or
-    None.
+    """Return the tokens of a terminal as numbers, and the first that is not a number, or None.
+
+    name: the terminal. what: how to convert it. spans: its tokens. Decimals are correctly rounded.
     """
     assert what.dtype is not None
     buffer, (starts, ends) = text.find(spans)
@@ -87,7 +91,10 @@ def read_numbers(
 def _converted(
     buffer: Bytes, starts: Longs, ends: Longs, dtype: np.dtype[Any], *, compiled: bool
 ) -> tuple[NDArray[Any], Longs]:
-    """Return the numbers, and the indices of tokens that the kernel cannot convert."""
+    """Convert the tokens buffer[start:end] to numbers of a dtype.
+
+    Also return the indices of tokens that the kernel cannot convert.
+    """
     count = len(starts)
     hard = np.zeros(count, np.int64)
     if dtype == np.float64:
@@ -109,8 +116,9 @@ def _converted(
 
 
 def _without_digits(buffer: Bytes, starts: Longs, ends: Longs) -> Longs:
-    """Return the tokens without a digit at their start; a sign and a point may precede this
-    digit.
+    """Return the indices of tokens that do not start as numbers do.
+
+    A number starts with a digit, before which a sign and a point are allowed.
     """
     first = buffer[starts]
     found = np.flatnonzero((first < _ZERO) | (first > _NINE))
@@ -122,7 +130,7 @@ def _without_digits(buffer: Bytes, starts: Longs, ends: Longs) -> Longs:
 
 
 def _why_wrong(numeral: bytes, dtype: np.dtype[Any]) -> str | None:
-    """Return why a numeral has no value in a dtype; None if it has a value."""
+    """Return why a numeral cannot be stored in a dtype; None if it can."""
     if dtype.kind == "f":
         try:
             float(numeral)

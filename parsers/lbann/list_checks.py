@@ -52,11 +52,10 @@ def hint(unexpected: Unexpected) -> str | None:
 
 
 def with_file_count(error: FormatError, header: Header | None, source: Source) -> FormatError:
-    """Return the error of a list, with an error about the number of files added in the order of
-    the text.
+    """Return the error of a list; if the header also has a wrong number of files, both errors.
 
-    A line with a syntax error may be a file or, for example, a comment. So the header may count
-    such lines as files or not.
+    They are in the order of the text. A line with a syntax error may be a file or, for example, a
+    comment. So the header may count such lines as files or not.
     """
     if header is None or error.findings.stopped:
         return error
@@ -79,7 +78,10 @@ def _count_lines(header: Header, source: Source) -> int:
 
 
 def check_counts(header: Header, kind: Kind, files: int, source: Source) -> None:
-    """Check the number of files. kind: the type that the reader assumes for the list."""
+    """Raise FormatError if the header has a wrong number of files.
+
+    kind: the type that the reader assumes for the list. files: how many files the list has.
+    """
     _check_file_count(header, files, source)
     if kind.is_single and not header.kind.is_single:
         _check_included(header, files, source)
@@ -102,8 +104,9 @@ def _check_file_count(header: Header, count: int, source: Source) -> None:
 
 
 def _check_included(header: Header, count: int, source: Source) -> None:
-    """Check the number of included samples for the image reader, which reads each file as a
-    sample.
+    """Check the header's number of samples for the image reader, to which each file is one sample.
+
+    count: how many files the list has.
     """
     declared = header.counts["included"]
     if declared == count:

@@ -13,7 +13,7 @@ Bytes = NDArray[np.uint8]
 
 
 class Verdict(IntEnum):
-    """The result of reading the ranges of records: valid, or the kind of error."""
+    """What `read_ranges` returns: that the ranges are valid, or what is wrong."""
 
     VALID = 0
     NOT_A_NUMBER = 1
@@ -24,9 +24,7 @@ class Verdict(IntEnum):
 
 
 class Note(IntEnum):
-    """An unexpected way in which LBANN reads an id; each id has a byte, and each way is a bit in
-    it.
-    """
+    """An unexpected way in which LBANN reads an id; the notes on an id are bits of a byte."""
 
     NO_BEGIN = 1
     DOWN = 2
@@ -45,7 +43,10 @@ _PRIME: Final = 8191
 def copy_words(
     buffer: Bytes, starts: Ints, ends: Ints, data: Bytes, offsets: Ints, hashes: Ints
 ) -> None:
-    """Copy words into `data`, one after the other; fill their offsets and hashes."""
+    """Copy the words buffer[start:end] to `data`, one after another.
+
+    Fills `offsets` with where each begins there, and `hashes` with a hash of each word.
+    """
     at = 0
     offsets[0] = 0
     for word in range(len(starts)):
@@ -61,10 +62,10 @@ def copy_words(
 
 @kernel
 def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
-    """Read an integer with an optional sign into `out`, and return the index after it.
+    """Read the integer at index `start`, which may have a sign; return the index after it.
 
-    If there are no digits, return -1 and set `out` to 0. For a number of more than 63 bits, return
-    -1 and set `out` to 1.
+    The integer is stored in `out`. If there are no digits, return -1 and set `out` to 0. For a
+    number of more than 63 bits, return -1 and set `out` to 1.
     """
     at = start
     negative = at < end and buffer[at] == 45
@@ -87,10 +88,10 @@ def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
 
 @kernel
 def add_span(first: Ints, last: Ints, spans: int, begin: int, low: int, high: int) -> int:
-    """Add the range `low` to `high` to the spans of a record; return the number of all spans.
+    """Add the range `low` to `high` to a record, as a span; return how many spans there are now.
 
-    begin: the index of the record's first span. A range that continues the last span is joined to
-    it.
+    first, last: the spans of all records; `spans` of them are filled. begin: the index of the
+    record's first span. A range that continues the last span is joined to it.
     """
     if high < low:
         return spans
@@ -117,9 +118,10 @@ def read_ranges(
 ) -> Verdict:
     """Read the ids of records as LBANN does (get_samples_per_file).
 
-    offsets: the offsets of each record's words. Fills `first` and `last` with the spans,
-    `span_offsets` with the offsets of each record's spans, `counts` with the number of ids of each
-    record, and `notes` with the notes on each word. state: the current word, and room for a number.
+    starts, ends: the words that are ids. offsets: where the words of each record begin among them.
+    Fills `first` and `last` with the spans of ids, `span_offsets` with where each record's spans
+    begin, `counts` with the number of ids of each record, and `notes` with the notes on each word.
+    state: the current word, and room for a number.
     """
     spans = 0
     span_offsets[0] = 0

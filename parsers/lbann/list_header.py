@@ -16,7 +16,10 @@ LINES: Final = ("type", "count", "base directory", "label file")
 
 
 class Header(NamedTuple):
-    """The content of the header. spans: the spans of the counts in line 2."""
+    """The content of the header of a list.
+
+    counts: the numbers in line 2, by name. spans: where each of them is in the text.
+    """
 
     kind: Kind
     counts: dict[str, int]
@@ -26,15 +29,13 @@ class Header(NamedTuple):
 
     @property
     def totals(self) -> Totals | None:
-        """The numbers of samples in line 2; None for a type of list whose line 2 has none."""
+        """The numbers of samples that line 2 gives; None for a type of list that gives none."""
         if self.kind.is_single:
             return None
         return Totals(self.counts["included"], self.counts.get("excluded", 0))
 
     def place(self, count: str, source: Source) -> Place:
-        """Return the place of a count in line 2; if it is missing, the place of the whole
-        source.
-        """
+        """Return the place of the number `count` in line 2; without it, the place of the source."""
         if count not in self.spans:
             return Place(source.name)
         return Place.in_text(source, self.spans[count])
@@ -70,7 +71,10 @@ def header_of(words: Words, stream: ParseStream) -> Header:
 
 
 def _counts(words: Words, kind: Kind, line: range) -> tuple[dict[str, int], dict[str, Span]]:
-    """Return the counts of line 2, and their spans, by name; a missing count is 0."""
+    """Return the numbers in line 2, and their spans, by name; a missing number is 0.
+
+    line: the indices of the line's words.
+    """
     names = count_names(kind)
     numbers = words.is_a("NUMBER", among=np.array(line, np.int64)).tolist()
     found = [word for word, is_number in zip(line, numbers, strict=True) if is_number]
@@ -90,7 +94,10 @@ def _counts(words: Words, kind: Kind, line: range) -> tuple[dict[str, int], dict
 
 
 def _check_length(words: Words, name: str, line: range) -> None:
-    """Raise FormatError for an empty header line; LBANN accepts a line of white space."""
+    """Raise FormatError for an empty line of the header; LBANN accepts a line of white space.
+
+    name: what the line should have. line: the indices of its words.
+    """
     data = words.source.data
     at = min(int(words.ends[line.start - 1]), len(data))
     if not line and data[at : at + 1] in (b"", b"\n"):

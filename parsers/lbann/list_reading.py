@@ -37,7 +37,10 @@ COMPARED_BYTES: Final = 1 << 16
 
 
 class _Chunk(NamedTuple):
-    """The records of a chunk, the offsets of their files' names, and the findings."""
+    """The records of a chunk of a list, and what was found in it.
+
+    starts: where the name of each record's file begins in the text.
+    """
 
     samples: SampleList
     starts: Longs
@@ -46,11 +49,12 @@ class _Chunk(NamedTuple):
 
 @dataclass
 class Reading:
-    """A list that is read in chunks of records; with a `window`, its text arrives in blocks.
+    """Reads a list in chunks of records.
 
-    ids: the type of the ids; None until it is known. header_source: the text with the header.
-    files, included, excluded: how many files and samples have been read. is_read: whether all
-    records have been read.
+    window: gives the chunks of a text that is still being read; if None, `source` is the whole
+    text. ids: the type of the ids; None until it is known. header_source: the text with the
+    header. files, included, excluded: how many files and samples have been read. is_read: whether
+    all records have been read.
     """
 
     source: Source
@@ -85,11 +89,11 @@ class Reading:
     def chunks(
         self, begin: int, findings: Findings, is_divided: bool = False
     ) -> Iterator[SampleList]:
-        """Yield the records of each chunk of the text from the byte `begin` on; check all files.
+        """Yield the records of the list in chunks, from the byte `begin` of the text on.
 
-        A chunk has the totals in the header. is_divided: whether several threads may read a large
-        text. Raises FormatError for a list on which LBANN fails; for a whole text, the error has
-        the later errors, too.
+        At the end, check what concerns all files. Each chunk has the totals of the header.
+        is_divided: whether several threads may read a large text. Raises FormatError for a list on
+        which LBANN fails; for a whole text, the error has the later errors, too.
         """
         chunks = self.grammar.results(
             self.text,
@@ -121,11 +125,13 @@ class Reading:
         self.end(findings)
 
     def ahead(self, stream: ParseStream) -> _Chunk | None:
-        """Return the records of a chunk, for use in a thread; the type of ids must be known."""
+        """Return the records of a later chunk, for use in a thread; None if the type of ids is
+        unknown.
+        """
         return None if self.ids is None else replace(self).chunk(stream, Findings())
 
     def begin(self, stream: ParseStream, findings: Findings) -> None:
-        """Read the header in the first chunk."""
+        """Read the header, which is in the first chunk."""
         words = self.words(stream, findings)
         self.header, self.header_source = header_of(words, stream), self.source
         self.kind, self.label_file = _as_read(self.header, self.reader, words)
@@ -155,11 +161,11 @@ class Reading:
         return _Chunk(samples, words.starts[records.names], findings)
 
     def guess(self, words: Words, records: Records) -> str | None:
-        """Return the probable type of the ids, or None if there have been no ids yet."""
+        """Return the probable type of the ids; None if no record so far has ids."""
         return _guess_ids(words, records) if self.reader is None else "text"
 
     def check(self, stream: ParseStream) -> None:
-        """Check a chunk that follows an error: raise FormatError for a further error.
+        """Check a chunk after an earlier error: raise FormatError if it has an error, too.
 
         Other findings are dropped.
         """
@@ -167,7 +173,7 @@ class Reading:
             self.chunk(stream, Findings())
 
     def count(self, chunk: _Chunk) -> None:
-        """Add the files and samples of a chunk to the numbers so far."""
+        """Add the files and samples of a chunk to the totals."""
         samples = chunk.samples
         self.files += len(samples.name)
         self.included += _sum(samples.included)
@@ -175,7 +181,7 @@ class Reading:
         self.repeated.add(samples, chunk.starts, self.source)
 
     def end(self, findings: Findings) -> None:
-        """Check the numbers in the header, and whether a file is named twice."""
+        """After all records, check the numbers in the header, and whether a file is named twice."""
         self.is_read = True
         assert self.header is not None  # as the grammar requires one
         assert self.header_source is not None
@@ -197,7 +203,10 @@ def _sum(counts: Counts) -> int:
 
 
 def _as_read(header: Header, reader: Reader | None, words: Words) -> tuple[Kind, bytes | None]:
-    """Return the type that a reader assumes for the list, and the path of the label file."""
+    """Return what type of list the reader takes this list for, and the path of the label file.
+
+    The path is None if that type has no label file.
+    """
     kind = header.kind if reader is None else reader.kind_of(header.kind)
     if kind is not header.kind:
         words.report("lbann-other-type", [1], reader=reader, kind=header.kind, other=kind)
@@ -208,7 +217,7 @@ def _as_read(header: Header, reader: Reader | None, words: Words) -> tuple[Kind,
 
 
 def _guess_ids(words: Words, records: Records) -> str | None:
-    """Return the probable type of the ids, "text" or "integer", or None if there are no ids.
+    """Return the probable type of the ids, "text" or "integer"; None if there are no ids.
 
     The first records of the text decide; if they have no ids, the first record with ids decides.
     """

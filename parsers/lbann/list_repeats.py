@@ -20,9 +20,10 @@ _SIDES: Final = ("left", "right")
 
 
 class RepeatedFiles:
-    """The names of the files so far, as hashes; `findings` has a finding for each repeated name.
+    """Remembers the files of a list, and finds the names that occur again.
 
-    error: the error for the first file that is repeated with another number of samples.
+    `findings` has a finding for each repeated name. `error`: the error for the first file that is
+    repeated with another number of samples.
     """
 
     def __init__(self) -> None:
@@ -38,7 +39,7 @@ class RepeatedFiles:
         self._again: dict[bytes, int] = {}
 
     def add(self, samples: SampleList, starts: Longs, source: Source) -> None:
-        """Add the files of a chunk. starts: the offsets of their names in the source."""
+        """Add the files of a chunk; `starts`: where their names begin in the source."""
         if samples.kind.is_single or self.error is not None:
             return
         begin, self._count = self._count, self._count + len(samples.name)
@@ -76,7 +77,10 @@ class RepeatedFiles:
         )
 
     def _candidates(self, names: Strings, begin: int) -> Longs:
-        """Add names; return, in order, the rows of the names whose hash an earlier name has."""
+        """Add the names of a chunk; return the rows of those that may have occurred before.
+
+        Their hash is that of an earlier name. begin: the number of the chunk's first file.
+        """
         hashes = np.fromiter(map(hash, names), np.int64, len(names))
         self._others.add(np.fromiter(map(_other_hash, names), np.int64, len(names)))
         order = np.argsort(hashes, kind="stable")

@@ -23,9 +23,10 @@ def render(samples: SampleList, *, findings: Findings | None = None, expand: boo
 
 
 def rendered(models: Iterable[SampleList], *, expand: bool = False) -> Iterator[bytes]:
-    """Yield the text of a list, with the correct totals. models: its chunks, which are read twice.
+    """Yield the text of a list that comes in chunks; the header has the totals of all chunks.
 
-    expand: write each number of a range, not `first ... last`.
+    models: the chunks, which are read twice. expand: write each number of a range, not `first ...
+    last`.
     """
     totals, header = {"included": 0, "excluded": 0, "files": 0}, b""
     for samples in models:
@@ -46,7 +47,7 @@ def rendered(models: Iterable[SampleList], *, expand: bool = False) -> Iterator[
 
 
 def _header(samples: SampleList) -> bytes:
-    """Return the lines of the header from line 3 on."""
+    """Return the text of the header from its third line on."""
     if samples.label_file is None:
         return samples.directory
     return samples.directory + b"\n" + (samples.label_file or b" ")  # LBANN refuses an empty line
@@ -55,7 +56,10 @@ def _header(samples: SampleList) -> bytes:
 def _records(
     samples: SampleList, counts: list[Counts], files: slice, expand: bool
 ) -> Iterator[bytes]:
-    """Yield the lines of the given files. counts: the counts of samples for all files."""
+    """Yield the lines for some files, given by the slice `files`.
+
+    counts: the columns of numbers that follow the name in each line, for all files.
+    """
     names = samples.name[files]
     if samples.kind.is_single:
         yield from (name or b"" for name in names)

@@ -67,14 +67,14 @@ class Words(Tokens):
         return Strings.unchecked(data=data, offsets=offsets, present=present), hashes
 
     def spans(self, words: Ints) -> tuple[Ints, Ints]:
-        """Return where the given words begin and end in the buffer."""
+        """Return where each of the given words begins and ends in the buffer."""
         return self.starts[words] - self.base, self.ends[words] - self.base
 
     def counts(self, words: Ints) -> tuple[Counts, Ints]:
-        """Return the numbers in words as C++ reads them, modulo 2**64, and the indices of negative
-        numbers.
+        """Return the given words as numbers, as C++ reads them: modulo 2**64.
 
-        Raises FormatError for a number beyond 64 bits.
+        Also return the indices of those with a minus sign. Raises FormatError for a number beyond
+        64 bits.
         """
         values, hard = np.empty(words.size, np.int64), np.empty(words.size, np.int64)
         kinds, role = np.zeros(words.size, np.int16), np.array([INTEGER])
@@ -95,7 +95,9 @@ class Words(Tokens):
         return found, np.flatnonzero(is_negative)
 
     def report(self, code: str, words: ArrayLike, **values: object) -> None:
-        """Add a finding for each of the given words. values: the values for the message."""
+        """Add a finding with this code for each of the given words; values: words for its
+        message.
+        """
         self.findings.add_each(
             np.asarray(words, np.int64).tolist(),
             lambda word: finding_at(

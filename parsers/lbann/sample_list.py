@@ -70,7 +70,7 @@ def stream(
     ids: str | None = None,
     reader: str | None = None,
 ) -> Iterator[SampleList]:
-    """Parse a list in chunks: yield one or more lists with the files of chunks.
+    """Parse a list in chunks: yield one or more lists, each with the files of a chunk.
 
     Joined, they equal the result of `parse`, with the same findings; but for a large text only the
     first error is raised. A list is read as a whole if its first 64 kB do not show that ids are
@@ -94,7 +94,10 @@ def _reader(name: str | None) -> Reader | None:
 
 
 def _has_text_ids(head: Source, how: tuple[Reader | None, str | None, Limits, Engine]) -> bool:
-    """Return whether the beginning of a text shows that its ids are text."""
+    """Return whether the beginning of a text shows that its ids are text, not integers.
+
+    how: the reader, the option `ids`, the limits and the engine.
+    """
     end = head.data.rfind(_LINE_END, COMPARED_BYTES) + 1
     whole = Reading(Source(head.name, head.data[:end]), *how)
     if how[0] is not None:

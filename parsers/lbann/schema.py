@@ -44,7 +44,7 @@ def parse(
 
 
 class _Reader:
-    """Builds nodes and values from a YAML tree; the content of an alias is built again."""
+    """Makes the values of a schema from a YAML tree; each use of an alias makes them again."""
 
     def __init__(self, source: Source, limits: Limits, findings: Findings) -> None:
         self._source = source
@@ -110,7 +110,9 @@ class _Reader:
         return directives
 
     def _pairs(self, item: tree.Node) -> Iterator[tuple[str, Span | None, tree.Node]]:
-        """Yield each member of a mapping: its name, the span of the name, and the content."""
+        """Yield each member of a mapping: its name, where the name is in the text, and the
+        content.
+        """
         seen: set[str] = set()
         for text, member in item.members.items():
             self._visit(member.name, member.style, 0)

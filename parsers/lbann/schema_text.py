@@ -134,7 +134,10 @@ def _parsed(text: bytes) -> Schema | None:
 
 
 def _changed(text: bytes, old: Node, new: Node) -> bytes | None:
-    """Return the text of the tree `old`, changed to the tree `new`; None if that fails."""
+    """Return the text of the tree `old`, changed so that it is the text of `new`.
+
+    Returns None if that fails.
+    """
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True
     yaml.width = 2**20

@@ -37,8 +37,10 @@ def canonical(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "aut
 
 @dataclass
 class _Open:
-    """An open bracket: its token, its size in bytes as one line, and whether an object is in
-    it.
+    """An open bracket of a JSON text, while the text is laid out.
+
+    token: its index. size: how many bytes it would take on one line. has_object: whether it
+    contains an object.
     """
 
     token: int
@@ -47,7 +49,10 @@ class _Open:
 
 
 def _tall(kinds: Sequence[str], widths: Sequence[int]) -> set[int]:
-    """Return the opening brackets, as tokens, of the lists and objects that take several lines."""
+    """Return the lists and objects that take several lines, by the index of their opening bracket.
+
+    kinds: the terminal of each token. widths: the number of bytes of each token.
+    """
     tall, opened = set[int](), [_Open(-1)]
     for at, (kind, width) in enumerate(zip(kinds, widths, strict=True)):
         if kind in _OPEN:
@@ -64,7 +69,10 @@ def _tall(kinds: Sequence[str], widths: Sequence[int]) -> set[int]:
 
 
 def _gaps(kinds: Sequence[str], tall: set[int]) -> list[int]:
-    """Return the code of the gap before each token."""
+    """Return the code of the gap before each token, as `Spacing` uses it.
+
+    kinds: the terminal of each token. tall: the opening brackets of what takes several lines.
+    """
     gaps, opened = list[int](), [False]
     for at, kind in enumerate(kinds):
         before = kinds[at - 1] if at else ""

@@ -43,7 +43,9 @@ def canonical(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "aut
 
 
 class _Row(NamedTuple):
-    """A token or a comment: its characters, and the code of the gap before it."""
+    """A token or a comment: where its characters start and end, and the code of the gap before
+    it.
+    """
 
     start: int
     end: int
@@ -58,8 +60,8 @@ class _Blocks:
         self.before: list[int] = []  # those at the last token
 
     def indent(self, column: int) -> int:
-        """Return the indentation of a comment: the indentation of the innermost block around its
-        column.
+        """Return how far to indent a comment in this column: as the innermost block that
+        contains it.
         """
         levels = [bisect_right(each, column) for each in (self.columns, self.before)]
         return 2 * max(max(levels) - 1, 0)
@@ -97,7 +99,7 @@ def _rows(text: str) -> Iterator[_Row]:
 
 
 def _comments(text: str, start: int, stop: int, blocks: _Blocks) -> Iterator[_Row]:
-    """Yield the comments between two tokens."""
+    """Yield the comments in `text[start:stop]`, which is between two tokens."""
     for match in _COMMENT.finditer(text, start, stop):
         begin = max(text.rfind("\n", 0, match.start()), text.rfind("\r", 0, match.start())) + 1
         if begin <= start and start > 0:
@@ -108,7 +110,10 @@ def _comments(text: str, start: int, stop: int, blocks: _Blocks) -> Iterator[_Ro
 
 
 def _between(last: tokens.Token | None, token: tokens.Token, *, has_gap: bool) -> int:
-    """Return the code of the gap between two tokens in a line."""
+    """Return the code of the gap between two tokens in the same line.
+
+    has_gap: whether the text has white space there.
+    """
     if isinstance(token, tokens.ValueToken):
         return SPACE if has_gap and isinstance(last, tokens.AliasToken) else NONE
     if isinstance(last, tokens.ValueToken):

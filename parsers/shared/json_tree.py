@@ -77,8 +77,9 @@ def parse(
 
 
 def tokens(source: Source, limits: Limits, findings: Findings, engine: Engine) -> ParseStream:
-    """Return the tokens of a JSON text. Raises FormatError for a syntax error, LimitError for a
-    large text.
+    """Return the tokens of a JSON text.
+
+    Raises FormatError for a syntax error, LimitError for a text that is too large.
     """
     check_size(source, limits, "JSON")
     begin = len(_BOM) if source.data.startswith(_BOM) else 0
@@ -168,7 +169,9 @@ class _Builder:
         return unescaped
 
     def _number(self, span: Span) -> int | float:
-        """Return the value of a number token: an int if it is an integer of at most 64 bits."""
+        """Return the value of a number: an int if it is an integer of at most 64 bits, else a
+        float.
+        """
         raw = self.source.data[span.start : span.end]
         if len(raw) <= _LONGEST and raw.lstrip(b"-").isdigit() and (whole := int(raw)) in INT64:
             return whole
@@ -217,7 +220,7 @@ def _hint(unexpected: Unexpected) -> str | None:
 
 
 def _string_hint(text: bytes) -> str | None:
-    """Return a hint for the string at the beginning of a text, or None if it is valid."""
+    """Return a hint about the string with which `text` begins; None if the string is valid."""
     try:
         json.JSONDecoder().raw_decode(text.decode("latin-1"))
     except json.JSONDecodeError as error:

@@ -41,9 +41,7 @@ def unit_rows(rows: Ragged[np.int32]) -> list[bytes]:
 
 
 def _distinct(values: Floats) -> tuple[list[bytes], Longs]:
-    """Return the texts of the distinct numbers, and for each number the index of its text: int64
-    [n].
-    """
+    """Return the texts of the distinct numbers, and the index of each number's text: int64 [n]."""
     if is_constant(values):
         return _texts(values[:1]), np.zeros(values.size, np.int64)
     patterns, codes = _unique(values.view(np.uint32))
@@ -67,7 +65,7 @@ def _texts(values: Floats) -> list[bytes]:
 
 
 def _text(text: str) -> str:
-    """Convert the text that NumPy makes of a number to the text that exset writes."""
+    """Return a number as exset writes it, given how NumPy writes it."""
     if text in _WORDS:
         return _WORDS[text]
     if "e" not in text:
@@ -86,7 +84,11 @@ def _text(text: str) -> str:
 
 
 def _rows(table: list[bytes], codes: NDArray[np.intp], offsets: Longs) -> list[bytes]:
-    """Return each row as one text: it joins table[code] for all its codes."""
+    """Return each row of numbers as one text.
+
+    table: the texts of the distinct numbers. codes: the index of each number's text. offsets:
+    where the numbers of each row begin, and the end.
+    """
     if not table:
         return [b""] * (offsets.size - 1)
     texts = np.array(table, "S")

@@ -70,10 +70,11 @@ _HIGH, _LOW = _powers()
 
 @kernel
 def _scaled(high: int, low: int, n: int) -> int:
-    """Return a power of ten times n, divided by 2 ** 64, rounded to odd: the last bit is 1 if
-    inexact.
+    """Return a power of ten times n, divided by 2 ** 64 and rounded to odd.
 
-    Rounding to odd keeps all comparisons correct (Schubfach, section 9.4; n is below 2 ** 31).
+    high, low: the upper and the lower 32 bits of the power. Rounded to odd means: if the result is
+    inexact, its last bit is 1. This keeps all comparisons correct (Schubfach, section 9.4). n is
+    below 2 ** 31.
     """
     middle = high * n + ((low * n) >> 32)
     return (middle >> 32) | ((middle & _HALF) > 1)
@@ -81,10 +82,10 @@ def _scaled(high: int, low: int, n: int) -> int:
 
 @kernel
 def shortest(bits: int) -> tuple[int, int]:
-    """Return the shortest decimal of a finite binary32 number other than zero, without the sign.
+    """Return the shortest decimal of a finite binary32 number, without its sign.
 
-    bits: the bits of the number. Returns (digits, power) for digits * 10 ** power, the nearest of
-    the shortest decimals; digits has no trailing zeros.
+    bits: the bits of the number, which must not be zero. Returns (digits, power) for digits * 10
+    ** power, which is the nearest of the shortest decimals; digits has no trailing zeros.
     """
     fraction, exponent = bits & 0x7FFFFF, (bits >> 23) & 0xFF
     c, q = (fraction | 0x800000, exponent - 150) if exponent else (fraction, -149)
@@ -105,10 +106,9 @@ def shortest(bits: int) -> tuple[int, int]:
 
 @inline_kernel
 def nearest(value: int, lower: int, upper: int, k: int) -> tuple[int, int]:
-    """Return the shortest decimal between two ends, nearest to a value: (digits, power).
+    """Return the shortest decimal from `lower` to `upper`, nearest to `value`: (digits, power).
 
-    The ends belong to the interval. All three are four times a number of units of 10 ** k, rounded
-    to odd.
+    All three are in units of 10 ** k, multiplied by four and rounded to odd.
     """
     digits = value >> 2
     if digits >= 10:
@@ -125,7 +125,7 @@ def nearest(value: int, lower: int, upper: int, k: int) -> tuple[int, int]:
 
 @kernel
 def trimmed(digits: int, power: int) -> tuple[int, int]:
-    """Return digits * 10 ** power without zeros at the end of the digits."""
+    """Return the same decimal, digits * 10 ** power, without zeros at the end of the digits."""
     while digits % 10000 == 0:
         digits //= 10000
         power += 4
@@ -155,7 +155,7 @@ def _count(digits: int) -> int:
 
 @kernel
 def _put_digits(out: Bytes, at: int, digits: int, count: int) -> int:
-    """Write the last `count` digits of an integer, two at a time."""
+    """Write the last `count` digits of an integer to `out`, from index `at` on."""
     place = at + count
     while place - at >= 2:
         rest = digits // 100
@@ -172,7 +172,7 @@ def _put_digits(out: Bytes, at: int, digits: int, count: int) -> int:
 
 @kernel
 def put_integer(out: Bytes, at: int, number: int) -> int:
-    """Write an integer of less than 64 bits."""
+    """Write an integer of less than 64 bits, with its sign, to `out` from index `at` on."""
     if number < 0:
         out[at] = _MINUS
         at += 1
@@ -186,7 +186,10 @@ def put_integer(out: Bytes, at: int, number: int) -> int:
 
 @inline_kernel
 def put_real(out: Bytes, at: int, bits: int) -> int:
-    """Write a binary32 number, given by its bits: -0 as `-0`, NaN as `-`, infinity as `1e999`."""
+    """Write a binary32 number, given by its bits, to `out` from index `at` on.
+
+    -0 is `-0`, NaN is `-`, infinity is `1e999`.
+    """
     out[at] = _MINUS
     begin = at + (bits < 0)
     end = _put_few_digits(out, begin, bits & 0x7FFFFFFF)
@@ -195,7 +198,7 @@ def put_real(out: Bytes, at: int, bits: int) -> int:
 
 @kernel
 def _put_any(out: Bytes, at: int, bits: int) -> int:
-    """Do as `put_real`, but slower for a number of few digits."""
+    """Write any number as `put_real` does; this is slower if the number has few digits."""
     magnitude = bits & 0x7FFFFFFF
     if bits != magnitude and magnitude <= 0x7F800000:
         out[at] = _MINUS
@@ -216,7 +219,10 @@ def _put_any(out: Bytes, at: int, bits: int) -> int:
 
 @kernel
 def put_decimal(out: Bytes, at: int, digits: int, power: int) -> int:
-    """Write digits * 10 ** power, with an exponent if it is below 1e-4, or 1e10 or more."""
+    """Write digits * 10 ** power to `out`, from index `at` on.
+
+    It has an exponent if it is below 1e-4, or 1e10 or more.
+    """
     count = _count(digits)
     exponent = count + power - 1
     if exponent < _LEAST_POSITIONAL or exponent > _MOST_POSITIONAL:
@@ -238,12 +244,12 @@ def put_decimal(out: Bytes, at: int, digits: int, power: int) -> int:
 
 @inline_kernel
 def _put_few_digits(out: Bytes, at: int, bits: int) -> int:
-    """Write a number from 2 ** -13 to below 2 ** 19 with six digits or fewer, if they are enough.
+    """Write a binary32 number as a decimal of at most six digits, if this is the same number.
 
-    Returns `at` if they are not enough. If they are enough, the result is the shortest decimal,
-    because different decimals of six digits are different numbers. Rounding twice is exact here:
-    no quotient of these sizes is so close to the middle between two numbers without being the
-    middle.
+    The number is from 2 ** -13 to below 2 ** 19. Returns `at`, and writes nothing, if six digits
+    are not enough. If they are enough, the result is the shortest decimal, because different
+    decimals of six digits are different numbers. Rounding twice is exact here: no quotient of
+    these sizes is so close to the middle between two numbers without being the middle.
     """
     exponent = bits >> 23
     if not _LEAST_FEW <= exponent < _MOST_FEW:
@@ -275,7 +281,7 @@ def _put_few_digits(out: Bytes, at: int, bits: int) -> int:
 
 @inline_kernel
 def _put_word(out: Bytes, at: int, word: int) -> None:
-    """Write eight bytes, the lowest first. The compiler stores them at once."""
+    """Write the eight bytes of `word`, the lowest first. The compiler stores them at once."""
     eight = out[at : at + 8]
     for i in range(8):
         eight[i] = (word >> (8 * i)) & 255
@@ -294,9 +300,7 @@ def _put_scientific(out: Bytes, at: int, digits: int, count: int, exponent: int)
 
 @kernel
 def put_reals(out: Bytes, at: int, bits: Ints, start: int, end: int) -> int:
-    """Write the numbers `start` to `end` - 1 of a column of bits, with a space before each
-    number.
-    """
+    """Write the numbers bits[start:end], each given by its bits and preceded by a space."""
     skipped = 0  # after a number of many digits, the next ones probably have many, too
     for i in range(start, end):
         out[at] = ord(" ")

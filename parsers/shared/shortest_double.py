@@ -28,7 +28,10 @@ _MOST_POWER: Final = 324
 
 
 def _powers() -> Longs:
-    """Return the first 150 bits of each power 10 ** k, rounded up: its limbs, the lowest first."""
+    """Return the first 150 bits of each power 10 ** k, rounded up.
+
+    They are in limbs of 30 bits, the lowest first.
+    """
     limbs = []
     for k in range(_LEAST_POWER, _MOST_POWER + 1):
         shift = _LIMB * _LIMBS - 1 - log2_of_power(k)
@@ -43,9 +46,11 @@ _POWERS: Final = _powers()
 
 @inline_kernel
 def _scaled_double(at: int, n: int) -> int:
-    """Return the power at `at` times n, divided by 2 ** 150, rounded to odd; n is below 2 ** 60.
+    """Return a power of ten times n, divided by 2 ** 150 and rounded to odd.
 
-    A power is rounded up, so that a product that is exact has a fraction below 2 ** -90.
+    at: the index of the power. n is below 2 ** 60. Rounded to odd means: if the result is inexact,
+    its last bit is 1. A power is rounded up, so that a product that is exact has a fraction below
+    2 ** -90.
     """
     low, high = n & _MASK, n >> _LIMB
     zeroth, first, second = _POWERS[at], _POWERS[at + 1], _POWERS[at + 2]
@@ -63,7 +68,7 @@ def _scaled_double(at: int, n: int) -> int:
 
 @kernel
 def shortest_double(bits: int) -> tuple[int, int]:
-    """Return the shortest decimal of a finite binary64 number, as `shortest` does for binary32."""
+    """Return the shortest decimal of a finite binary64 number; see `shortest` for the result."""
     fraction, exponent = bits & _FRACTION, bits >> 52
     c, q = (fraction | (_FRACTION + 1), exponent - 1075) if exponent else (fraction, -1074)
     if -53 < q <= 0 and (c >> -q) << -q == c:
@@ -81,7 +86,9 @@ def shortest_double(bits: int) -> tuple[int, int]:
 
 @kernel
 def put_double(out: Bytes, at: int, bits: int) -> int:
-    """Write a finite binary64 number, given by its bits; -0 as `-0`."""
+    """Write a finite binary64 number, given by its bits, to `out` from index `at` on; -0 is
+    `-0`.
+    """
     magnitude = bits & _MAGNITUDE
     if bits != magnitude:
         out[at] = _MINUS

@@ -7,7 +7,7 @@ from exset.grammars.columns.tree import DEEPEST
 
 
 def check_size(source: Source, limits: Limits, language: str) -> None:
-    """Raise LimitError if a file has more than `max_text` bytes."""
+    """Raise LimitError if a file has more than `max_text` bytes; language: "JSON" or "YAML"."""
     if len(source.content) > limits.max_text:
         message = f"more than {limits.max_text:,} bytes of {language}"
         raise LimitError(message, source=source, hint=limit_hint("max_text"))
@@ -20,12 +20,15 @@ def too_deep(source: Source, span: Span | None, limits: Limits) -> LimitError:
 
 
 def too_many(source: Source, span: Span | None, limits: Limits, what: str = "nodes") -> LimitError:
-    """Return the error for too many nodes. what: the word for nodes."""
+    """Return the error for too many nodes in a file; what: the word for nodes in the message."""
     message = f"more than {limits.max_nodes:,} {what}"
     return LimitError(message, source=source, span=span, hint=limit_hint("max_nodes"))
 
 
 def too_long(source: Source, span: Span, limits: Limits, unit: str) -> LimitError:
-    """Return the error for a text that is too long. unit: the word for its units."""
+    """Return the error for a text that is too long.
+
+    unit: what its length counts, such as bytes.
+    """
     message = f"a text of more than {limits.max_name:,} {unit}"
     return LimitError(message, source=source, span=span, hint=limit_hint("max_name"))

@@ -31,8 +31,9 @@ _NAME = re.compile(rb"[\r\n](?=[\w\"'\x80-\xff])")
 
 
 class BadKey(NamedTuple):
-    """An invalid key of a mapping: `name` is a repeated name, or None for a key that is not a
-    text.
+    """An invalid key of a mapping: a repeated name, or a key that is not a text.
+
+    span: where it is. name: the repeated name; None for a key that is not a text.
     """
 
     span: Span | None
@@ -71,7 +72,7 @@ def document(source: Source, limits: Limits) -> Document:
 
 
 def _later_errors(source: Source, error: FormatError, limits: Limits) -> Iterator[Finding]:
-    """Yield later errors: after each error, read on from the next name in column 1.
+    """Yield the errors after `error`: continue at each next name in column 1.
 
     The text from this name on is read as a mapping. It may use an anchor that is defined earlier.
     """
@@ -96,7 +97,7 @@ def _style(tag: str | None, quoted: bool = False) -> Style:
 
 
 class Text:
-    """The characters of a source, with their offsets in bytes."""
+    """The characters of a source, and for each of them its offset in bytes."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -117,11 +118,13 @@ class Text:
         return Span(self._offset(start), self._offset(end))
 
     def bounds(self, start: int, end: int) -> tuple[int, int]:
-        """Return where the bytes of the characters `start` to `end` - 1 begin and end."""
+        """Return the offset of the first of the characters `start` to `end` - 1, and of their
+        end.
+        """
         return self._offset(start), self._offset(end)
 
     def error(self, message: str, span: Span | None, hint: str | None = None) -> FormatError:
-        """Return an error about a span."""
+        """Return an error whose place is a span of the text."""
         return FormatError(message, source=self.source, span=span, hint=hint, code="yaml")
 
     def _offset(self, index: int) -> int:
@@ -205,7 +208,7 @@ class _Composer:
             raise too_deep(self._text.source, span, self._limits)
 
     def _begin(self, span: Span | None, anchor: str | None) -> None:
-        """Count a node, and reserve the name of its anchor."""
+        """Count a new node, and note the name of its anchor, if it has one."""
         self._nodes += 1
         if self._nodes > self._limits.max_nodes:
             raise too_many(self._text.source, span, self._limits)
@@ -215,7 +218,7 @@ class _Composer:
             self._anchors[anchor] = None
 
     def _add(self, node: Node, anchor: str | None) -> None:
-        """Add a node to the sequence or mapping that contains it."""
+        """Add a node to the sequence or mapping that is being read."""
         if anchor is not None:
             self._anchors[anchor] = node
         if self._open:
@@ -265,9 +268,9 @@ class _Composer:
         raise self._text.error(message, self._text.span(at, at + 1), advice)
 
     def _opener(self, context: int | None) -> int | None:
-        """Return the offset of the bracket or quotation mark around an error, or None.
+        """Return the offset of the bracket or quotation mark that is open at an error, or None.
 
-        `context` is the start of the construct that the library was reading.
+        `context`: where the construct that the library was reading starts.
         """
         if context is not None and self._text.text[context : context + 1] in tuple("[{\"'"):
             return context

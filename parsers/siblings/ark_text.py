@@ -29,10 +29,10 @@ _HINT: Final = "write: key, blank, [ and ] with a row of numbers a line, or one 
 
 
 def parse(source: Source, *, findings: Findings, engine: Engine) -> Archive:
-    """Return the objects: matrices and vectors of float32; without brackets, vectors of int32.
+    """Return the objects of an archive: matrices and vectors of float32.
 
-    An object whose numbers begin on the line of its key is a vector. Raises FormatError for a text
-    that Kaldi cannot read.
+    An object without brackets is a vector of int32. An object whose numbers begin on the line of
+    its key is a vector. Raises FormatError for a text that Kaldi cannot read.
     """
     words = Words.of(GRAMMAR, source, engine, ARK, findings, lambda _: _HINT)
     keys, lines = words.where("KEY"), words.where("LINE")

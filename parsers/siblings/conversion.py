@@ -29,10 +29,12 @@ def reals(
     values: NDArray[np.float64],
     hard: Longs,
 ) -> int:
-    """Convert tokens without their first `skip` bytes to numbers, rounded once.
+    """Convert tokens to binary64 numbers, correctly rounded, without their first `skip` bytes.
 
-    Fills `hard` with the indices in `tokens` of tokens that it cannot convert, and returns their
-    count; with `is_single`, also of tokens whose numbers must not be rounded again, to binary32.
+    tokens: their indices in `starts` and `ends`, offsets in the source. base: the offset of the
+    buffer. Fills `values`. Fills `hard` with the indices in `tokens` of those that it cannot
+    convert, and returns how many there are. With `is_single`, these include numbers that must not
+    be rounded again, to binary32.
     """
     left = 0
     for place in range(len(tokens)):
@@ -61,7 +63,10 @@ def integers(
     values: Longs,
     hard: Longs,
 ) -> int:
-    """Convert tokens without their first `skip` bytes to integers; fill `hard` as `reals` does."""
+    """Convert tokens to integers, without their first `skip` bytes.
+
+    The other arguments, and the result, are those of `reals`.
+    """
     left = 0
     for place in range(len(tokens)):
         token = tokens[place]
@@ -92,8 +97,9 @@ def pairs(
     values: NDArray[np.float64],
     hard: Longs,
 ) -> int:
-    """Convert tokens such as `12:0.5` to an index and a number each; fill `hard` as `reals`
-    does.
+    """Convert tokens such as `12:0.5` to an index and a number each, in `index` and `values`.
+
+    The other arguments, and the result, are those of `reals`.
     """
     left = 0
     for place in range(len(tokens)):
@@ -120,7 +126,10 @@ def pairs(
 
 @inline_kernel
 def _real(buffer: Bytes, at: int, end: int) -> float:
-    """Return the value of a numeral without a sign, or -1 if the kernel cannot convert it."""
+    """Return the value of the numeral buffer[at:end], which has no sign.
+
+    Returns -1 if this kernel cannot convert it.
+    """
     point, whole = at, 0
     while 0 <= point < end and 48 <= buffer[point] <= 57:
         whole = whole * 10 + (int(buffer[point]) - 48)

@@ -83,7 +83,7 @@ def _hint(unexpected: Unexpected) -> str:
 
 
 def _chosen(text: str) -> Mapping[str, tuple[str, int]]:
-    """Return the kind and the size of each stream in the option `streams`."""
+    """Parse the option `streams`: return the kind and the size of each stream, by name."""
     found = {}
     for part in text.replace(",", " ").split():
         name, _, rest = part.rpartition("=")
@@ -95,8 +95,9 @@ def _chosen(text: str) -> Mapping[str, tuple[str, int]]:
 
 
 class _Stream:
-    """The samples of one stream: the first token of each, the token after its last, and its
-    row.
+    """The samples of one stream.
+
+    Each sample is given by its first token, the token after its last, and its row in the table.
     """
 
     def __init__(
@@ -110,14 +111,17 @@ class _Stream:
             raise self.error(int(again[0]), f"the line has two samples of the stream {name}")
 
     def error(self, sample: int, message: str) -> FormatError:
-        """Return an error about a sample."""
+        """Return an error about the sample with this index."""
         hint = "write one sample of each stream in a line, always in the same way"
         return self.words.error(int(self.tokens[sample]), "ctf-sample", message, hint)
 
     def columns(
         self, name: str, declared: tuple[str, int] | None, limits: Limits
     ) -> dict[str, TableColumn]:
-        """Return the column, or the two columns, of the stream."""
+        """Return the columns of the stream: one if it is dense, two if it is sparse.
+
+        declared: the kind and the size that the option `streams` gives, or None.
+        """
         first = np.minimum(self.tokens + 1, len(self.words) - 1)
         is_full = self.ends > self.tokens + 1
         is_sparse = self.words.is_a("UNIT", among=first) & is_full
@@ -134,12 +138,12 @@ class _Stream:
 
     @property
     def numbers(self) -> tuple[Longs, Longs]:
-        """How many numbers each sample has, and the tokens of all these numbers."""
+        """How many numbers each sample has, and the indices of the tokens of all these numbers."""
         counts = self.ends - self.tokens - 1
         return counts, row_indices(self.tokens + 1, counts)
 
     def dense(self, size: int, limits: Limits) -> Numbers:
-        """Return the samples as arrays; shorter samples are filled with 0."""
+        """Return the samples as arrays of `size` numbers; shorter samples are filled with 0."""
         counts, at = self.numbers
         width = size or int(counts.max(initial=0))
         if (wide := counts > width).any():
@@ -162,7 +166,10 @@ class _Stream:
         return Numbers.of(spread.dense(width, self.words.source, limits), self.present)
 
     def sparse(self, name: str, size: int) -> dict[str, TableColumn]:
-        """Return the samples as lists of indices and of values, in the order of the file."""
+        """Return the samples as a column of lists of indices, and a column of lists of values.
+
+        size: how many indices there may be.
+        """
         counts, at = self.numbers
         index, numbers = self.words.pairs(at, is_single=True)
         if (wide := index >= (size or LARGEST)).any():
@@ -179,7 +186,10 @@ class _Stream:
 
 
 def _sequences(words: Words, begins: Longs, used: Longs) -> Any:
-    """Return the number of each row's sequence: its id, or its position in the file."""
+    """Return for each row the number of its sequence: its id, or its position in the file.
+
+    begins: the first token of each line. used: the lines that are rows.
+    """
     has_id = words.is_a("ID", among=begins)
     if not used.size or not has_id[0]:
         return np.arange(used.size)
@@ -210,7 +220,10 @@ def _sequences(words: Words, begins: Longs, used: Longs) -> Any:
 
 
 def _report_empty(words: Words, begins: Longs, used: Longs) -> None:
-    """Add a finding for each line without a sample, except at the end of the text."""
+    """Add a finding for each line without a sample, except at the end of the text.
+
+    begins: the first token of each line. used: the lines that have samples.
+    """
     empty = begins[np.setdiff1d(np.arange(begins.size), used)]
     is_end = words.ends[empty] - words.base >= len(words.source.data)
     is_end &= words.is_a("LINE", among=empty)
@@ -218,7 +231,10 @@ def _report_empty(words: Words, begins: Longs, used: Longs) -> None:
 
 
 def _report_missing(stream: _Stream, begins: Longs, sequences: Any) -> None:
-    """Add a finding for the first sequence that has no sample of a stream."""
+    """Add a finding for the first sequence in which no line has a sample of this stream.
+
+    sequences: the sequence of each row.
+    """
     lacking = np.setdiff1d(sequences, sequences[stream.present])
     if lacking.size:
         token = int(begins[(sequences == lacking[0]).argmax()])

@@ -24,12 +24,11 @@ _NAME: Final = re.compile(rb"[^\0-\x20|#][^\0-\x20|]*+")
 
 
 def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return a line for each row: each column of numbers becomes a dense stream, rounded to 32
-    bits.
+    """Return a table as text: a line for each row, a dense stream for each column of numbers.
 
-    `NAME.index` and `NAME.value` become a sparse stream. `example` gives the ids, unless it is
-    just the number of each row. Raises FormatError for columns and values that the format cannot
-    store; with `lossy`, samples with NaN are left out.
+    `NAME.index` and `NAME.value` become a sparse stream. Numbers are rounded to 32 bits. `example`
+    gives the ids, unless it is just the number of each row. Raises FormatError for columns and
+    values that the format cannot store; with `lossy`, samples with NaN are left out.
     """
     losses = Losses(lossy, Findings() if findings is None else findings)
     patterns = Patterns.of(table, losses, "CTF")
@@ -84,7 +83,11 @@ def _add(
     column: str,
     losses: Losses,
 ) -> None:
-    """Add a stream to the lines. wrong: a mask of the rows with NaN."""
+    """Add the text of a stream to each line that has a sample of it.
+
+    texts: the numbers of each row. wrong: which rows have NaN. column: the name of the column in
+    errors.
+    """
     raw = stream.encode("utf-8", "surrogateescape")
     if not _NAME.fullmatch(raw):
         losses.report(column, "CTF has no streams with blanks, `|` or an empty name")
@@ -97,8 +100,9 @@ def _add(
 
 
 def _first_row(named: tuple[str, TableColumn]) -> int:
-    """Return the first row of a column with a number; streams are sorted by it, as a reader finds
-    them.
+    """Return the index of the first row in which a column has numbers.
+
+    Streams are sorted by it, because a reader finds them in this order.
     """
     column = named[1]
     has_number = column.present
@@ -112,7 +116,7 @@ def _says_nothing(patterns: Patterns, name: str) -> bool:
 
 
 def _ids(patterns: Patterns) -> list[bytes]:
-    """Return the id of each line; the ids are empty if each line is a separate sequence."""
+    """Return the id that each line begins with; it is empty if each line is a separate sequence."""
     column = patterns.others.get(EXAMPLE)
     if column is None or patterns.says_nothing(EXAMPLE):
         return [b""] * patterns.rows

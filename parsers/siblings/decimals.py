@@ -17,7 +17,7 @@ _NO_WORDS: Final[Mapping[str, bytes]] = MappingProxyType({})
 def decimals(values: NDArray[Any], words: Mapping[str, bytes] = _NO_WORDS) -> list[bytes]:
     """Return the text of each number; whole numbers have no point.
 
-    words: the texts to write for `nan`, `inf` and `-inf`, if they are others.
+    words: what to write instead of the texts `nan`, `inf` and `-inf`.
     """
     flat = np.ascontiguousarray(values).reshape(-1)
     if flat.dtype.kind != "f":
@@ -29,23 +29,30 @@ def decimals(values: NDArray[Any], words: Mapping[str, bytes] = _NO_WORDS) -> li
 
 
 def joined(texts: list[bytes], offsets: Longs, between: bytes = b" ") -> list[bytes]:
-    """Join the texts of each row; row i has texts[offsets[i]:offsets[i + 1]]."""
+    """Join the texts of each row, with `between` between them.
+
+    Row i has texts[offsets[i]:offsets[i + 1]].
+    """
     return [between.join(texts[begin:end]) for begin, end in pairwise(offsets.tolist())]
 
 
 def decimal_rows(values: NDArray[Any], words: Mapping[str, bytes] = _NO_WORDS) -> list[bytes]:
-    """Return each row of an array [rows, numbers] as one text."""
+    """Return each row of an array [rows, numbers] as one text; words: as in `decimals`."""
     return joined(decimals(values, words), np.arange(len(values) + 1) * values.shape[1])
 
 
 def sparse_rows(sparse: Sparse, first: int, words: Mapping[str, bytes] = _NO_WORDS) -> list[bytes]:
-    """Return each row as pairs `index:value`, with a blank before each pair; indices begin at
-    `first`.
+    """Return each row as text: pairs `index:value`, with a blank before each.
+
+    first: the index that is written for the first unit. words: as in `decimals`.
     """
     numbers = zip((sparse.index + first).tolist(), decimals(sparse.values, words), strict=True)
     return joined([b" %d:%b" % pair for pair in numbers], sparse.offsets, b"")
 
 
 def _text(text: str, words: Mapping[str, bytes]) -> bytes:
-    """Return the text of a number; equal numbers of 32 and of 64 bits have the same text."""
+    """Return a number as exset writes it, given how NumPy writes it; words: as in `decimals`.
+
+    Equal numbers of 32 and of 64 bits have the same text.
+    """
     return words.get(text, repr(float(text)).removesuffix(".0").encode())

@@ -45,8 +45,9 @@ _EXACT: Final = 1 << 53
 
 @dataclass(frozen=True)
 class _Column:
-    """A column in the header. places: the positions in a row of its cells, in the order of the
-    tensor.
+    """A column that the header declares; a tensor takes several cells of a row.
+
+    places: which cells of a row, in the order of the tensor.
     """
 
     name: str
@@ -88,7 +89,7 @@ def parse(
 
 @cache
 def grammar_of(has_tabs: bool) -> Grammar:
-    """Return the grammar of files with tabs or, if not `has_tabs`, with commas."""
+    """Return the grammar of files whose cells are separated by tabs, or by commas."""
     with open(path.join(*grammars.__path__, "emergent.lark"), encoding="ascii") as file:
         rules = "".join(line for line in file if not line.startswith("//"))
     words = dict.fromkeys(("CELL", "CELL_QUOTED"), "a tab" if has_tabs else "`,`")
@@ -99,7 +100,11 @@ def grammar_of(has_tabs: bool) -> Grammar:
 
 
 def _columns(names: list[str], cells: Cells, findings: Findings, *, as_go: bool) -> list[_Column]:
-    """Return the columns in the header. Raises FormatError for a column that exset cannot read."""
+    """Return the columns that the header declares.
+
+    names: the cells of the header. as_go: ignore the indices of a tensor's cells. Raises
+    FormatError for a column that exset cannot read.
+    """
 
     def error(place: int, message: str, hint: str) -> FormatError:
         span, code = cells.span(place), "emergent-header"
@@ -158,23 +163,22 @@ def _columns(names: list[str], cells: Cells, findings: Findings, *, as_go: bool)
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of values, below the header."""
+    """The rows of a file below its header."""
 
     cells: Cells
     findings: Findings
 
     def report(self, code: str, cell: int, **words: object) -> None:
-        """Add a finding about a cell."""
+        """Add a finding about the cell with this index."""
         cells = self.cells
         place = cells.place(*divmod(cell, cells.width))
         raw = shown(cells.source.data[cells.starts[cell] : cells.ends[cell]])
         self.findings.add(EMERGENT.finding(code, place, raw=raw, **words))
 
     def marked(self, expected: bool) -> Longs:
-        """Return 1 for each row that begins with `_D:`, else 0; add a finding for rows not as
-        expected.
+        """Return for each row whether it begins with the cell `_D:`, as 1 or 0.
 
-        expected: whether rows should begin with `_D:`.
+        expected: whether rows should begin with it; a row that differs gives a finding.
         """
         cells = self.cells
         firsts, ends = cells.starts[:: cells.width], cells.ends[:: cells.width]
@@ -187,7 +191,10 @@ class _Rows:
         return found
 
     def column(self, column: _Column, marked: Longs, *, compiled: bool) -> TableColumn:
-        """Return the values of a column. A row that is too short has no values at its end."""
+        """Return the values of a column; a row that is too short lacks values at its end.
+
+        marked: which rows begin with `_D:`. compiled: whether to use compiled kernels.
+        """
         rows, width = marked.size, self.cells.width
         places = marked[:, np.newaxis] + column.places
         which = (np.arange(rows)[:, np.newaxis] * width + np.minimum(places, width - 1)).ravel()
@@ -206,7 +213,11 @@ class _Rows:
         return Numbers.of(values.reshape(shape), present if column.places.size else None)
 
     def text(self, which: Longs, is_there: Flags) -> Text:
-        """Return cells as text; Go reads a line break in a cell without its carriage return."""
+        """Return the cells with the indices `which` as text.
+
+        As in Go, a line break in a cell loses its carriage return. is_there: whether the row of
+        each cell has the cell.
+        """
         cells = self.cells
         spans = cells.starts[which], np.where(is_there, cells.ends[which], cells.starts[which])
         some = replace(
@@ -221,7 +232,10 @@ class _Rows:
     def numbers(
         self, which: Longs, missing: Flags, dtype: str, *, compiled: bool
     ) -> tuple[Any, Flags]:
-        """Return cells as float64, and a mask of the cells that are missing or empty."""
+        """Return cells as float64, and which of them are missing or empty.
+
+        which: their indices. missing: which of them their row lacks. dtype: that of the column.
+        """
         cells, values = self.cells, np.empty(which.size, np.float64)
         hard, run = np.empty(which.size, np.int64), KERNELS.choose(reals, compiled)
         left = run(cells.buffer, 0, cells.starts, cells.ends, which, 0, False, values, hard)
@@ -243,7 +257,10 @@ class _Rows:
         return values, missing
 
     def whole(self, values: Any, missing: Flags, which: Longs, dtype: str) -> Any:
-        """Return numbers as integers or flags, NaN as 0; mark NaN as missing."""
+        """Convert numbers to integers or flags of a dtype; NaN becomes 0, and its cell is missing.
+
+        missing: which cells are missing; this array is changed. which: the indices of the cells.
+        """
         missing |= np.isnan(values)
         values = np.where(missing, 0, values)
         if dtype == "bool":
@@ -266,7 +283,10 @@ class _Rows:
 
 
 def _go_number(raw: bytes, *, is_hex: bool) -> float | None:
-    """Return a number as Go's ParseFloat reads it; None if it is out of range."""
+    """Return a number as Go's ParseFloat reads it; None if it is out of range.
+
+    is_hex: whether it is written with a hexadecimal mantissa.
+    """
     try:
         number = float.fromhex(raw.decode()) if is_hex else float(raw)
     except OverflowError:

@@ -66,7 +66,11 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
 def _cells(
     name: str, column: TableColumn, losses: Losses
 ) -> tuple[str, tuple[int, ...] | None, list[bytes]] | None:
-    """Return the type character, the shape and the cells of a column; None if it is dropped."""
+    """Return a column as the cells of a table; None if the format cannot store it and it is
+    dropped.
+
+    The result has the character of its type, its shape, and the cells.
+    """
     if isinstance(column, Numbers) and column.values.dtype.kind in "biuf" and 0 not in column.shape:
         return _numbers(name, column, losses)
     lengths = column.lengths if isinstance(column, Lists) else np.ones(len(column), np.int64)

@@ -31,8 +31,8 @@ def parse(
 ) -> dict[bytes, bytes]:
     """Return the values of a file by key; if a key is repeated, its first value counts.
 
-    is_words: whether a value is a text with any blanks; if not, blanks only separate fields.
-    Raises FormatError for a syntax error.
+    is_words: whether a value is a text that may contain blanks; if not, blanks only separate
+    fields. Raises FormatError for a syntax error.
     """
     hint = "write: key, one blank, value; no line begins with a blank"
     words = Words.of(GRAMMAR, source, engine, KALDI, findings, lambda _: hint)
@@ -62,7 +62,9 @@ def _words(what: str, _: int) -> dict[str, object]:
 
 
 def _wrong(raw: bytes, *, is_words: bool) -> str:
-    """Return the problem of the blank and the value after a key; "" if they are valid."""
+    """Return what is wrong with `raw`, the text after a key: a blank and a value; "" if
+    nothing is.
+    """
     if not raw.strip():
         return "has no value"
     if invalid_utf8(raw) is not None:

@@ -47,10 +47,10 @@ _OLD: Final = re.compile(rb"\[|tag:|[A-Za-z]\w*\s+\[")
 
 
 class _Range(NamedTuple):
-    """The values of a group in the ticks `first` to `end` - 1.
+    """A line of a file: values of a group for the ticks (time steps) `first` to `end` - 1.
 
-    values: of all units or, if `units` is given, of these units. others: the value of all other
-    units.
+    side: inputs or targets. token: where the line begins. values: of all units or, if `units` is
+    given, of these units. others: the value of all other units.
     """
 
     side: str
@@ -113,7 +113,7 @@ def _hint(unexpected: Unexpected) -> str:
 
 
 def _end_check(words: Words, ends: Longs) -> None:
-    """Raise FormatError for words after the last `;`."""
+    """Raise FormatError for words after the last `;`; ends: the tokens `;`."""
     if len(words) and (not ends.size or ends[-1] < len(words) - 1):
         hint = "end the example with `;` after a blank"
         raise words.error(len(words) - 1, "mikenet-values", "the last example has no `;`", hint)
@@ -138,7 +138,7 @@ def _numbers(words: Words) -> Floats:
 
 
 def _ranges(words: Words, numbers: Floats) -> list[_Range]:
-    """Return the values of all examples, in the order of the file."""
+    """Return the lines of values in all examples, in the order of the file."""
     names = words.grammar.terminals
     verbs = words.where("CLAMP", "TARGET")
     stops = np.sort(words.where("CLAMP", "TARGET", "END", "TAG", "PROB"))
@@ -182,7 +182,7 @@ def _unit(words: Words, token: int, number: float) -> int:
 
 
 def _ticks(raw: bytes) -> tuple[int, int]:
-    """Return the first tick of a time in the text, and the tick after its last."""
+    """Parse the time of a line: return its first tick, and the tick after its last."""
     if raw == b"ALL":
         return 0, LAST
     match = _TIME.match(raw)
@@ -192,20 +192,23 @@ def _ticks(raw: bytes) -> tuple[int, int]:
 
 
 def _cuts(each: _Range) -> set[int]:
-    """Return the ticks, inside an example, at which the values of a range begin or end."""
+    """Return the ticks, except the first of the example, at which the values of a line begin
+    or end.
+    """
     return {each.first, each.end} - {0, LAST} if each.first < each.end else set()
 
 
 def _events(ranges: list[_Range]) -> list[tuple[int, int]]:
-    """Return the events of an example: one or more spans of ticks in which no value changes."""
+    """Divide an example into events, spans of ticks in which no value changes; return each."""
     if all(each.first == 0 and each.end == LAST for each in ranges):
         return [(0, LAST)]
     return [*pairwise([0, *sorted({tick for each in ranges for tick in _cuts(each)}), LAST])]
 
 
 def _sizes(words: Words, ranges: list[_Range]) -> dict[tuple[str, str], int]:
-    """Return the number of units of each group. Raises FormatError if a group has different
-    numbers.
+    """Return the number of units of each group, by side and name.
+
+    Raises FormatError if lines of a group have different numbers of values.
     """
     full: dict[str, int] = {}
     for each in ranges:
@@ -238,10 +241,11 @@ def _sides(
     limits: Limits,
     source: Source,
 ) -> dict[str, TableColumn]:
-    """Return the columns of inputs, then of targets; a later line replaces an earlier one.
+    """Return the columns of inputs, then those of targets, with a row for each event.
 
-    The groups are in the order of their first events. A group gets no column if MikeNet ignores
-    all its values.
+    of_example: the lines of each example. events: the example and the ticks of each event. A later
+    line of an example replaces an earlier one. The groups are in the order of their first events.
+    A group gets no column if MikeNet ignores all its values.
     """
     rows, left = len(events), limits.max_expand
     order = sorted(sizes, key=lambda key: key[0])
@@ -284,8 +288,9 @@ def _sides(
 
 
 def _words_of(words: Words, numbers: Floats, ends: Longs, example: Longs) -> dict[str, TableColumn]:
-    """Return the columns for the keywords of examples, such as the name, with a row for each
-    event.
+    """Return the columns for the keywords of examples, such as `name`, with a row for each event.
+
+    ends: the last token of each example. example: the example of each event.
     """
     begins = np.append(True, example[1:] != example[:-1]) if example.size else example > 0
     event = np.arange(example.size) - np.flatnonzero(begins)[np.cumsum(begins) - 1]

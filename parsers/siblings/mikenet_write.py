@@ -78,7 +78,7 @@ def _time(first: int, end: int) -> bytes:
 
 
 def _examples(patterns: Patterns) -> tuple[Longs, Any]:
-    """Return the first row of each example, and a mask of these rows."""
+    """Return the index of the first row of each example, and for each row whether it is one."""
     column = patterns.others.get("example")
     is_new = np.ones(patterns.rows, np.bool_)
     if isinstance(column, Numbers) and not column.shape and column.present.all():
@@ -90,9 +90,9 @@ def _examples(patterns: Patterns) -> tuple[Longs, Any]:
 
 
 def _ticks(patterns: Patterns, is_new: Any) -> tuple[list[int], list[int]]:
-    """Return the first tick of each event, and the tick after its last.
+    """Return the first tick (time step) of each event, and the tick after its last.
 
-    is_new: a mask of the first row of each example.
+    is_new: which rows are the first of their example.
     """
     column = patterns.others.get("max_time")
     lengths = [0] * patterns.rows

@@ -91,10 +91,11 @@ def parse(
 
 
 class _Header:
-    """The header of a file. Raises FormatError for a header that SNNS refuses.
+    """The header of a file, checked as SNNS does.
 
     width: the number of words in a pattern of fixed size: inputs, outputs, class. most: the
-    maximum sizes of inputs and of outputs. end: the token after the header.
+    maximum sizes of inputs and of outputs. end: the token after the header. Raises FormatError for
+    a header that SNNS refuses.
     """
 
     def __init__(self, words: Words) -> None:
@@ -131,16 +132,15 @@ class _Header:
                 self.refuse(at - 1, "a remap function has at most 5 parameters")
 
     def refuse(self, token: int, message: str, code: str = "snns-header") -> None:
-        """Raise FormatError with a message about a token."""
+        """Raise FormatError with this message about the token with this index."""
         raise self.words.error(token, code, message, _HINTS[code])
 
     def reals(self, name: str) -> Any:
-        """Return the numbers after a keyword as float64."""
+        """Return the numbers after the keyword `name` as float64."""
         return self.words.float64s(np.array(self.said[name], np.int64))
 
     def count(self, name: str, least: int = 0) -> int:
-        """Return the number after a keyword as SNNS reads it, truncated; 0 if the keyword is
-        missing.
+        """Return the number after the keyword `name`, truncated as SNNS does; 0 if it is missing.
 
         least: the smallest number that is allowed.
         """
@@ -150,8 +150,9 @@ class _Header:
         return self.whole(token, least, _HUGE)
 
     def whole(self, token: int, least: int, most: int) -> int:
-        """Return the number of a token, truncated. Raises FormatError unless it is from `least` to
-        `most`.
+        """Return the number of a token, truncated to an integer.
+
+        Raises FormatError unless it is from `least` to `most`.
         """
         words, raw = self.words, shown(self.words.raw(token))
         [real] = words.float64s(np.array([token])) if words.is_a("NUMBER")[token] else [-1.0]
@@ -162,8 +163,9 @@ class _Header:
         return int(real)
 
     def sizes(self, name: str, most: str) -> list[int]:
-        """Return the maximum sizes of the inputs, or of the outputs. name, most: the keywords in
-        the header.
+        """Return the largest sizes of the inputs, or of the outputs, that the header declares.
+
+        name, most: the keywords for the number of dimensions and for the sizes.
         """
         found = [self.whole(token, 1, _HUGE) for token in self.said.get(most, [])]
         if len(found) != self.count(name) or len(found) > MOST_SIZES:
@@ -174,7 +176,9 @@ class _Header:
         return found
 
     def check_end(self, end: int) -> None:
-        """Raise FormatError unless the last pattern ends where the text ends."""
+        """Raise FormatError unless `end`, the token after the last pattern, is the end of the
+        text.
+        """
         last = len(self.words) - 1
         if end > last + 1:
             self.refuse(last, f"the file ends before pattern {self.patterns}", "snns-values")
@@ -184,10 +188,9 @@ class _Header:
             self.refuse(end, message, "snns-values")
 
     def variable(self) -> tuple[list[Longs], list[Longs], list[Longs]]:
-        """Return, for patterns of variable sizes, the first tokens and lengths of their parts; and
-        the sizes.
+        """Find the parts of each pattern of variable size, which are inputs, outputs and class.
 
-        The parts of a pattern are inputs, outputs and class.
+        Return the first token of each part, its length, and the sizes that the patterns state.
         """
         is_open, is_close = (self.words.is_a(name).tolist() for name in ("OPEN", "CLOSE"))
         at, tokens = self.end, len(self.words)
@@ -220,8 +223,9 @@ class _Header:
         return tuple(made)  # type: ignore[return-value]
 
     def values(self, starts: Longs, lengths: Longs) -> Any:
-        """Return the numbers in all patterns. Raises FormatError for a token that is not a
-        number.
+        """Return the numbers of all patterns, given the first token of each and its length.
+
+        Raises FormatError for a token that is not a number.
         """
         tokens = row_indices(starts, lengths)
         is_number = self.words.is_a("NUMBER", among=tokens)
@@ -233,7 +237,7 @@ class _Header:
         return numbers
 
     def names(self, tokens: Longs) -> TableColumn:
-        """Return the class of each pattern."""
+        """Return the class of each pattern, given the tokens that are classes."""
         is_word = self.words.is_a("NUMBER", "WORD", among=tokens)
         found = self.words.strings(tokens)
         distinct, codes = found.distinct()

@@ -70,7 +70,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
 
 
 class _Side:
-    """The values of the inputs, or of the targets, pattern after pattern.
+    """The inputs, or the targets, of all patterns as text.
 
     units: how many values a pattern of fixed size has. sizes: the sizes of each pattern, if they
     vary.
@@ -81,8 +81,9 @@ class _Side:
 
 
 def _lists(column: Lists, side: int, patterns: Patterns) -> _Side:
-    """Return the values of a column of lists. Raises FormatError if the column of sizes does not
-    fit it.
+    """Return the values of a column of lists; side: 0 for inputs, 1 for targets.
+
+    Raises FormatError if the column of sizes does not fit it.
     """
     name, given = SIZES[side], patterns.others.get(SIZES[side])
     assert isinstance(column.items, Numbers)
@@ -99,7 +100,10 @@ def _lists(column: Lists, side: int, patterns: Patterns) -> _Side:
 
 
 def _classes(names: object, keep: Any, losses: Losses) -> list[bytes]:
-    """Return the class of each row; return no classes if the names cannot be classes."""
+    """Return the class of each row; an empty list if the names cannot be classes.
+
+    keep: which rows are written; only their names must be possible classes.
+    """
     if not isinstance(names, Strings) or not names.present.any():
         return []
     classes = [name or b"" for name in Strings.unchecked(**vars(names))]

@@ -155,9 +155,9 @@ def _hint(unexpected: Unexpected) -> str:
 
 
 def _header(words: Words, rows: int) -> int:
-    """Report the header, and return its number of features.
+    """Check the header of a file, add a finding about it, and return its number of features.
 
-    Raises FormatError for a word in it that is not a number.
+    rows: how many rows the file has. Raises FormatError for a word of it that is not a number.
     """
     for token in (1, 2, 3):
         if not words.raw(token).lstrip(b"+").isdigit():
@@ -174,7 +174,10 @@ def _header(words: Words, rows: int) -> int:
 
 
 def _check(words: Words, tokens: Longs, sparse: Sparse, least: int) -> None:
-    """Raise FormatError for the first index that is out of order or out of range."""
+    """Raise FormatError for the first index that is out of order or out of range.
+
+    tokens: those of the pairs. sparse: the pairs. least: the smallest index that is allowed.
+    """
     is_late = sparse.late()
     is_beyond = (sparse.index > LARGEST) | (sparse.index < least)
     for wrong in np.flatnonzero(is_late | is_beyond)[:1].tolist():
@@ -189,7 +192,10 @@ def _check(words: Words, tokens: Longs, sparse: Sparse, least: int) -> None:
 
 
 def _report(words: Words, empty: Longs, bounds: Longs) -> None:
-    """Add the findings about lines that libsvm refuses: one for the first line of each kind."""
+    """Add findings about lines that libsvm refuses: one for the first line of each kind.
+
+    empty: the lines without a target. bounds: the first token of each row, and the end.
+    """
     queries, firsts = words.where("QUERY"), bounds[:-1] + 1
     if queries.size:
         words.report("svmlight-query", firsts[counts_between(queries, bounds) == 0])
@@ -208,7 +214,10 @@ def _what(what: str, _: int) -> dict[str, object]:
 
 
 def _targets(words: Words, bounds: Longs) -> Numbers | Lists:
-    """Return the targets: numbers, or lists if a row does not have exactly one."""
+    """Return the targets as numbers; as lists if a row has none or several.
+
+    bounds: the first token of each row, and the end.
+    """
     labels = words.where("NUMBER", "LABELS")
     labels = labels[labels > bounds[0]]
     if labels.size == bounds.size - 1 and not words.count("LABELS"):

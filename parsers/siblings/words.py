@@ -49,15 +49,16 @@ class Words(Tokens):
         return words
 
     def span(self, token: int) -> Span:
-        """Return the span of a token, without a line break at its beginning, which ends the line
-        before.
+        """Return the range of bytes of a token, without a line break at its beginning.
+
+        Such a line break ends the line before.
         """
         span = super().span(token)
         has_break = self.raw(token).startswith(b"\n")
         return Span(span.start + has_break, span.end)
 
     def where(self, *terminals: str) -> Longs:
-        """Return the indices of the tokens of the given terminals."""
+        """Return the indices of the tokens that are of one of these terminals."""
         return np.flatnonzero(self.is_a(*terminals))
 
     def strings(self, tokens: Longs) -> Strings:
@@ -66,21 +67,26 @@ class Words(Tokens):
         return Strings.from_spans(self.buffer, starts, ends)
 
     def float32s(self, tokens: Longs, skip: int = 0) -> Floats:
-        """Return the numbers of tokens without their first `skip` bytes, rounded once."""
+        """Return the given tokens as float32, without their first `skip` bytes, correctly
+        rounded.
+        """
         values, hard = self._reals(tokens, skip, is_single=True)
         found = as_singles(values)
         found[hard] = float32s(self._raws(tokens[hard], skip))
         return found
 
     def float64s(self, tokens: Longs, skip: int = 0) -> NDArray[np.float64]:
-        """Return the numbers of tokens without their first `skip` bytes, rounded once."""
+        """Return the given tokens as float64, without their first `skip` bytes, correctly
+        rounded.
+        """
         values, hard = self._reals(tokens, skip, is_single=False)
         values[hard] = [float64(raw) for raw in self._raws(tokens[hard], skip)]
         return values
 
     def integers(self, tokens: Longs, skip: int = 0) -> Longs:
-        """Return the integers of the given tokens; an integer beyond 64 bits becomes the nearest
-        int64.
+        """Return the given tokens as int64, without their first `skip` bytes.
+
+        An integer beyond 64 bits becomes the nearest int64.
         """
         values, hard = np.empty(tokens.size, np.int64), np.empty(tokens.size, np.int64)
         left = self.run(integers)(*self._spans, tokens, skip, values, hard)
@@ -90,7 +96,7 @@ class Words(Tokens):
     def pairs(self, tokens: Longs, *, is_single: bool) -> tuple[Longs, NDArray[Any]]:
         """Return the indices and the numbers of tokens such as `12:0.5`.
 
-        The numbers are rounded once, to binary32 with `is_single`, else to binary64. An index
+        The numbers are correctly rounded, to binary32 with `is_single`, else to binary64. An index
         beyond 64 bits becomes the nearest int64.
         """
         index, values = np.empty(tokens.size, np.int64), np.empty(tokens.size, np.float64)
@@ -110,8 +116,9 @@ class Words(Tokens):
         tokens: ArrayLike,
         words: Callable[[int], dict[str, object]] = lambda _: {},
     ) -> None:
-        """Add a finding for each token. words: returns values for its message, in addition to
-        `raw`.
+        """Add a finding for each of the given tokens.
+
+        words: returns values for the message about a token, in addition to `raw`, its text.
         """
 
         def finding(token: int) -> Finding:
@@ -123,8 +130,11 @@ class Words(Tokens):
     def _reals(
         self, tokens: Longs, skip: int, *, is_single: bool
     ) -> tuple[NDArray[np.float64], Longs]:
-        """Return the numbers of tokens, and the indices of tokens that the kernel cannot
+        """Return the given tokens as numbers, and the indices of those that the kernel cannot
         convert.
+
+        skip: how many bytes of each to leave out. is_single: whether they will be rounded to
+        binary32.
         """
         values, hard = np.empty(tokens.size, np.float64), np.empty(tokens.size, np.int64)
         left = self.run(reals)(*self._spans, tokens, skip, is_single, values, hard)
@@ -139,15 +149,14 @@ class Words(Tokens):
 
 
 def counts_between(tokens: Longs, bounds: Longs) -> Longs:
-    """Return how many tokens are between each bound and the next; tokens and bounds must
-    ascend.
-    """
+    """Return how many tokens are from each bound up to the next; both arrays must be ascending."""
     return np.diff(np.searchsorted(tokens, bounds))
 
 
 def whole_number(value: int | str, name: str) -> int:
-    """Return the value of an option that is a whole number, 0 if unset; raise OptionError if it is
-    not.
+    """Return the value of an option that is a whole number; 0 for an empty text.
+
+    Raises OptionError, which names the option `name`, unless it is from 0 to 2**31 - 1.
     """
     try:
         number = int(value or 0)

@@ -15,14 +15,14 @@ _MOST: Final = 1e10
 
 
 class Cells(NamedTuple):
-    """The cells of a column: data, uint8; ends, int64 [n], the end of each cell in `data`."""
+    """The cells of a column, one after another in `data`; ends: int64 [n], where each cell ends."""
 
     data: Bytes
     ends: Longs
 
 
 def text_cells(text: Text, special: tuple[bytes, ...], *, has_marks: bool) -> Cells:
-    """Return the cells of text, in quotation marks if needed.
+    """Return the cells of a column of text, in quotation marks if needed.
 
     special: the bytes that a cell cannot have without quotation marks. has_marks: put all present
     cells in quotation marks.
@@ -39,10 +39,9 @@ def text_cells(text: Text, special: tuple[bytes, ...], *, has_marks: bool) -> Ce
 
 
 def number_cells(column: Numbers, delimiter: bytes, is_alone: bool) -> Cells:
-    """Return the cells of a column of numbers; an array becomes several cells, with delimiters
-    between.
+    """Return the cells of a column of numbers; an array becomes several cells with delimiters.
 
-    is_alone: whether there is no other column, so that empty cells need quotation marks.
+    is_alone: whether the table has no other column, so that empty cells need quotation marks.
     """
     width = column.values[:1].size if len(column) else 1
     values, present = column.values.reshape(-1), np.ascontiguousarray(column.present)
@@ -91,8 +90,9 @@ def _text(value: Any) -> bytes:
 def _joined(
     cells: list[bytes], present: Flags, width: int, delimiter: bytes, is_alone: bool
 ) -> Cells:
-    """Join `width` cells to each row, with delimiters between; the cells of an absent row are
-    empty.
+    """Join `width` cells for each row, with delimiters between; an absent row has empty cells.
+
+    is_alone: whether the table has no other column, so that empty cells need quotation marks.
     """
     missing = [_EMPTY if is_alone else b""] * width
     rows = [

@@ -20,7 +20,7 @@ from exset.parsers.tables.csv_rows import Cells
 
 @dataclass
 class Reading:
-    """Facts about the columns of a file, whose rows come in chunks.
+    """What is known about the columns of a file, whose rows come in chunks.
 
     `names`: the names of the columns. `shown`: what the cells of each column look like.
     `has_plain`: which columns have a filled cell without quotation marks. `has_marks`,
@@ -37,7 +37,10 @@ class Reading:
 
     @classmethod
     def of(cls, first: Cells, findings: Findings) -> Self:
-        """Begin with the row of names. Raises FormatError for two columns with the same name."""
+        """Begin to read a file, given its first row, which has the names of the columns.
+
+        Raises FormatError for two columns with the same name.
+        """
         names = first.names()
         if len(set(names)) < len(names):
             twice = next(i for i, name in enumerate(names) if name in names[:i])
@@ -59,7 +62,9 @@ class Reading:
         return cls(names, [Shown()] * width, plain, bool(marks.any()), bool(marks.all()))
 
     def add(self, cells: Cells, compiled: bool) -> list[CellsOfColumn]:
-        """Add rows, and return their cells as numbers, by column."""
+        """Note what the cells of the next rows look like; return these cells as numbers, by
+        column.
+        """
         self.rows += len(cells)
         known = np.array([shown.is_text for shown in self.shown], np.bool_)
         found = self._cells(cells, known, compiled)
@@ -74,11 +79,11 @@ class Reading:
         return found
 
     def again(self) -> Self:
-        """Return a copy without the findings that `columns` collected."""
+        """Return a copy, without the findings that calls of `columns` collected."""
         return replace(self, _changed={})
 
     def dtypes(self) -> "list[np.dtype[Any] | None]":
-        """Return the dtype of each column; None for text."""
+        """Return the dtype of each column, according to all rows so far; None for text."""
         is_marked = self.has_marks and not self.all_marks
         return [
             None if is_marked and not plain else shown.dtype
@@ -86,7 +91,7 @@ class Reading:
         ]
 
     def numbers(self, cells: Cells, compiled: bool) -> list[CellsOfColumn]:
-        """Return the cells of rows that were added before as numbers, by column."""
+        """Return the cells of rows as numbers, by column; the rows were given to `add` before."""
         is_text = np.array([dtype is None for dtype in self.dtypes()], np.bool_)
         return self._cells(cells, is_text, compiled)
 
@@ -96,7 +101,7 @@ class Reading:
 
     @cached_property
     def _groups(self) -> list[slice]:
-        """The groups of consecutive columns that are the units of one array."""
+        """The ranges of consecutive columns that together become one column of arrays."""
         found: list[slice] = []
         for name, units in unit_groups(self.names).items():
             first = self.names.index(units[0])
@@ -106,8 +111,7 @@ class Reading:
         return found
 
     def columns(self, cells: Cells, numbers: list[CellsOfColumn]) -> dict[str, TableColumn]:
-        """Return the columns of the given rows, by name. All rows of the file must have been
-        added.
+        """Return the columns of some rows, by name. All rows of the file must have been added.
 
         `numbers`: the cells of these rows as numbers. Collects findings for `report`.
         """
@@ -122,7 +126,7 @@ class Reading:
         return columns
 
     def report(self, findings: Findings) -> None:
-        """Add the findings about cells of text."""
+        """Add the findings about cells of text that `columns` collected."""
         for i in sorted(self._changed):
             self._changed[i].report(findings)
 

@@ -67,7 +67,7 @@ def is_table(head: bytes) -> bool:
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """Return the first rows of a file, without line breaks."""
+    """Return the first rows of a file, as far as `data` contains them, without line breaks."""
     lines: list[bytes] = []
     at = len(BOM) if data.startswith(BOM) else 0
     while len(lines) < 3:

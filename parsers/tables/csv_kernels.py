@@ -49,12 +49,12 @@ def read_numbers(
     firsts: Longs,
     steps: Longs,
 ) -> None:
-    """Fill the kind and the number of each cell: integers, or the bits of reals.
+    """Read the cells of all columns: store the kind of each cell, and its number.
 
-    The cells come row by row. The results for column `i` are stored at `firsts[i]`, `firsts[i] +
-    steps[i]`, and so on. columns: for each column a bit for each kind that it has, the smallest
-    integer, and the largest integer. A column with a cell that is not a number is text, and its
-    other cells are skipped.
+    The number is an integer, or the bits of a real. starts, ends: the cells, row by row. The
+    results for column `i` are stored at `firsts[i]`, `firsts[i] + steps[i]`, and so on. columns:
+    filled; for each column a bit for each kind that it has, the smallest integer, and the largest
+    integer. A column with a cell that is not a number is text, and its other cells are skipped.
     """
     width = len(columns)
     rows = len(starts) // width
@@ -76,7 +76,10 @@ def read_numbers(
 
 @kernel
 def _number(buffer: Bytes, begin: int, end: int) -> tuple[int, int]:
-    """Return the kind of a cell, and its number: an integer, or the bits of a real."""
+    """Read the cell buffer[begin:end]: return its kind, and its number.
+
+    The number is an integer, or the bits of a real.
+    """
     if begin == end:
         return EMPTY, 0
     negative = buffer[begin] == _MINUS
@@ -126,9 +129,9 @@ def _number(buffer: Bytes, begin: int, end: int) -> tuple[int, int]:
 
 @kernel
 def _other_real(buffer: Bytes, begin: int, end: int, at: int, digits: int, negative: bool) -> float:
-    """Return the value of `inf`, `nan`, or a numeral with an exponent or many digits.
+    """Return the value of `inf`, of `nan`, or of a numeral with an exponent or many digits.
 
-    Return -1 if the value needs exact arithmetic, and -2 if the cell is not a number. begin: the
+    Returns -1 if the value needs exact arithmetic, and -2 if the cell is not a number. begin: the
     index after the sign. at: the index after the first `digits` digits.
     """
     if _is_word(buffer, begin, end, _INFINITY, 3) or _is_word(buffer, begin, end, _INFINITY, 8):
@@ -159,7 +162,7 @@ def _after_digits(buffer: Bytes, at: int, end: int) -> int:
 
 @kernel
 def _is_word(buffer: Bytes, begin: int, end: int, word: Bytes, size: int) -> bool:
-    """Return whether a cell equals the first `size` bytes of a word, in upper or lower case."""
+    """Return whether buffer[begin:end] is the first `size` bytes of a word, ignoring case."""
     if end - begin != size:
         return False
     same = 0
@@ -172,9 +175,10 @@ def _is_word(buffer: Bytes, begin: int, end: int, word: Bytes, size: int) -> boo
 def put_text(
     data: Bytes, offsets: Longs, present: Flags, special: Flags, out: Bytes, ends: Longs
 ) -> None:
-    """Write cells of text, in quotation marks if needed; an absent cell is empty.
+    """Write cells of text to `out`, in quotation marks if needed; an absent cell is empty.
 
-    special: for each of 256 bytes, whether a cell with this byte needs quotation marks.
+    data, offsets: the texts. special: for each of 256 bytes, whether a cell with this byte needs
+    quotation marks. ends: filled with where each cell ends in `out`.
     """
     at = 0
     for row in range(len(present)):
@@ -201,11 +205,11 @@ def put_text(
 def put_numbers(
     values: Longs, form: int, present: Flags, width: int, between: int, out: Bytes, ends: Longs
 ) -> None:
-    """Write rows of `width` numbers, with the byte `between` between them.
+    """Write rows of `width` numbers to `out`, with the byte `between` between them.
 
     form: WHOLE for integers above -2**63; SINGLE and DOUBLE for the bits of binary32 and binary64
     numbers: their shortest decimals, with a point or an exponent. The cells of an absent row are
-    empty. ends: where each row ends in `out`.
+    empty. ends: filled with where each row ends in `out`.
     """
     at = 0
     for row in range(len(present)):
@@ -243,7 +247,7 @@ def _put_float(out: Bytes, at: int, bits: int, form: int) -> int:
 
 @kernel
 def _put_point(out: Bytes, begin: int, at: int) -> int:
-    """Write `.0` after a number without a point and without an exponent."""
+    """Write `.0` at index `at` if the number out[begin:at] has no point and no exponent."""
     for place in range(begin, at):
         if out[place] == _POINT or out[place] == _LETTER_E:
             return at
@@ -254,9 +258,10 @@ def _put_point(out: Bytes, begin: int, at: int) -> int:
 
 @entry_kernel
 def place_cells(data: Bytes, ends: Longs, out: Bytes, at: Longs, after: int) -> None:
-    """Copy the cells of a column into all rows, each with the byte `after`.
+    """Copy the cells of one column to the rows of the file, which are already laid out in `out`.
 
-    at: the index in `out` for the cell of each row; it moves to the index for the next cell.
+    data, ends: the cells. at: where in `out` the cell of each row goes; moved to where its next
+    cell goes. after: the byte that follows each cell.
     """
     begin = 0
     for row in range(len(ends)):

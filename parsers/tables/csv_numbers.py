@@ -17,7 +17,10 @@ _MOST_UNSIGNED: Final = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class Shown:
-    """What the cells of a column look like. least, most: its smallest and its largest integer."""
+    """What the cells of a column look like, which decides the type of the column.
+
+    least, most: the smallest and the largest integer.
+    """
 
     is_text: bool = False
     is_filled: bool = False
@@ -27,7 +30,9 @@ class Shown:
     most: int = 0
 
     def __or__(self, other: "Shown") -> "Shown":
-        """Return what the cells of two parts of a column look like together."""
+        """Return what the cells look like together: those of this part of a column and of
+        another.
+        """
         return Shown(
             self.is_text or other.is_text,
             self.is_filled or other.is_filled,
@@ -51,10 +56,10 @@ class Shown:
 
 @dataclass(frozen=True)
 class CellsOfColumn:
-    """The cells of a column as a kernel read them. kinds: uint8 [n], numbers: int64 [n].
+    """The cells of a column, as a kernel has read them.
 
-    seen: a bit for each kind of cells that occurs. least, most: the smallest and the largest
-    integer that the kernel read.
+    kinds: uint8 [n], the kind of each cell. numbers: int64 [n], its number. seen: a bit for each
+    kind that occurs. least, most: the smallest and the largest integer that the kernel read.
     """
 
     kinds: Bytes
@@ -67,12 +72,12 @@ class CellsOfColumn:
     _ends: Longs
 
     def _has(self, *kinds: int) -> bool:
-        """Return whether a cell has one of the given kinds."""
+        """Return whether any cell has one of these kinds."""
         return any(self.seen >> kind & 1 for kind in kinds)
 
     @cached_property
     def _integers(self) -> tuple[Longs, list[int]]:
-        """The rows of the integers that the kernel did not read, and these integers."""
+        """The integers that the kernel could not read, and their rows: first the rows."""
         if not self._has(k.LONG_INTEGER):
             return np.empty(0, np.int64), []
         rows = np.flatnonzero(self.kinds == k.LONG_INTEGER)
@@ -94,7 +99,7 @@ class CellsOfColumn:
         )
 
     def column(self, dtype: "np.dtype[Any]") -> Numbers:
-        """Return the numbers with the dtype of the whole column. Empty cells are absent."""
+        """Return the numbers in `dtype`, that of the whole column; empty cells are absent."""
         present = self.kinds != k.EMPTY if self._has(k.EMPTY) else None
         numbers = self.numbers
         rows, whole = self._integers
@@ -131,8 +136,9 @@ def cells_of(
 
     starts, ends: where each cell begins and ends, row by row. is_text: bool [columns], the columns
     that are text in any case. groups: consecutive columns to store as one array [n, k] in memory.
-    Empty cells are absent. A column is text if no cell is filled, or if a cell is not a number;
-    cells with leading zeros, a plus sign, or an integer beyond 64 bits are not numbers.
+    compiled: whether to use the compiled kernel. Empty cells are absent. A column is text if no
+    cell is filled, or if a cell is not a number; cells with leading zeros, a plus sign, or an
+    integer beyond 64 bits are not numbers.
     """
     width = is_text.size
     rows = starts.size // width
@@ -158,5 +164,7 @@ def cells_of(
 
 
 def _integer(numeral: bytes) -> int:
-    """Return the value of a numeral; for more than 20 digits, an integer beyond 64 bits."""
+    """Return the value of an integer; one of more than 20 digits becomes any integer beyond 64
+    bits.
+    """
     return int(numeral) if len(numeral) <= 21 else _MOST_UNSIGNED + 1

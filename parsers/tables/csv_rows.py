@@ -39,7 +39,7 @@ class Cells:
     def of(
         cls, grammar: Grammar, source: Source, stream: ParseStream, width: int | None = None
     ) -> Self:
-        """Return the cells of parsed rows, up to the first row with a wrong number of cells.
+        """Return the cells of the rows in a parse stream, up to the first row with a wrong width.
 
         `width`: the number of cells that each row must have, by default that of the first row.
         """
@@ -82,7 +82,7 @@ class Cells:
         return np.frombuffer(self.source.data, np.uint8)
 
     def after_names(self) -> Self:
-        """Return the rows without the first row, which has the names."""
+        """Return all rows but the first, which has the names of the columns."""
         cells = slice(self.width, None)
         each = (self.starts[cells], self.ends[cells], self.is_quoted[cells])
         return replace(self, starts=each[0], ends=each[1], is_quoted=each[2])
@@ -101,7 +101,7 @@ class Cells:
             raise _not_utf8(self.source, self.source.start + begin + at)
 
     def has_plain(self) -> Flags:
-        """Return which columns have a filled cell without quotation marks."""
+        """Return for each column whether it has a filled cell without quotation marks."""
         is_plain = (self.ends > self.starts) & ~self.is_quoted
         return np.asarray(is_plain.reshape(-1, self.width).any(axis=0))
 

@@ -69,15 +69,16 @@ def stream(
 
 @dataclass
 class _File:
-    """A file that is read several times."""
+    """A CSV file that is read several times."""
 
     blocks: Blocks
     limits: Limits
     engine: Engine
 
     def chunks(self, watch: Callable[[bytes], object] | None = None) -> Iterator[Cells]:
-        """Yield the rows in chunks; the first row has the names. watch: a function called with all
-        bytes.
+        """Yield all rows in chunks; the first row has the names.
+
+        watch: a function that is called with all bytes of the file, piece by piece.
         """
         head = self.blocks.head(_HEAD)
         grammar = grammar_of(delimiter_of(head))
@@ -95,22 +96,23 @@ class _File:
                 window.release(int(each.ends[-1]))
 
     def rows(self) -> Iterator[Cells]:
-        """Yield the rows in chunks, without the names."""
+        """Yield all rows in chunks, except the row of names."""
         is_first = True
         for cells in self.chunks():
             yield cells.after_names() if is_first else cells
             is_first = False
 
     def tables(self, reading: Reading, make: Make) -> Iterator[Table]:
-        """Yield the rows in tables. reading: the facts from all rows. make: makes a table of the
-        columns.
+        """Yield all rows in chunks, as tables.
+
+        reading: what is known of the columns from all rows. make: makes a table of columns.
         """
         for cells in self.rows():
             numbers = reading.numbers(cells, self.compiled)
             yield make(reading.columns(cells, numbers), len(cells))
 
     def has_one_type(self, reading: Reading, make: Make) -> bool:
-        """Return whether `make` gives all chunks the same types."""
+        """Return whether the tables that `make` makes of the chunks all have the same types."""
         kinds: set[str] = set()
         try:
             kinds.update(str(table.types) for table in self.tables(reading.again(), make))
@@ -128,10 +130,10 @@ class _File:
 
 @dataclass(frozen=True)
 class _Known:
-    """Facts that all rows of a file show. make: makes the tables; None if the file must be read
-    whole.
+    """What one pass over all rows of a file has shown.
 
-    before: the findings about the names. after: the findings about the sidecar.
+    make: makes a table of columns; None if the file must be read whole. before: the findings about
+    the names. after: the findings about the sidecar.
     """
 
     reading: Reading
@@ -141,7 +143,10 @@ class _Known:
 
     @classmethod
     def of(cls, file: _File, findings: Findings) -> "_Known":
-        """Read all rows. Raises the errors of `parse`, with the findings before the error."""
+        """Read all rows once, and return what they show.
+
+        Raises the errors of `parse`, after adding the findings before the error.
+        """
         before, after = Findings(), Findings()
         content = file.blocks.sidecar
         print_of_file = None if content is None else sidecar.Fingerprint()
@@ -173,8 +178,9 @@ class _Known:
 
 
 def _typed(value: Mapping[str, Any]) -> Make:
-    """Return a function that makes a table of columns, with the types in the value of a
-    sidecar.
+    """Return a function that makes tables with the types that a sidecar declares.
+
+    value: the content of the sidecar.
     """
     return lambda columns, rows: typed(columns, rows, {**value, "rows": rows})
 
@@ -184,7 +190,7 @@ def _joined(columns: Mapping[str, TableColumn], rows: int) -> Table:
 
 
 def _are_plain(reading: Reading) -> bool:
-    """Return whether arrays joined from units certainly have the same type in each chunk."""
+    """Return whether columns that become arrays have the same type in each chunk for certain."""
     known = dict(zip(reading.names, zip(reading.dtypes(), reading.shown, strict=True), strict=True))
     for names in unit_groups(reading.names).values():
         group = [known[name] for name in names]
@@ -197,7 +203,7 @@ def _are_plain(reading: Reading) -> bool:
 
 
 def _fits(reading: Reading, value: Mapping[str, Any]) -> bool:
-    """Return whether the types of a sidecar certainly fit all rows."""
+    """Return whether the types that a sidecar declares fit all rows for certain."""
     known = dict(zip(reading.names, zip(reading.dtypes(), reading.shown, strict=True), strict=True))
     for name, kind in value["columns"].items():
         wanted = absent(kind, 0)
@@ -212,7 +218,7 @@ def _fits(reading: Reading, value: Mapping[str, Any]) -> bool:
 
 
 def _holds(wanted: TableColumn, dtype: "np.dtype[Any] | None", shown: Shown) -> bool:
-    """Return whether a type can certainly store the cells of a column.
+    """Return whether a type can store all cells of a column for certain.
 
     wanted: a column of the type. dtype, shown: the dtype of the cells, and what they look like.
     """

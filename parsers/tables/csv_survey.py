@@ -21,7 +21,7 @@ from exset.parsers.tables.csv_numbers import Shown, cells_of
 
 @dataclass
 class ColumnSurvey:
-    """Facts about all rows of a column, collected chunk by chunk.
+    """What is known about all rows of a column, collected chunk by chunk.
 
     `has_rows`, `has_absent`: whether a row is present, and whether a row is absent. `least`: the
     smallest number in a column of uint64. `has_odd_nan`: whether a NaN has other bits than the
@@ -71,7 +71,7 @@ class ColumnSurvey:
 
 
 def survey(tables: Iterable[Table]) -> tuple[Table, dict[str, ColumnSurvey]]:
-    """Return the first table without its rows, and the facts about the rows of each column."""
+    """Return the first table without its rows, and what is known about all rows of each column."""
     found: dict[str, ColumnSurvey] = {}
     first: Table | None = None
     for table in tables:
@@ -83,7 +83,7 @@ def survey(tables: Iterable[Table]) -> tuple[Table, dict[str, ColumnSurvey]]:
 
 
 def place_of(name: str, row: int | None = None) -> Place:
-    """Return the place of a column in a table, or of its value in one row."""
+    """Return the place of a column, or of its value in one row, for messages."""
     return Place("table", field=f"columns[{safe(name)!r}]" + ("" if row is None else f"[{row}]"))
 
 

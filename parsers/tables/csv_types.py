@@ -19,10 +19,10 @@ _TAIL: Final = (1 << 29) - 1  # the bits that rounding to binary32 drops
 
 
 def typed(columns: Mapping[str, TableColumn], rows: int, value: Mapping[str, Any]) -> Table:
-    """Return a table of the columns with the types and the metadata in the value of a sidecar.
+    """Return a table of the columns, with the types and the metadata that a sidecar declares.
 
-    columns: as they are in CSV: a column for each number of an array. Raises ValueError if they do
-    not fit the value.
+    columns: as CSV has them, with a column for each number of an array. value: the content of the
+    sidecar. Raises ValueError if they do not fit each other.
     """
     check_rows(value, rows)
     left = dict(columns)
@@ -40,9 +40,9 @@ def typed(columns: Mapping[str, TableColumn], rows: int, value: Mapping[str, Any
 
 
 def _typed(name: str, left: dict[str, TableColumn], wanted: TableColumn, kind: str) -> Any:
-    """Remove the column `name` from `left`; return it with the type of `wanted`.
+    """Remove the column `name` from `left`, and return it with the type of the column `wanted`.
 
-    For a column of arrays, kind is the type of the numbers.
+    kind: the name of this type; for a column of arrays, of their numbers.
     """
     if name not in left:
         raise ValueError(f"there is no column {name!r}")
@@ -60,9 +60,10 @@ def _typed(name: str, left: dict[str, TableColumn], wanted: TableColumn, kind: s
 def _stacked(
     names: list[str], left: dict[str, TableColumn], wanted: Numbers, kind: str
 ) -> TableColumn:
-    """Remove the columns of units from `left`; return them as arrays with the type of `wanted`.
+    """Remove the columns `names` from `left`, and return them as one column of arrays.
 
-    A row is absent if all its numbers are absent.
+    wanted: a column with the type of the result. kind: the type of the numbers. A row is absent if
+    all its numbers are absent.
     """
     if not names:
         raise ValueError("CSV has no empty arrays")
@@ -102,10 +103,11 @@ def _numbers(column: TableColumn, dtype: np.dtype[Any]) -> Numbers | None:
 
 
 def reals(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Convert reals, read from the shortest decimals of numbers of a dtype, to this dtype.
+    """Convert numbers that were read from decimals to the dtype from which they were written.
 
-    A decimal close to the middle between two numbers may have been rounded to this middle. Then
-    the result is the number whose shortest decimal it was.
+    Each decimal was the shortest for a number of this dtype. If it is close to the middle between
+    two numbers, reading it may have given this middle. Then the result is the number whose
+    shortest decimal it was.
     """
     with np.errstate(over="ignore"):
         made = values.astype(dtype)

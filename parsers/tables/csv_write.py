@@ -125,7 +125,11 @@ def _cells(
     special: tuple[bytes, ...],
     is_alone: bool,
 ) -> Iterator[Cells]:
-    """Yield, for each column in `kept`, the cells of a chunk."""
+    """Yield, for each column in `kept`, its cells in the chunk `table`.
+
+    surveys: what is known about all rows of each column. special: the bytes that need quotation
+    marks. is_alone: whether there is only one column.
+    """
     for name in kept.names:
         column = table.columns[name]
         if isinstance(column, Numbers):
@@ -136,7 +140,10 @@ def _cells(
 
 
 def _is_plain(kept: Table, surveys: dict[str, ColumnSurvey]) -> bool:
-    """Return whether a reader certainly gets the same table from the file without its sidecar."""
+    """Return whether a reader gets the same table for certain, without a sidecar.
+
+    kept: the columns that are written. surveys: what is known about their rows.
+    """
     return not kept.metadata and all(
         _plain_type(name, column, surveys[name]) == type_of(column)
         for name, column in kept.columns.items()
@@ -144,8 +151,8 @@ def _is_plain(kept: Table, surveys: dict[str, ColumnSurvey]) -> bool:
 
 
 def _plain_type(name: str, column: TableColumn, found: ColumnSurvey) -> str | None:
-    """Return the type that a column certainly has when it is read without its sidecar; None if
-    unsure.
+    """Return the type that a reader gives to a column without a sidecar; None if that is not
+    certain.
     """
     if not isinstance(column, Numbers):
         return "text"
@@ -156,7 +163,7 @@ def _plain_type(name: str, column: TableColumn, found: ColumnSurvey) -> str | No
 
 
 def _kept(table: Table, surveys: dict[str, ColumnSurvey], losses: Losses) -> dict[str, TableColumn]:
-    """Return the columns that CSV can store; report the other columns as losses."""
+    """Return the columns that CSV can store; report each other column as a loss."""
     kept: dict[str, TableColumn] = {}
     taken: set[str] = set()
     for name, column in table.columns.items():
@@ -179,8 +186,9 @@ def _kept(table: Table, surveys: dict[str, ColumnSurvey], losses: Losses) -> dic
 
 
 def _problem(name: str, column: TableColumn, wrong: int | None) -> str | None:
-    """Return why CSV cannot store a column, or None. wrong: the first row that is not UTF-8, or
-    None.
+    """Return why CSV cannot store a column, or None if it can.
+
+    wrong: the first row that is not UTF-8, or None.
     """
     if has_surrogates(name):
         return "the name of the column is not UTF-8"
@@ -194,8 +202,10 @@ def _problem(name: str, column: TableColumn, wrong: int | None) -> str | None:
 
 
 def _name(name: str, is_alone: bool) -> bytes:
-    """Return the name of a column as a cell; it must not look like the start of a manifest or a
-    comment.
+    """Return the name of a column as a cell.
+
+    It gets quotation marks if needed, also if it looks like the start of a manifest or a comment.
+    is_alone: whether there is only one column.
     """
     raw = name.encode()
     is_like_other = raw.startswith((b"@", b"#", b"\xef\xbb\xbf")) or (is_alone and not raw)
@@ -205,7 +215,7 @@ def _name(name: str, is_alone: bool) -> bytes:
 
 
 def _rows(cells: list[Cells], rows: int, delimiter: bytes) -> Bytes:
-    """Join the cells of the columns to rows, and return their bytes: uint8."""
+    """Return the bytes of all rows, joined from the cells of the columns: uint8."""
     sizes = np.full(rows, len(cells), np.int64)
     for each in cells:
         sizes += np.diff(each.ends, prepend=0)

@@ -95,7 +95,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
 
 
 def _atoi(text: bytes) -> int:
-    """Return a number as C's atoi reads it, up to 63 bits: 0 if there is none."""
+    """Return the number at the start of a text, as C's atoi reads it, up to 63 bits; 0 if none."""
     found = _ATOI.match(text)
     if found is None:
         return 0
@@ -113,10 +113,10 @@ def _report(
     codes: Longs,
     labels: Longs,
 ) -> None:
-    """Add the findings about lines.
+    """Add the findings about the lines of a list.
 
-    texts, labels: the text and the number of each distinct label. codes: each line's index in
-    these.
+    first: the first token of each line. written: the token of each label. texts, labels: the text
+    and the number of each distinct label. codes: each line's index in these.
     """
     read = dict(zip(written.tolist(), labels[codes].tolist(), strict=True))
     is_wrong = np.array([_WHOLE.fullmatch(text) is None for text in texts], np.bool_)

@@ -82,8 +82,9 @@ def parse(
 def _lines(
     source: Source, limits: Limits, findings: Findings, engine: Engine
 ) -> tuple[Longs, Longs]:
-    """Return where the objects begin and end: int64 [rows] each. Raises FormatError for a syntax
-    error.
+    """Return where each object begins and ends: int64 [rows].
+
+    Raises FormatError for a syntax error.
     """
     [stream] = GRAMMAR.parse(source, engine, hint=_hint, tokens=len(source.data) // 4 + 16)
     if (at := invalid_utf8(source.view)) is not None:
@@ -114,7 +115,7 @@ def _span(stream: ParseStream, token: int) -> Span:
 
 @dataclass
 class _Rows:
-    """The objects in a text: the offsets at which they begin and end."""
+    """The objects in a text: where each of them begins and ends."""
 
     source: Source
     begins: Longs
@@ -124,7 +125,9 @@ class _Rows:
         return len(self.begins)
 
     def values(self, findings: Findings) -> dict[str, list[Any]]:
-        """Return the values of each name, by the name; None in a row that lacks the name."""
+        """Return for each name the values of all rows; None in a row whose object lacks the
+        name.
+        """
         rows = list(self._objects(findings))
         names = dict.fromkeys(name for row in rows for name in row)
         return {name: [row.get(name) for row in rows] for name in names}
@@ -163,7 +166,10 @@ class _Rows:
         return Place.in_text(self.source, Span(int(self.begins[row]), int(self.ends[row])))
 
     def column(self, name: str, values: Sequence[Any]) -> TableColumn:
-        """Return the column of a name. Raises FormatError for values of different kinds."""
+        """Return the values of a name as a column; None becomes absent.
+
+        Raises FormatError for values of different kinds.
+        """
         first: str | None = None
         for row, value in enumerate(values):
             kind = first if value is None else _KINDS.get(type(value), "a number")

@@ -15,10 +15,10 @@ from exset.parsers.tables.csv_types import reals
 
 
 def typed(values: Mapping[str, Sequence[Any]], rows: int, value: Mapping[str, Any]) -> Table:
-    """Return a table of the given values, with the types and the metadata in the value of a
-    sidecar.
+    """Return a table of values, with the types and the metadata that a sidecar declares.
 
-    values: by name, a value for each row. Raises ValueError if they do not fit the sidecar.
+    values: by name, a value for each row. value: the content of the sidecar. Raises ValueError if
+    they do not fit each other.
     """
     check_rows(value, rows)
     if unknown := [name for name in values if name not in value["columns"]]:

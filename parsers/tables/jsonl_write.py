@@ -37,7 +37,7 @@ def sidecar_of(table: Table, data: bytes, /, *, lossy: bool = False) -> bytes | 
 
 
 def lines(table: Table, losses: Losses, target: str) -> bytes:
-    """Return a table as JSON Lines. target: the format in messages about losses."""
+    """Return a table as JSON Lines; `target`: the name of the format in messages about losses."""
     values = _values(table, losses, target)
     rows = zip(*values.values(), strict=True) if values else iter([()] * table.rows)
     text = (
@@ -48,7 +48,10 @@ def lines(table: Table, losses: Losses, target: str) -> bytes:
 
 
 def _values(table: Table, losses: Losses, target: str) -> dict[str, list[Any]]:
-    """Return the values of the columns that JSON can store; report the other columns as losses."""
+    """Return the columns that JSON can store, as values; report each other column as a loss.
+
+    `target`: the name of the format in messages about losses.
+    """
     values: dict[str, list[Any]] = {}
     for name, column in table.columns.items():
         if has_surrogates(name):
@@ -83,9 +86,7 @@ def _is_finite(column: TableColumn) -> bool:
 
 
 def _is_plain(values: dict[str, list[Any]], columns: dict[str, TableColumn]) -> bool:
-    """Return whether a reader certainly gets the same columns from the file without its
-    sidecar.
-    """
+    """Return whether a reader gets the same columns for certain, without a sidecar."""
     try:
         return all(
             any(each is not None for each in values[name])

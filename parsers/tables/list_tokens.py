@@ -16,14 +16,18 @@ class ListTokens(Tokens):
     """The tokens of a list of files."""
 
     def first(self, line: str) -> Longs:
-        """Return the first token of each line that is not empty. line: the terminal that ends a
-        line.
+        """Return the first token of each line that is not empty.
+
+        line: the terminal that ends a line.
         """
         is_line = self.is_a(line)
         return np.flatnonzero(~is_line[1:] & is_line[:-1]) + 1
 
     def empty_lines(self, line: str) -> Longs:
-        """Return the tokens that end empty lines, but not the last token of the text."""
+        """Return the tokens that end empty lines, except the last token of the text.
+
+        line: the terminal that ends a line.
+        """
         is_line = self.is_a(line)
         is_empty = is_line[1:] & is_line[:-1]
         is_empty &= self.ends[1:] > self.starts[1:]  # not the end that the parser adds

@@ -85,10 +85,8 @@ def parse(
 def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
     """Return the text of a list with the files and labels in a table.
 
-    The index of a file is the column `index` or, without it, its number from 0.
-
-    A file may have several labels: see `ListedFiles.of`. Raises FormatError for a path that im2rec
-    would change.
+    The index of a file is the column `index` or, without it, its number from 0. A file may have
+    several labels: see `ListedFiles.of`. Raises FormatError for a path that im2rec would change.
     """
     found = Findings() if findings is None else findings
     losses = Losses(lossy, found)
@@ -117,8 +115,9 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
 
 
 def _several(table: Table) -> list[bytes] | None:
-    """Return the labels of each file as text; None if the labels are single whole numbers, or
-    text.
+    """Return the labels of each file as one text, if the files have reals or several labels.
+
+    Return None if each label is a single whole number, or if the labels are text.
     """
     column = table.columns.get(LABEL)
     items = column.items if isinstance(column, Lists) else column
@@ -136,7 +135,7 @@ def _several(table: Table) -> list[bytes] | None:
 
 
 def _lines(words: ListTokens) -> Iterator[tuple[int, list[int], bool]]:
-    """Yield, for each line, the token that ends it, its fields, and whether a field between is
+    """Yield, for each line, the token that ends it, its fields, and whether an inner field is
     empty.
     """
     is_line, is_tab = words.is_a("LINE").data, words.is_a("TAB").data
@@ -155,9 +154,9 @@ def _lines(words: ListTokens) -> Iterator[tuple[int, list[int], bool]]:
 
 
 def _numbers(raw: list[bytes], has_gap: bool) -> tuple[int, list[float]] | str:
-    """Return the index and the labels of a line; or the reason why im2rec skips it.
+    """Return the index and the labels of a line; or, as text, why im2rec skips the line.
 
-    raw: the fields before the path.
+    raw: the fields before the path. has_gap: whether one of them is empty.
     """
     if len(raw) + 1 < _LEAST:
         return "it has fewer than three fields"
@@ -177,7 +176,7 @@ def _is_64(text: bytes) -> bool:
 
 
 def _float(text: bytes) -> float | None:
-    """Return a number as Python's float reads it, or None."""
+    """Return a text as a number, as Python's float reads it; None if it is no number."""
     try:
         return float(text)
     except ValueError:
