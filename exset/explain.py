@@ -58,7 +58,7 @@ def explain(code: str) -> Explanation:
     from difflib import get_close_matches
 
     similar = get_close_matches(code, table, cutoff=0.5)
-    there = f"; there are {', '.join(similar)}" if similar else ": exset explain lists all"
+    there = f": did you mean {' or '.join(similar)}?" if similar else ": exset explain lists all"
     raise ValueError(f"no finding has the code {safe(code)!r}{there}")
 
 

@@ -147,10 +147,10 @@ def _complete(source: Source, error: FormatError, limits: Limits, engine: Engine
 
 
 def _truncated(error: FormatError, complete: int, why: str | None) -> FormatError:
-    hint = (
-        f"{why}; {counted(complete, 'element')} before it can be saved with exset cache extract"
-        " --damaged; aeon fills the others with zeros"
-    )
+    saved = "no element before it can be saved"
+    if complete:
+        saved = f"exset cache extract --damaged saves the {counted(complete, 'element')} before it"
+    hint = f"{why}; {saved}; aeon fills the others with zeros"
     message = f"element {complete} goes beyond the end of the file ({error.message})"
     return FormatError(message, place=error.place, hint=hint)
 

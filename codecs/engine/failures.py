@@ -27,10 +27,10 @@ class Reason(StrEnum):
     ENDS = "the data end inside the field `{field}`"
     CONSTANT = "{field} must be {value}"
     CHECK = "{field} is {value}, but must {demand}"
-    NEGATIVE = "{field} is {value}, a negative count"
-    TOO_MANY = "{field} is {value}, more than the bytes left can hold"
-    UNTERMINATED = "{field} is a string without its NUL"
-    TOO_LONG = "{field} is a string of more than {value} bytes"
+    NEGATIVE = "{field} is {value}, but a count cannot be negative"
+    TOO_MANY = "{field} is {value}, more than the remaining bytes can hold"
+    UNTERMINATED = "the string {field} does not end with a NUL byte"
+    TOO_LONG = "the string {field} is longer than {value} bytes"
 
 
 _TRUNCATIONS: Final = frozenset((Reason.ENDS, Reason.UNTERMINATED, Reason.TOO_MANY))

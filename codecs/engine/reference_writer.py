@@ -81,7 +81,7 @@ class _Writing:
 
     def _count(self, node: ir.Rows | ir.Blob | ir.Gap, value: int) -> int:
         if (count := int(value)) < 0:
-            raise FormatError(f"{node.path}: a negative count, {count}")
+            raise FormatError(f"{node.path}: the count is negative: {count}")
         return count
 
     def _next(self, path: str, count: int) -> list[object]:

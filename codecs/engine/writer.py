@@ -143,7 +143,7 @@ def _fail(
         raise FormatError(f"{path} number {number} must {origin.text}")
     count = int(execution.ints[row[2]]) if origin.kind in ("rows", "bytes") else 0
     if count < 0:
-        raise FormatError(f"{path}: a negative count, {count}")
+        raise FormatError(f"{path}: the count is negative: {count}")
     number = int(fill[program.total(path)]) - 1
     for each in program.block(row[1]) if origin.kind == "block" else (path,):
         check_room(each, fields[each], number + 1)

@@ -171,14 +171,15 @@ def read_event_lists(
     if path != SHARED and empty.any():
         at = f"{path}.set_numEventsInList"
         place = fields.place(source, at, int(empty.argmax()))
-        raise FormatError("the list names no events", place=place)
+        raise FormatError("the event list is empty", place=place)
     owner = example[kind.row]
     begin = event_offsets[owner]
     num_events = event_offsets[owner + 1] - begin
     invalid = (kind.stop > num_events) & (kind.stop > kind.first)
     if invalid.any():
         k = int(invalid.argmax())
-        message = f"event {kind.stop[k] - 1} is out of range: the example has {num_events[k]}"
+        has = counted(int(num_events[k]), "event")
+        message = f"event {kind.stop[k] - 1} is out of range: the example has {has}"
         raise FormatError(message, place=fields.place(source, column, k))
     return EventLists(path, lists, example, offsets, kind.first + begin, kind.stop + begin)
 

@@ -42,7 +42,7 @@ def check_role(role: str, format: str, target: str) -> None:
         return
     if format in meanings.REQUESTS:
         raise ValueError(
-            f"--role {role}: the cases {format!r} are requests; they only have decoders"
+            f"--role {role}: a program can only decode the cases of {format!r}: use --role decoder"
         )
     if role == "transcoder":
         source, other = exset.formats.get(format).family, exset.formats.get(target).family

@@ -62,7 +62,7 @@ def out_of_bounds(what: str, index: object, count: int) -> str:
 
     `what`: what the index counts, such as `row` or `index`.
     """
-    last = f"the last one is {count - 1:,}" if count else "there are none"
+    last = f"the last {what} is {count - 1:,}" if count else "there are none"
     return f"no {what} {index}: {last}"
 
 

@@ -164,7 +164,7 @@ class Family:
         if self.column is not None:
             return cast("Callable[[Model, str], Values]", load(self.column))(model, field)
         there = ", ".join([*([NAME] if isinstance(model, Named) else []), *functions]) or "none"
-        raise ValueError(f"{with_article(self.noun)} has no field {field!r}; there are {there}")
+        raise ValueError(f"{with_article(self.noun)} has no field {field!r}: choose one of {there}")
 
     def names_of(self, model: Model) -> "Iterator[bytes]":
         """Yield the name of each unit, which may be empty; ValueError if units have no names."""
@@ -212,7 +212,7 @@ class Family:
             if not functions:
                 raise ValueError(f"{noun} has no names to rename")
             there = " or ".join(functions)
-            raise ValueError(f"what to rename must be {there} for {noun}, not {what!r}")
+            raise ValueError(f"exset can rename the {there} of {noun}, not {what!r}")
         function = cast("Callable[[Model, Change], Model]", load(functions[what]))
         return function(model, change)
 
@@ -260,7 +260,7 @@ class Family:
         if name not in functions:
             there = ", ".join(functions) or "none"
             noun = with_article(self.noun)
-            raise ValueError(f"{noun} has no picture {name!r}; there are {there}")
+            raise ValueError(f"{noun} has no picture {name!r}: choose one of {there}")
         draw = cast("Callable[[Model, PictureOptions], Picture]", load(functions[name]))
         return draw(model, options)
 

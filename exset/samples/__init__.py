@@ -26,7 +26,7 @@ def read(name: str) -> Source:
     """
     bare = name.removeprefix(PREFIX)
     if bare not in names():
-        reason = f"no such sample (there are {', '.join(names())})"
+        reason = f"no such sample: choose one of {', '.join(names())}"
         raise FileNotFoundError(errno.ENOENT, reason, PREFIX + bare)
     path = os.path.join(os.path.dirname(__file__), bare)
     with open_named(path, "rb", name=PREFIX + bare) as file:

@@ -88,7 +88,7 @@ def int32(where: str, value: object) -> int:
     except TypeError:
         raise ValueError(f"{where}: expected an integer, not {shown(value)}") from None
     if not -(2**31) <= number < 2**31:
-        raise ValueError(f"{where}: {number} is beyond 32 bits")
+        raise ValueError(f"{where}: {number} does not fit in 32 bits")
     return number
 
 

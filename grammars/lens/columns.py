@@ -248,7 +248,7 @@ class ExampleColumns(FrozenColumns):
 
 def _real_field(columns: SetHeader | Events, field: str) -> Any:
     if field not in REAL_FIELDS:
-        raise ValueError(f"no field is called {field!r}; there are {', '.join(REAL_FIELDS)}")
+        raise ValueError(f"no field is called {field!r}: choose one of {', '.join(REAL_FIELDS)}")
     return getattr(columns, field)
 
 

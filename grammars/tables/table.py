@@ -129,7 +129,7 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
         if not isinstance(index, str):
             return super().__getitem__(index)
         if index not in self.columns:
-            raise KeyError(f"no column {index!r}; there are {', '.join(self.columns)}")
+            raise KeyError(f"no column {index!r}: choose one of {', '.join(self.columns)}")
         return self.columns[index]
 
     def __contains__(self, item: object) -> bool:

@@ -76,7 +76,7 @@ def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
                 continue
             stack.append(mark)
             if len(stack) > limits.max_depth:
-                message = f"brackets are nested more than {limits.max_depth} deep"
+                message = f"brackets are nested more than {limits.max_depth} levels deep"
                 raise text.limit_error(token, "max_depth", message)
 
 
@@ -92,8 +92,8 @@ def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
             message = f"event {number} is out of range: {example} has {events}"
             return text.error(token, "lens-event-range", message, _count_hint(text, columns))
         case Reason.BAD_SPAN:
-            advice = "write one event as its number, a span with the lower event first: 0-2"
-            message = f"the span of events must end after its first event, not at {number}"
+            advice = "write the lower event first, such as 0-2; write one event as its number"
+            message = f"this span ends at event {number}, which is not after its first event"
             return text.error(token, "lens-event-order", message, advice)
         case Reason.NO_EVENT_LEFT:
             message = f"these data would be for event {number}, but {example} has {events}"

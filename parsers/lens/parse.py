@@ -277,8 +277,8 @@ def begin_of(source: Source, findings: Findings) -> int:
         advice = "add line breaks at the end"
         findings.add(finding_at("lens-refuses", place, what=what, hint=advice))
     elif size == SMALLEST and (unseen := _LAST_COMMENT.search(data)):
-        message = "Lens rejects a comment in a file of 4 bytes without a line break at its end"
-        advice = "add a line break"
+        message = "Lens rejects a file of 4 bytes whose comment does not end with a line break"
+        advice = "add a line break after the comment"
         raise FormatError(message, source=source, span=Span(*unseen.span(1)), hint=advice)
     if data.startswith(_BOM):
         what, advice = (

@@ -81,7 +81,8 @@ def _acquire(path: str) -> int:
             os.close(handle)
             raise
         os.close(handle)
-    raise BlockingIOError(errno.EWOULDBLOCK, "other builders take this lock all the time", path)
+    message = "exset cannot get this lock: other processes that build the cache keep taking it"
+    raise BlockingIOError(errno.EWOULDBLOCK, message, path)
 
 
 def _take(path: str, handle: int, is_new: bool) -> bool:

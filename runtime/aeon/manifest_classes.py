@@ -35,7 +35,7 @@ def numbered_column(manifest: Manifest, name: str) -> Iterator[bytes]:
     """
     if not (name.isdecimal() and int(name) < manifest.width):
         numbers = ", ".join(map(str, range(manifest.width)))
-        raise ValueError(f"a manifest has no field {name!r}; there are name, label, {numbers}")
+        raise ValueError(f"a manifest has no field {name!r}: choose one of name, label, {numbers}")
     return (field or b"" for field in manifest.column(int(name)))
 
 

@@ -89,11 +89,9 @@ def _image_column(manifest: Manifest, column: str | None) -> int:
     if column is None and numbers:
         return numbers[0]
     if column is None or column not in map(str, numbers):
-        there = ", ".join(map(str, numbers)) or "none"
+        there = f": choose one of {', '.join(map(str, numbers))}" if numbers else ""
         which = "" if column is None else f" {column}"
-        raise ValueError(
-            f"the manifest has no column{which} of files or binary data; there are {there}"
-        )
+        raise ValueError(f"the manifest has no column{which} of files or binary data{there}")
     return int(column)
 
 

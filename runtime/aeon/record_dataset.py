@@ -44,7 +44,8 @@ class RecordDataset(Dataset):
         numbers = range(len(self.types))
         self.names = checked_names("names", map(str, numbers) if names is None else names)
         if len(self.names) != len(self.types):
-            raise ValueError(f"names: {len(self.types)} are needed, not {len(self.names)}")
+            expected = f"{counted(len(self.types), 'name')}, one for each column"
+            raise ValueError(f"names: expected {expected}, not {len(self.names)}")
         self.padded = padded
         self._limits = limits
         chosen = self.names if fields is None else checked_names("fields", fields, self.names)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from exset.core.errors import Finding, Findings, Place
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Level
+from exset.core.text import counted
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
 from exset.grammars.aeon.table_findings import finding_at
@@ -110,7 +111,8 @@ class Making:
             return tuple(map(str, range(width)))
         chosen = checked_names("names", self.names)
         if len(chosen) != width:
-            raise ValueError(f"names: {width} are needed, not {len(chosen)}")
+            expected = f"{counted(width, 'name')}, one for each column"
+            raise ValueError(f"names: expected {expected}, not {len(chosen)}")
         return chosen
 
 

@@ -83,7 +83,7 @@ class ExampleArrays:
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
         """Raise TypeError, because the object contains several arrays."""
-        raise TypeError("ExampleArrays are several arrays: use inputs, targets, or another of them")
+        raise TypeError("ExampleArrays has several arrays: use inputs, targets, or another one")
 
     @property
     def input_mask(self) -> Flags:
@@ -181,7 +181,7 @@ class ExampleArrays:
     def check_flat(self, caller: str) -> None:
         """Raise ValueError, with the name of the caller, unless each event has one row."""
         if self.present.ndim != 1 or bool(self.tick.any()):
-            raise ValueError(f"{caller}: arrays must have one row an event, as from to_arrays")
+            raise ValueError(f"{caller}: arrays must have one row per event, as from to_arrays")
 
 
 @public

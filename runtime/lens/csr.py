@@ -37,8 +37,8 @@ class Csr:
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
         """Raise TypeError, because the object contains several arrays."""
-        how = "scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), rows.shape)"
-        raise TypeError(f"Csr is no dense array: use to_arrays, or {how}")
+        how = "scipy.sparse.csr_array((csr.data, csr.indices, csr.indptr), csr.shape)"
+        raise TypeError(f"Csr is not a dense array: use to_arrays, or {how}")
 
     def __repr__(self) -> str:
         return f"Csr({self.data.size} of {self.shape[0]} x {self.shape[1]})"

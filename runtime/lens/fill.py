@@ -212,8 +212,10 @@ def filling_of(
         row = row if rows is None else int(rows[row])
         group = int(examples.ranges.group[number])
         room = layout.units if group < 0 else int(size[group])
-        whole = "network" if group < 0 else f"group {printable(examples.groups.text(group) or '')}"
-        message = f"{units} the {room} {side} of the {whole}"
+        whole = "network"
+        if group >= 0:
+            whole = f"group '{printable(examples.groups.text(group) or '')}'"
+        message = f"{units} the {room} {side} of the {whole} (units count from 0)"
         place = range_place(examples, side, row, number)
         return FormatError(message, place=place, code="lens-unit-outside")
 
@@ -258,9 +260,10 @@ def report_missing(
     for group, at, count in sorted(
         zip(groups, firsts, times, strict=True), key=lambda each: each[1]
     ):
+        name = printable(examples.groups.text(int(group)) or "")
         message = (
-            f"group {printable(examples.groups.text(int(group)) or '')} is not in the layout of "
-            f"{side}: its ranges are ignored, as Lens does if the network has no such group"
+            f"the layout of {side} has no group '{name}':"
+            " exset ignores its values, as Lens does if the network has no such group"
         )
         place = range_place(examples, side, int(row[at]), int(number[at]), first)
         finding = Finding("lens-group-missing", Severity.WARNING, message, place)

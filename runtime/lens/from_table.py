@@ -91,10 +91,8 @@ def _lists(rows: EventTable, events: Events, header: SetHeader) -> EventLists:
             continue
         if len(present) > 1:
             name = present[0].name
-            hint = f"keep one of the columns of {side}"
-            table_error(
-                f"{safe(name)} is one of several columns, and one has ranges", name, hint=hint
-            )
+            hint = f"keep only one column of {side}"
+            table_error(f"a column with ranges must be the only column of {side}", name, hint=hint)
         lists = no_lists(rows.columns.rows) if ranges is None else ranges.column
         assert isinstance(lists, Lists)
         name = side if ranges is None else ranges.name

@@ -83,12 +83,12 @@ class UsedUnits:
             )
         groups = {name: used.groups[name] for name in self._order if name in used.groups}
         units = sum(groups.values()) if groups else used.whole
-        named = ", ".join(f"{printable(name)} {size}" for name, size in groups.items())
-        detail = f"{named}; in the order of first use" if groups else "no groups"
-        message = f"{side}: {counted(units, 'unit')}, the least that contain all ranges ({detail})"
+        named = ", ".join(f"'{printable(name)}' {size}" for name, size in groups.items())
+        detail = f"group sizes in the order of first use: {named}" if groups else "no groups"
+        message = f"{side}: exset assumes {counted(units, 'unit')}, the fewest possible ({detail})"
         place = Place(MODEL)
         findings.add(Finding("lens-layout-inferred", Severity.NOTE, message, place))
-        starred = [f"group {printable(name)}" for name, size in groups.items() if size == 0]
+        starred = [f"group '{printable(name)}'" for name, size in groups.items() if size == 0]
         if starred or (units == 0 and used.has_units):
             what = starred[0] if starred else "the network"
             message = f"{side}: the size of {what} is unknown, so it gets no units"

@@ -129,7 +129,7 @@ def _mapped(
         check_size(values, side, layout, examples.num_events, limits)
     if group is not None and group not in layout.groups:
         there = ", ".join(layout.groups) or "none"
-        raise ValueError(f"{caller}: no group of {side} is called {group!r}; there are {there}")
+        raise ValueError(f"{caller}: no group of {side} is called {group!r}: there are {there}")
     before = side_array(np, examples, Columns.of(np, examples), side, layout, found, limits)
     if group is not None:
         before = np.ascontiguousarray(before[:, layout[group]])

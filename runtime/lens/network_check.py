@@ -71,14 +71,14 @@ def _check_side(
 
     def finding(at: int) -> Finding:
         units = counted(int(room[at]), side[:-1])
-        whole = "network" if group[at] < 0 else f"group {_name(examples, int(group[at]))}"
+        whole = "network" if group[at] < 0 else f"group '{_name(examples, int(group[at]))}'"
         if short[at]:
-            message = f"the range has only {length[at]} of the {units} of the {whole}"
-            hint = "the other units get the default value: write all values"
+            message = f"this range has values for only {length[at]} of the {units} of the {whole}"
+            hint = "write all values: the other units get the default value"
             code = "lens-width"
         else:
-            message = f"the range needs {needed[at]} units, more than the {units} of the {whole}"
-            hint = f"correct the range, or the number of {side} that you give"
+            message = f"this range needs {needed[at]} units, but the {whole} has {units}"
+            hint = f"correct the range, or the number of {side} in your command"
             code = "lens-unit-outside"
         place = range_place(examples, side, int(uses.row[at]), int(uses.range[at]), first)
         return Finding(code, Severity.ERROR, message, place, hint)

@@ -34,7 +34,7 @@ class Layout:
         object.__setattr__(self, "groups", MappingProxyType(dict(self.groups)))
         if self.groups and sum(self.groups.values()) != self.units:
             total = sum(self.groups.values())
-            raise ValueError(f"units must be {total}, the sum of the groups, not {self.units}")
+            raise ValueError(f"units must be {total}, the sum of the group sizes, not {self.units}")
 
     @classmethod
     def of(cls, name: str, layout: "LayoutLike") -> "Layout":
@@ -43,7 +43,7 @@ class Layout:
             return layout
         if not isinstance(layout, Mapping):
             if isinstance(layout, str | Iterable):
-                what = "the sizes of groups by name, or a number of units"
+                what = "a number of units, or group sizes by name"
                 example = f"{name}={{{_example(layout)!r}: 10}}"
                 raise TypeError(f"{name} must be {what}, such as {example}, not {shown(layout)}")
             return cls(_size(name, layout))

@@ -128,7 +128,7 @@ def dense_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs
         at = int(wrong.argmax())
         begin = int(first[at])
         end = begin + int(length[at]) - 1
-        one, several = f"unit {begin} is outside of", f"units {begin}-{end} do not fit into"
+        one, several = f"unit {begin} is outside of", f"units {begin} to {end} do not fit into"
         raise fail(uses, at, one if begin == end else several)
     return Runs(uses.base + first, length, source, which)
 

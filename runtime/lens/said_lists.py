@@ -93,8 +93,9 @@ def _shared(
         twice = int(at[1:][again][0])
         side = keyed[twice // example.size]
         row = int(place[twice])
-        hint = "leave the content of a shared list absent where its number comes again"
-        table_error(f"row {row}: the list has content twice", f"{side}_list", row, hint)
+        hint = "keep the content of a shared list in one row, and leave it absent in the others"
+        message = f"row {row}: an earlier row already has the content of this shared list"
+        table_error(message, f"{side}_list", row, hint)
     missing = np.flatnonzero(has_key & (content < 0))
     found = np.searchsorted(known, key[missing])
     lost = np.append(known, -1)[found] != key[missing]
@@ -102,7 +103,7 @@ def _shared(
         wrong = int(missing[lost][0])
         side, row = keyed[wrong // example.size], int(place[wrong])
         table_error(
-            f"row {row}: no event of the example has the content of the list", f"{side}_list", row
+            f"row {row}: no row of this example has the content of the list", f"{side}_list", row
         )
     content = content.copy()
     content[missing] = content[at][found]
@@ -120,7 +121,7 @@ def _ranges(given: SaidSide) -> tuple[Ranges, Strings]:
         if field not in FIELDS:
             hint = f"the fields of a range are {', '.join(FIELDS)}"
             table_error(
-                f"{safe(name)}: {field!r} is no field of a range", f"{name}.{field}", hint=hint
+                f"{safe(name)}: {field!r} is not a field of a range", f"{name}.{field}", hint=hint
             )
     r = len(given.lists.items)
     values, said_values = _numbers(records, name, "values", r)

@@ -200,7 +200,10 @@ def _grouped(columns: NamedColumns) -> EventTable:
             row = int(numbers.astype(np.bool_).argmax())
             hint = "add the column example, with the same number for all events of an example"
             table_error(
-                f"row {row}: event {numbers[row]} of an unknown example", "event", row, hint
+                f"row {row}: no column says which example has event {numbers[row]}",
+                "event",
+                row,
+                hint,
             )
         return EventTable(columns, np.arange(m + 1))
     code = _codes(example)
@@ -213,7 +216,8 @@ def _grouped(columns: NamedColumns) -> EventTable:
         if same.any():
             row = int(order[1:][same].min())
             hint = "give each example a number of its own in the column example"
-            table_error(f"row {row}: the same event of the same example again", "event", row, hint)
+            message = f"row {row}: an earlier row has event {numbers[row]} of the same example"
+            table_error(message, "event", row, hint)
     offsets = offsets_of(np.bincount(code) if m else np.empty(0, np.int64))
     if (order[1:] < order[:-1]).any():
         columns = columns.changed(m, lambda _, column: column.take(order))

@@ -50,7 +50,7 @@ def ints(name: str, column: Numbers) -> Ints:
     limits = np.iinfo(np.int32)
     if (wrong := (values < limits.min) | (values > limits.max)).any():
         at = int(wrong.argmax())
-        table_error(f"{safe(name)}: {values[at]} is beyond 32 bits", name, at)
+        table_error(f"{safe(name)}: {values[at]} does not fit in 32 bits", name, at)
     return values.astype(np.int32)
 
 

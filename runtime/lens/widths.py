@@ -57,7 +57,7 @@ class Widths:
                 "lens-mixed-widths",
                 range_place(examples, self.side, int(uses.row[use]), int(uses.range[use]), first),
                 unit=known[int(width[at])],
-                values=values if name is None else f"{values} of the group {printable(name)}",
+                values=values if name is None else f"{values} of the group '{printable(name)}'",
                 other=known[usual],
                 usual=f"{usual:,}",
                 side=self.side,

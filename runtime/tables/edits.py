@@ -16,7 +16,9 @@ def values_of(table: Table, name: str) -> "NDArray[np.number] | Iterable[bytes]"
     Raises ValueError for an unknown column, and for one without single numbers or text.
     """
     if name not in table.columns:
-        raise ValueError(f"a table has no column {name!r}; there are {', '.join(table.names)}")
+        raise ValueError(
+            f"the table has no column {name!r}: its columns are {', '.join(table.names)}"
+        )
     column = table[name]
     if isinstance(column, Strings):
         return (value or b"" for value in Strings.__iter__(column))

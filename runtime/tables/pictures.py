@@ -75,7 +75,7 @@ def _class_column(table: Table) -> str:
     usual = [name for name in single if name.rpartition(".")[2].lower() in _CLASSES]
     if not single:
         there = ", ".join(map(safe, table.names)) or "none"
-        raise ValueError(f"the table has no column of classes; there are {there}")
+        raise ValueError(f"the table has no column of classes: its columns are {there}")
     return (usual or single[-1:])[0]
 
 
@@ -86,7 +86,7 @@ def _numbers(table: Table, options: PictureOptions) -> Mapping[str, Numbers]:
     """
     if options.column is not None and options.column not in table.columns:
         there = ", ".join(map(safe, table.names)) or "none"
-        raise ValueError(f"a table has no column {options.column!r}; there are {there}")
+        raise ValueError(f"the table has no column {options.column!r}: its columns are {there}")
     found = {
         name: column
         for name, column in table.columns.items()

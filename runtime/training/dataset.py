@@ -136,5 +136,5 @@ def checked_names(
         raise ValueError(f"{what}: two of the names are the same")
     for name in found:
         if known is not None and name not in known:
-            raise ValueError(f"{what}: there is no {name!r}; there are {', '.join(known)}")
+            raise ValueError(f"{what}: there is no {name!r}: choose one of {', '.join(known)}")
     return found

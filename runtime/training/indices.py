@@ -87,8 +87,8 @@ def _checked(batch: object) -> Indices:
     """Return a batch of indices as an array. Raises TypeError as `batches_of` does."""
     array = to_host(cast("Indices", batch))
     if array.ndim != 1:
-        hint = "omit batch_size for batches of" if array.ndim else "pass batch_size for single"
-        raise TypeError(f"the sampler gives {batch!r:.60}: {hint} indices")
+        what, hint = ("batches", "omit") if array.ndim else ("single indices", "pass")
+        raise TypeError(f"the sampler gives {what}, such as {batch!r:.60}: {hint} batch_size")
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"indices must be integers, not {array.dtype}")
     return array if array.size else array.astype(np.int64)

@@ -51,7 +51,7 @@ def test_other_chunks_of_a_sound() -> None:
         (b"ID3\3" + bytes(90), "not a RIFF file: magic must be"),
         (media.avi([b"x"]), "form 'AVI ', not 'WAVE'"),
         (media.wave(b"ab" * 9)[:-1], "'data' ends at byte 62, but the file has 61"),
-        (media.wave(b"ab" * 9)[:-18], "more than the bytes left"),
+        (media.wave(b"ab" * 9)[:-18], "more than the remaining bytes"),
         (media.wave(b"ab" * 9)[:40], "'data' ends at byte 44, but the file has 40"),
         (chunk_list("WAVE", name="RIFF"), "no chunk 'fmt '"),
         (chunk_list("WAVE", chunk("fmt ", b"\1\0"), chunk("data", b""), name="RIFF"), "fmt"),

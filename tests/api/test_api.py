@@ -150,7 +150,7 @@ def test_samples(folder: Path) -> None:
         data = samples.read(name).data
         format = fmt.name if only_by_suffix else None
         assert exset.load(f"exset::{name}") == exset.loads(data, format=format)
-    with pytest.raises(FileNotFoundError, match=r"there are .*xor\.ex") as caught:
+    with pytest.raises(FileNotFoundError, match=r"choose one of .*xor\.ex") as caught:
         exset.load("exset::nothing.ex")
     assert caught.value.filename == "exset::nothing.ex"
     for name in ("exset::", "exset::../api.py", "exset::__init__.py"):

@@ -128,7 +128,10 @@ def test_tables() -> None:
     absent = Table.of({"n": [1, None, 3]})
     assert len(edit.keep(absent, "n>0")) == 2 and len(edit.drop(absent, "n<9")) == 1
     assert edit.rename(table, {"w*": "W*"}).names == ("Word", "n", "x", "v")
-    for wrong, message in (("y=1", "no column 'y'; there are word"), ("v=1", "no single numbers")):
+    for wrong, message in (
+        ("y=1", "no column 'y': its columns are word"),
+        ("v=1", "no single numbers"),
+    ):
         with pytest.raises(ValueError, match=message):
             edit.keep(table, wrong)
     with pytest.raises(ValueError, match="two columns would have the same name"):
@@ -158,15 +161,15 @@ def test_edits_select_units(examples: ExampleSet, seed: int) -> None:
     "wrong, message",
     [
         (lambda: edit.keep(XOR, "name"), "^'name' is not a condition"),
-        (lambda: edit.keep(XOR, "length=3"), "has no field 'length'; there are name, events, "),
+        (lambda: edit.keep(XOR, "length=3"), "has no field 'length': choose one of name, events, "),
         (lambda: edit.keep(XOR, "name<3"), "^name is text: compare it with = or !=, not with <"),
         (lambda: edit.keep(XOR, "events>many"), "^events is a number, but 'many' is not"),
         (lambda: edit.keep(XOR, name="cat"), "^name: expected a list of values, not 'cat'"),
-        (lambda: edit.sort(RECORDS, "2"), "has no field '2'; there are name, label, 0, 1"),
+        (lambda: edit.sort(RECORDS, "2"), "has no field '2': choose one of name, label, 0, 1"),
         (lambda: edit.rename(XOR, {"a": "*"}), r"^'\*' has more \* than 'a'"),
         (
             lambda: edit.rename(XOR, {}, what="file"),
-            "^what to rename must be name or group for an example set, not 'file'$",
+            "^exset can rename the name or group of an example set, not 'file'$",
         ),
         (lambda: edit.rename(Block.of([]), {}), "^a block has no names to rename"),
         (lambda: edit.rename(SAMPLES, {"b*": "a*"}), "^two files would have the name 'a.h5'"),

@@ -164,7 +164,10 @@ def test_layouts_and_rows_of_example_sets() -> None:
         (("exset::xor.ex", "x.npz", "--contents"), "unknown option 'contents'"),
         (("exset::xor.ex", "x.bex", "--rows", "event"), "unknown option 'rows'"),
         (("exset::xor.ex", "x.npz", "--inputs", "a"), "inputs a is not of the form GROUP=SIZE"),
-        (("exset::captions.tsv", "x.npz", "--names", "a"), "names: 2 are needed, not 1"),
+        (
+            ("exset::captions.tsv", "x.npz", "--names", "a"),
+            "names: expected 2 names, one for each column, not 1",
+        ),
         (("exset::xor.ex", "x.npz", "--rows", "rows"), "Invalid value"),
     ],
 )

@@ -120,7 +120,7 @@ def test_wrong_usage() -> None:
         (("--clip", "0", "1"), "--clip needs --noise"),
         (
             ("--rename", "file", "a", "b"),
-            "what to rename must be name or group for an example set, not 'file'",
+            "exset can rename the name or group of an example set, not 'file'",
         ),
         (("-o", "x.json"), "cannot be written to x.json"),
         (("--json",), "would both go to standard output"),

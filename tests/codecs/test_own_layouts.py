@@ -243,7 +243,7 @@ def test_computed_counts_are_written() -> None:
     ("name", "data", "message"),
     [
         ("numbers", b"\1\2", "byte 1 (b): the data end inside the field `b`"),
-        ("records in records", b"\1\4", "byte 1 (a[0].k): k is 4, more than the bytes left"),
+        ("records in records", b"\1\4", "byte 1 (a[0].k): k is 4, more than the remaining bytes"),
         ("texts", b"\xff\0" + bytes(9), "byte 0 (a): a is not ascii"),
         ("padding", b"AB\4\0", "byte 2 (version): version must be 3"),
     ],

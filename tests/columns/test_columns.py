@@ -142,7 +142,7 @@ def test_chosen_rows() -> None:
     assert chosen_rows([-1, 0], 3).tolist() == [2, 0]
     assert chosen_rows([True, False, True], 3).tolist() == [0, 2]
     assert chosen_rows([], 3).size == 0
-    with pytest.raises(IndexError, match="no row 3: the last one is 2"):
+    with pytest.raises(IndexError, match="no row 3: the last row is 2"):
         chosen_rows([0, 3], 3)
     for wrong in ([True], [0.5], 1, [[0]]):
         with pytest.raises(ValueError):

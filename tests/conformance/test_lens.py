@@ -90,7 +90,7 @@ def test_a_meaning_may_be_short() -> None:
         ({"examples": [{"events": [{"max_time": "x"}]}]}, "max_time: expected a number"),
         (
             {"examples": [{"events": [{"max": 1}]}]},
-            "unknown member 'max'; there are proc, max_time",
+            "unknown member 'max': choose one of proc, max_time",
         ),
         ({"set": {"max_time": True}, "examples": []}, "set.max_time: expected a number, not True"),
         ({"set": {"proc": {"base64": "?"}}, "examples": []}, "set.proc: expected base64"),

@@ -138,7 +138,7 @@ def test_skips() -> None:
     for skip, only in ((["no"], []), ([], ["dense-*", "no"])):
         with pytest.raises(ValueError, match="no case matches 'no'"):
             conformance.check(read, "ex", skip=skip, only=only)
-    with pytest.raises(ValueError, match="no case has the feature 'stars': there are"):
+    with pytest.raises(ValueError, match="no case has the feature 'stars': choose one of"):
         conformance.check(read, "ex", without=["sharing", "stars"])
     with pytest.raises(conformance.NotConforming, match="remove the pattern"):
         conformance.check(read, "ex", only=["dense-comma"], skip=["*/dense-comma"])
@@ -223,7 +223,7 @@ def test_unknown_formats() -> None:
     message = "no cases for the format 'no': choose bex, block, ex, loader_config, manifest"
     with pytest.raises(ValueError, match=message):
         conformance.cases("no")
-    with pytest.raises(ValueError, match="there is no meaning of npz files"):
+    with pytest.raises(ValueError, match="cannot compare files of the format 'npz'"):
         conformance.meaning(b"", "npz")
 
 

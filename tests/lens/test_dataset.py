@@ -121,14 +121,14 @@ def test_errors_and_findings_come_with_the_dataset() -> None:
         exset.dataset(examples, inputs=2, targets=0)
     assert caught.value.place is not None
     assert caught.value.place.field == "examples[1].events[0].inputs[0]"
-    with pytest.warns(exset.FormatWarning, match="group a") as warned:
+    with pytest.warns(exset.FormatWarning, match="group 'a'") as warned:
         dataset = exset.dataset(examples, inputs={"b": 6}, targets=0)
     assert warned[0].filename == __file__
     assert dataset.batch([1])["inputs"].tolist() == [[0, 0, 0, 0, 0, 1]]  # and no other warning
     findings = exset.Findings()
     exset.dataset(examples, inputs={"b": 6}, targets=0, findings=findings)
     assert findings.count("lens-group-missing") == 2
-    with pytest.raises(FormatError, match="group a"):
+    with pytest.raises(FormatError, match="group 'a'"):
         exset.dataset(examples, inputs={"b": 6}, targets=0, strict=True)
 
 

@@ -49,7 +49,7 @@ def test_from_examples() -> None:
     assert one.ranges.units.values.tolist() == [0, 3, -5, -1, 7]
     assert one.effective("active_input").tolist() == [0.5, -2, -2, -2, -2]
     assert one.effective("max_time").tolist() == [1, 2, 1, 1, 1]
-    with pytest.raises(ValueError, match="no field is called 'maxTime'; there are max_time"):
+    with pytest.raises(ValueError, match="no field is called 'maxTime': choose one of max_time"):
         one.effective("maxTime")
 
 

@@ -86,7 +86,7 @@ def test_a_set_fits_the_network_that_it_needs(examples: ExampleSet) -> None:
         ("I: 1 T: 1;\nI: 1 T: 1 2;\n", ["[1] has 2 targets, but examples[0] has 1"]),
         ("name: a 2 I: 1 I: 1 2;\n", ['"a", event 1, has 2 inputs, but example "a", event 0, ']),
         ("I: (a) 1 (b) 1 2;\nI: (b) 1 2 (a) 1;\n", []),
-        ("I: (a) 1;\nI: (a) 1 2;\n", ["[1] has 2 inputs of the group a, but"]),
+        ("I: (a) 1;\nI: (a) 1 2;\n", ["[1] has 2 inputs of the group 'a', but"]),
         ("I: (a) 1 (a 1) 2;\nI: (a) 1;\nI: (a) 1;\n", []),
         ("I: 1 2;\nI: {1} 7;\nI: (1) 4;\nI: {1} *;\n", []),
     ],

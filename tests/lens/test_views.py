@@ -30,14 +30,18 @@ def test_errors_say_which_sequence_and_how_long() -> None:
     examples = two()
     beyond: list[SupportsIndex] = [2, -3, np.int64(2)]
     for index in beyond:
-        with pytest.raises(IndexError, match=f"^ExampleSet: no index {index}: the last one is 1$"):
+        with pytest.raises(
+            IndexError, match=f"^ExampleSet: no index {index}: the last index is 1$"
+        ):
             examples[index]
-    with pytest.raises(IndexError, match=r"^examples\[1\]\.events: no index 7: the last one is 1$"):
+    with pytest.raises(
+        IndexError, match=r"^examples\[1\]\.events: no index 7: the last index is 1$"
+    ):
         examples[1].events[7]
     shared = examples[1].events[1].inputs
     assert shared is not None
     where = r"^examples\[1\]\.events\[1\]\.inputs: "
-    with pytest.raises(IndexError, match=where + "no index 2: the last one is 1$"):
+    with pytest.raises(IndexError, match=where + "no index 2: the last index is 1$"):
         shared[2]
     with pytest.raises(TypeError, match=where + "expected an integer or a slice, not str$"):
         shared["a"]  # type: ignore[call-overload]

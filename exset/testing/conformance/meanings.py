@@ -75,7 +75,8 @@ def family_of(format: str) -> FamilyMeaning:
     name = family_name(format)
     if name not in FAMILIES:
         raise ValueError(
-            f"there is no meaning of {format} files; there is of {', '.join(with_cases())}"
+            f"exset conformance cannot compare files of the format {format!r}: choose one of"
+            f" {', '.join(with_cases())}"
         )
     module: ModuleType = import_module(FAMILIES[name])
     return cast(FamilyMeaning, module)

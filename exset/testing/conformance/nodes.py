@@ -51,8 +51,8 @@ class Node:
         for name in self.value:
             if name not in names:
                 raise BadMeaning(
-                    f"{self.path or 'the document'}: unknown member {name!r};"
-                    f" there are {', '.join(names)}"
+                    f"{self.path or 'the document'}: unknown member {name!r}:"
+                    f" choose one of {', '.join(names)}"
                 )
         return self
 

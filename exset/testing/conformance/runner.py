@@ -62,7 +62,7 @@ def features_of(names: Iterable[str], chosen: Iterable[Case]) -> frozenset[str]:
     known = {feature for case in chosen for feature in case.features}
     if unknown := sorted(features - known):
         there = ", ".join(sorted(known))
-        raise ValueError(f"no case has the feature {unknown[0]!r}: there are {there}")
+        raise ValueError(f"no case has the feature {unknown[0]!r}: choose one of {there}")
     return features
 
 
