@@ -102,9 +102,10 @@ class ExampleArrays:
         return _known(self.targets, self.scored)
 
     def by_example(self) -> "ExampleArrays":
-        """Return arrays with one row for each example: [examples, most events, ...], padded with 0.
+        """Return arrays with one row for each example: [examples, most events, ...].
 
-        Raises ValueError unless these arrays have one row for each event.
+        Examples with fewer events are padded with 0. Raises ValueError unless these arrays have
+        one row for each event.
         """
         self.check_flat("by_example")
         return self.stacked(self.example, int(self.example[-1]) + 1 if self.example.size else 0)
@@ -112,7 +113,8 @@ class ExampleArrays:
     def stacked(self, row: Longs, rows: int) -> "ExampleArrays":
         """Return arrays with several events in a row: [rows, most events, ...], padded with 0.
 
-        `row`: the row of each event, int64 [events].
+        `row`: for each event the row to which it goes, int64 [events]. `rows`: how many rows there
+        are.
         """
         return self._map(padder(namespace_of(self.inputs), row, self.event, rows))
 
@@ -169,17 +171,19 @@ class ExampleArrays:
         return times
 
     def take(self, rows: Longs | slice) -> "ExampleArrays":
-        """Return arrays with only the given rows: a slice, or indices, int64."""
+        """Return arrays with only some of the rows; `rows`: a slice, or indices, int64."""
         return self._map(lambda array: array[rows])
 
     def _map(self, change: Callable[[Any], Any]) -> "ExampleArrays":
-        """Return a copy of the object in which each array is replaced by `change(array)`."""
+        """Return a copy in which each array is replaced by what `change` returns for it."""
         others = Layout | Strings
         arrays = {name: each for name, each in vars(self).items() if not isinstance(each, others)}
         return replace(self, **{name: change(array) for name, array in arrays.items()})
 
     def check_flat(self, caller: str) -> None:
-        """Raise ValueError, with the name of the caller, unless each event has one row."""
+        """Raise ValueError unless there is one row for each event; `caller`: its name in the
+        message.
+        """
         if self.present.ndim != 1 or bool(self.tick.any()):
             raise ValueError(f"{caller}: arrays must have one row per event, as from to_arrays")
 
@@ -228,10 +232,10 @@ def arrays_of(
     limits: Limits,
     rows: Longs | None = None,
 ) -> ExampleArrays:
-    """Return the arrays of events for the layouts of inputs and targets, on the device of `xp`.
+    """Return the arrays of events, with the given layouts of inputs and targets.
 
-    `rows`: the indices of events, int64, in any order; by default all. Raises the errors of
-    `to_arrays`.
+    `xp`: NumPy or CuPy, which decides the device. `rows`: the indices of events, int64, in any
+    order; by default all. Raises the errors of `to_arrays`.
     """
     columns = Columns.of(xp, examples)
     sides = [
@@ -259,7 +263,11 @@ def arrays_of(
 
 
 def check_size(values: int, side: Side, layout: Layout, events: int, limits: Limits) -> None:
-    """Raise LimitError if an inferred layout gives far more numbers than the set has: `values`."""
+    """Raise LimitError if the array of one side is far larger than the numbers in the set.
+
+    `values`: how many numbers the set has for the side. `layout`: its inferred layout. `events`:
+    how many rows the array will have.
+    """
     cells = layout.units * events
     if cells > max(limits.max_expand, 64 * values):
         raise LimitError(
@@ -271,9 +279,10 @@ def check_size(values: int, side: Side, layout: Layout, events: int, limits: Lim
 
 
 def padder(xp: ModuleType, row: Longs, event: Longs, rows: int) -> Callable[[Any], Any]:
-    """Return a function that pads arrays [events, ...] with 0 to [rows, most events, ...].
+    """Return a function that changes an array [events, ...] to [rows, most events, ...].
 
-    `row`, `event`: where each event belongs, int64 [events].
+    Missing events are padded with 0. `row`, `event`: the position of each event in the new array,
+    int64 [events].
     """
     width = int(event.max()) + 1 if event.size else 0
     cell = row * width + event
@@ -287,14 +296,18 @@ def padder(xp: ModuleType, row: Longs, event: Longs, rows: int) -> Callable[[Any
 
 
 def _known(values: Floats, rows: Flags) -> Flags:
-    """Return a mask of the values in the given rows that are not NaN."""
+    """Return for each value of the given rows whether it is not NaN; False in other rows."""
     mask: Flags = values == values
     mask &= rows[..., None]
     return mask
 
 
 def numbers_of(xp: ModuleType, examples: ExampleSet, rows: Longs | None) -> tuple[Longs, Longs]:
-    """Return each event's example, and its index in the example: int64 [events] each."""
+    """Return for each event the index of its example, and its index in the example: int64 [events].
+
+    `xp`: NumPy or CuPy, which decides the device. `rows`: the indices of the events, or None for
+    all.
+    """
     offsets = examples.event_offsets
     if rows is not None:
         if examples.num_events == len(examples):
@@ -308,11 +321,11 @@ def numbers_of(xp: ModuleType, examples: ExampleSet, rows: Longs | None) -> tupl
 
 
 def ticks_until(xp: ModuleType, time: Floats, ticks: int) -> Longs:
-    """Return the first tick, from 1, after which a finite time is reached: int64 [m].
+    """Return after how many ticks each of the finite times is reached: int64 [m].
 
-    Tick k ends at k / ticks + 1e-6, in single precision. An event ends after the first tick whose
-    end is not less than its time (Lens, train.c: standardNetRunExample). For times of whole ticks
-    that is round(time * ticks).
+    `ticks`: the number of ticks in an interval of time. Tick k ends at k / ticks + 1e-6, in single
+    precision. An event ends after the first tick whose end is not less than its time (Lens,
+    train.c: standardNetRunExample). For times of whole ticks that is round(time * ticks).
     """
     last = xp.maximum(xp.ceil(time.astype(xp.float64) * ticks), 1).astype(xp.int64)
     before = (last - 1).astype(xp.float32) / xp.float32(ticks) + xp.float32(_ROUNDING)

@@ -17,7 +17,7 @@ from exset.runtime.lens.runs import Columns
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Csr:
-    """One side of a set in compressed sparse rows, for `scipy.sparse.csr_array`.
+    """The inputs or the targets of a set as compressed sparse rows, for `scipy.sparse.csr_array`.
 
     Event i has the values `data[indptr[i]:indptr[i + 1]]`, float32, at the units
     `indices[indptr[i]:indptr[i + 1]]`, int64, ascending. Zeros of ranges are included. All other

@@ -31,8 +31,9 @@ _FIELDS: Final = (
 class ExampleDataset(Dataset):
     """The events or examples of a set, with the fields of `ExampleArrays`.
 
-    The dataset keeps, and pickles, the set itself. A batch copies the numbers of a dense set; a set
-    of at most 64 MiB of inputs or targets is expanded once; otherwise each batch is expanded.
+    The dataset, and its pickle, contain the set itself. For a set whose ranges are dense, a batch
+    copies numbers from the set. For a set with at most 64 MiB of inputs or targets, their arrays
+    are made once; for a larger set, each batch makes its own.
     """
 
     name = MODEL
@@ -49,7 +50,7 @@ class ExampleDataset(Dataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Take a set; check all its ranges, so that no batch fails later.
+        """Make a dataset of a set; check all its ranges now, so that no batch fails later.
 
         `by`: the kind of a sample, "event" or "example". An example has a row for each event; a
         batch pads shorter examples, and `present`, bool, is false there. `fields`: the arrays of a
@@ -83,7 +84,9 @@ class ExampleDataset(Dataset):
         return f"ExampleDataset({len(self)} {self.by}s, {sides})"
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of some samples. Raises the errors of `Dataset.batch`."""
+        """Return the arrays of the samples at some indices. Raises the errors of
+        `Dataset.batch`.
+        """
         chosen = chosen_rows(indices, len(self))
         with with_source_name(self.name, MODEL):
             if self.by == "event":
@@ -129,7 +132,7 @@ class ExampleDataset(Dataset):
         return self._rows.take(rows)
 
     def _check_inferred(self, events: int) -> None:
-        """Raise LimitError if an inferred layout makes too large arrays of these events."""
+        """Raise LimitError if an inferred layout makes the arrays of `events` events too large."""
         for side, layout, inferred in zip(SIDES, self.layouts, self._inferred, strict=True):
             if inferred:
                 values = self.examples.ranges.values.values.size

@@ -18,7 +18,11 @@ _DENSE, _SPARSE = 1, 2
 
 
 def differences(one: ExampleSet, other: ExampleSet, tolerance: float, keep: int, /) -> Differences:
-    """Compare sets example by example, event by event and range by range."""
+    """Compare two sets example by example, event by event and range by range.
+
+    tolerance: how much two numbers may differ. keep: how many differences to keep; the others are
+    counted.
+    """
     diff = ColumnDiff("examples", len(one), len(other), tolerance, keep)
     if one == other:
         return diff.result()
@@ -44,7 +48,11 @@ def differences(one: ExampleSet, other: ExampleSet, tolerance: float, keep: int,
 
 
 def _real(diff: ColumnDiff, events: Pairs, field: str, one: ExampleSet, other: ExampleSet) -> None:
-    """Compare a field's effective values, and the headers' values if some events inherit them."""
+    """Compare a field of numbers, as the events use it, and its value in the headers.
+
+    The headers count only if some events inherit the value. events: the pairs of events to
+    compare.
+    """
     own = (
         one.events.real(field).present[events.one] | other.events.real(field).present[events.other]
     )
@@ -80,7 +88,10 @@ def _kinds(ranges: Ranges) -> Longs:
 
 
 def _group_codes(one: ExampleSet, other: ExampleSet) -> tuple[Longs, Longs]:
-    """Number the groups of both sets: equal numbers for equal names; the last means no group."""
+    """Number the groups of both sets together: groups with the same name get the same number.
+
+    The last number of each result means no group.
+    """
     numbers: dict[bytes | None, int] = {}
     first, second = (
         np.array([*(numbers.setdefault(name, len(numbers)) for name in each.groups), -1])

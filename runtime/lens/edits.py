@@ -19,12 +19,14 @@ def frequencies(examples: ExampleSet) -> Floats:
 
 
 def with_names(examples: ExampleSet, change: Callable[[str], str]) -> ExampleSet:
-    """Return a set in which `change` has replaced each name; a missing name stays missing."""
+    """Return a set with each name replaced by what `change` returns; a missing name stays
+    missing.
+    """
     return examples.with_columns(name=examples.name.changed(change))
 
 
 def with_groups(examples: ExampleSet, change: Callable[[str], str]) -> ExampleSet:
-    """Return a set in which `change` has replaced each name of a group.
+    """Return a set with the name of each group replaced by what `change` returns.
 
     Raises ValueError if two groups get the same name.
     """

@@ -34,7 +34,10 @@ class Block:
 
     @classmethod
     def of(cls, group: bytes | None, rows: Floats, present: Flags | None = None) -> Self:
-        """Return the block of an array: float32 [m, units]; `present`: bool [m], by default all."""
+        """Return the block of an array, float32 [m, units].
+
+        `present`: bool [m], which events have values; by default all.
+        """
         lengths = constant(rows.shape[1], len(rows), np.int64)
         if present is not None and not present.all():
             rows, lengths = rows[present], np.where(present, lengths, 0)
@@ -83,7 +86,10 @@ class EventLists:
         )
 
     def joined(self, other: "EventLists", sides: Collection[Side]) -> "EventLists":
-        """Return these lists, with the lists of `other` for the given sides of the same events."""
+        """Return these lists, with the lists of `other` for some sides of the same events.
+
+        `sides`: the sides (inputs, targets) that `other` replaces.
+        """
         group = other.ranges.group
         group = np.where(group < 0, group, group + np.int32(len(self.groups)))
         before = self.lists.size - 1
@@ -100,7 +106,10 @@ class EventLists:
 
 
 def _interleaved(m: int, blocks: Sequence[Block], lengths: Longs) -> Floats:
-    """Return the values of all blocks, event by event. lengths: int64 [m, blocks]."""
+    """Return the values of all blocks, sorted by event: the values of event 0 in each block first.
+
+    lengths: int64 [m, blocks], how many values each event has in each block.
+    """
     if m and (lengths == lengths[0]).all():
         rows = [block.values.reshape(m, -1) for block in blocks if block.values.size]
         return np.concatenate([np.empty((m, 0), np.float32), *rows], axis=1).reshape(-1)

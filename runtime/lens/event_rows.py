@@ -1,4 +1,4 @@
-"""Make arrays of events for many batches; the work that all batches need is done only once.
+"""Make arrays of events for many batches, after doing once what all batches need.
 
 If every event has one dense range of all units, a batch copies the values from the set. Otherwise,
 one side of a small set is expanded once. For larger sets each batch fills its own arrays.
@@ -29,7 +29,7 @@ _Take: TypeAlias = Callable[[Longs], Floats]
 
 
 class EventRows:
-    """The events of a set, with the layouts of inputs and targets, as NumPy arrays."""
+    """Makes NumPy arrays of any events of a set, for given layouts of inputs and targets."""
 
     def __init__(
         self,
@@ -47,9 +47,9 @@ class EventRows:
         self._times = {field: examples.effective(field) for field in TIME_FIELDS}
 
     def take(self, rows: Longs) -> dict[str, Values]:
-        """Return the arrays of some events by name, as in `ExampleArrays`; `rows`: int64 indices.
+        """Return the arrays of some events by name, as in `ExampleArrays`.
 
-        Every event is present, and scored.
+        `rows`: the indices of the events, int64. Every event is present, and scored.
         """
         inputs, targets = (take(rows) for take in self._takes)
         example, event = numbers_of(np, self._examples, rows)
@@ -65,7 +65,9 @@ class EventRows:
         }
 
     def _taken(self, side: Side, layout: Layout, findings: Findings) -> _Take:
-        """Return the fastest function that makes one side of some events."""
+        """Return a function that makes the inputs, or the targets, of some events: the fastest
+        one.
+        """
         examples, columns = self._examples, self._columns
         most = int(np.iinfo(np.int64).max)
         filling = filling_of(np, examples, columns, side, layout, findings, most)

@@ -27,7 +27,10 @@ _UNIT = 2.0**-53
 
 
 class State(TypedDict):
-    """The position of a sampler: seed, epoch, count of yielded examples, digest of the choice."""
+    """Where a sampler is: its seed, epoch and number of yielded examples; `choice`: a digest.
+
+    The digest covers everything else that decides the order.
+    """
 
     seed: int
     epoch: int
@@ -36,7 +39,7 @@ class State(TypedDict):
 
 
 class ExampleBatchSampler:
-    """Batches of `size` examples: lists of the indices of examples, or of their events."""
+    """Yields batches of `size` examples, as lists of indices of examples or of their events."""
 
     def __init__(self, sampler: "ExampleSampler", size: int, drop_last: bool, events: bool) -> None:
         if index(size) < 1:
@@ -62,7 +65,7 @@ class ExampleBatchSampler:
 
     @property
     def among(self) -> int:
-        """The number of examples, or events, to choose from."""
+        """The number of examples, or of events, from which it chooses."""
         return int(self.sampler._offsets[-1]) if self.events else self.sampler.among
 
     @property
@@ -75,7 +78,11 @@ class ExampleBatchSampler:
         self.sampler.set_epoch(epoch)
 
     def state_dict(self, yielded: int | None = None) -> State:
-        """Return the state of the sampler; `yielded`: the number of batches that a loader gave."""
+        """Return the state of the sampler of examples.
+
+        `yielded`: the number of batches that a loader has yielded; by default all that were taken
+        count.
+        """
         return self.sampler.state_dict(None if yielded is None else yielded * self.size)
 
     def load_state_dict(self, state: State) -> None:
@@ -108,11 +115,11 @@ class ExampleSampler:
 
     @property
     def among(self) -> int:
-        """The number of examples to choose from."""
+        """The number of examples from which it chooses."""
         return len(self._frequency)
 
     def chosen(self, which: slice = slice(None)) -> Longs:
-        """Return the examples at some positions of the current epoch: int64."""
+        """Return the examples at some positions of the current epoch: int64; by default all."""
         rows = np.arange(self.among)[which]
         if self.mode == "ordered" or not rows.size:
             return rows
@@ -130,7 +137,9 @@ class ExampleSampler:
         return found
 
     def rows(self, examples: Longs) -> Longs:
-        """Return the indices of the events of examples, concatenated: int64."""
+        """Return the indices of all events of the given examples, one example after another:
+        int64.
+        """
         starts = self._offsets[:-1][examples]
         return row_indices(starts, self._offsets[1:][examples] - starts)
 
@@ -204,7 +213,10 @@ class ExampleSampler:
         return digest.hexdigest()
 
     def _chunks(self, size: int, drop_last: bool) -> Iterator[Longs]:
-        """Yield the examples of the epoch, `size` at a time."""
+        """Yield the examples that are left in the epoch, `size` at a time.
+
+        drop_last: leave out the last ones if they are fewer.
+        """
         block = max(_MOST_AT_ONCE // size, 1) * size
         for at, chosen in self._blocks(block, size if drop_last else 1):
             for first in range(0, len(chosen), size):
@@ -214,9 +226,11 @@ class ExampleSampler:
         self._given, self._start = self.among, 0
 
     def _blocks(self, size: int, multiple: int) -> Iterator[tuple[int, Longs]]:
-        """Yield the position in the epoch and the examples of each block.
+        """Yield the examples that are left in the epoch in blocks of `size`, each after its
+        position.
 
-        The number of all examples is a multiple of `multiple`; the remaining ones are dropped.
+        The number of all these examples is a multiple of `multiple`; the last ones may be left
+        out.
         """
         if self._has_ended:  # Lightning starts the workers of a loader before it sets the epoch
             self.set_epoch(self.epoch + 1)

@@ -27,7 +27,10 @@ _LONG = 8
 
 @dataclass(frozen=True)
 class Filling:
-    """The dense and the sparse runs of cells of one side, in the order of the ranges."""
+    """What fills the array of one side: runs of cells, in the order of the ranges.
+
+    dense, sparse: the runs of dense and of sparse ranges. columns: the values. See `runs`.
+    """
 
     columns: Columns
     dense: Runs
@@ -48,7 +51,7 @@ class Filling:
         return sum(int((runs.stop - runs.start).sum()) for runs in (self.dense, self.sparse))
 
     def fill(self, xp: ModuleType, out: Floats) -> None:
-        """Write the values of all ranges into an array: float32 [events, units], contiguous."""
+        """Write the values of all ranges into `out`: float32 [events, units], contiguous."""
         flat = out.reshape(-1)
         if self.several and self._overlap(xp):
             cells, values = self.resolve_overlaps(xp)
@@ -60,7 +63,10 @@ class Filling:
             flat[self.sparse.cells(xp)] = self._sparse_values(xp)
 
     def resolve_overlaps(self, xp: ModuleType) -> tuple[Longs, Floats]:
-        """Return the filled cells, ascending, int64 [c], and their last values, float32 [c]."""
+        """Return each filled cell once, ascending, int64 [c], and the value of its last range.
+
+        The values are float32 [c].
+        """
         cells = xp.concatenate([self.dense.cells(xp), self.sparse.cells(xp)])
         source = spread(xp, self.dense.source, self.dense.stop - self.dense.start)
         values = xp.empty(cells.size, xp.float32)
@@ -74,7 +80,7 @@ class Filling:
         return cells[final], values[order][final]
 
     def _sparse_values(self, xp: ModuleType) -> Floats | float:
-        """Return the value of each sparse cell, or a single value if all are equal."""
+        """Return the value of each cell of sparse ranges; one number if all are equal."""
         value = self.columns.value
         return (
             value if isinstance(value, float) else value[self.sparse.each(xp, self.sparse.source)]
@@ -90,7 +96,7 @@ class Filling:
         return not bool((start[order][1:] >= stop[order][:-1]).all())
 
     def _fill_dense(self, xp: ModuleType, flat: Floats) -> None:
-        """Write dense runs that do not overlap.
+        """Write the values of dense ranges, whose runs do not overlap, into the flat array `flat`.
 
         If they have few different lengths, write all runs of the same length at once.
         """
@@ -119,9 +125,10 @@ def side_array(
     limits: Limits,
     rows: Longs | None = None,
 ) -> Floats:
-    """Return one side of events as a new array: float32 [events, units].
+    """Return the inputs, or the targets, of events as a new array: float32 [events, units].
 
-    `rows`: the indices of the events, int64, by default all. Raises the errors of `filling_of`.
+    `xp`: NumPy or CuPy. `rows`: the indices of the events, int64, by default all. Raises the
+    errors of `filling_of`.
     """
     events = examples.num_events if rows is None else rows.size
     most = max(limits.max_expand, layout.units * events)
@@ -137,7 +144,10 @@ def filled(
     layout: Layout,
     rows: Longs | None = None,
 ) -> Floats:
-    """Return an array of the events' defaults, filled by `filling`: float32 [events, units]."""
+    """Return the array that `filling` fills; other cells have the default value of their event.
+
+    The array is float32 [events, units]. `rows`: the indices of the events, by default all.
+    """
     events = examples.num_events if rows is None else rows.size
     if filling.covers(events, layout.units):
         out: Floats = xp.empty((events, layout.units), xp.float32)
@@ -148,7 +158,7 @@ def filled(
 
 
 def _background(xp: ModuleType, default: Floats, units: int) -> Floats:
-    """Return an array [events, units] with the default value of each event."""
+    """Return an array [events, units] in which each event has its default value everywhere."""
     shape = (default.size, units)
     if is_constant(default) and not default[:1].view(np.uint32).any():
         zeros: Floats = xp.zeros(shape, xp.float32)  # faster than writing zeros
@@ -161,12 +171,16 @@ def _background(xp: ModuleType, default: Floats, units: int) -> Floats:
 def _copy(
     xp: ModuleType, flat: Floats, start: Longs, values: Floats, source: Longs, width: int
 ) -> None:
-    """Copy runs that have the same length. Evenly spaced runs are copied through views."""
+    """Copy runs that all have the length `width`, from `values` to `flat`.
+
+    start, source: where each run begins in `flat` and in `values`. If these are evenly spaced, one
+    assignment of views copies all runs.
+    """
     windows(xp, flat, width)[evenly(start)] = windows(xp, values, width)[evenly(source)]
 
 
 def _few(length: Longs) -> list[int] | None:
-    """Return the distinct lengths, or None if there are more than a few."""
+    """Return the different lengths if they are few, else None."""
     found: list[int] = []
     left = length
     while left.size:
@@ -187,7 +201,7 @@ def filling_of(
     most: int,
     rows: Longs | None = None,
 ) -> Filling:
-    """Return the runs that fill one side of the arrays.
+    """Return what fills the array of inputs, or of targets.
 
     `most`: the most units that all spans may have in total. `rows`: the indices of events, int64,
     by default all. Raises FormatError for a unit outside of its group or network, and LimitError.
@@ -231,7 +245,8 @@ def filling_of(
 def range_place(examples: ExampleSet, side: Side, row: int, number: int, first: int = 0) -> Place:
     """Return the place of a range of an event, such as `examples[3].events[0].inputs[2]`.
 
-    `first`: the index of the first example.
+    `row`, `number`: the indices of the event and of the range in the set. `first`: the number of
+    the first example, if the set is a chunk.
     """
     example = int(np.searchsorted(examples.event_offsets, row, "right")) - 1
     event = row - int(examples.event_offsets[example])
@@ -248,9 +263,10 @@ def report_missing(
     rows: Longs | None,
     first: int = 0,
 ) -> None:
-    """Add a warning for each group that the layout lacks; `uses`: the ranges of these groups.
+    """Add a warning for each group that the layout lacks.
 
-    `rows`: the events of the uses; None: all events. `first`: as in `range_place`.
+    `uses`: the ranges of these groups, each with its event. `rows`: the indices of these events;
+    None: they are those of the set. `first`: as in `range_place`.
     """
     row, number = to_host(uses.row), to_host(uses.range)
     row = row if rows is None else rows[row]

@@ -48,14 +48,16 @@ def from_arrays(arrays: ExampleArrays) -> ExampleSet:
 
 
 def _blocks(rows: Floats, layout: Layout) -> list[Block]:
-    """Return one side of the arrays, [events, units], as a block for each group."""
+    """Return an array [events, units] of inputs or targets as a block for each group."""
     if not layout.groups:
         return [Block.of(None, rows)]
     return [Block.of(raw("group", name), rows[:, layout[name]]) for name in layout.groups]
 
 
 def _times(arrays: ExampleArrays) -> tuple[SetHeader, dict[str, Reals]]:
-    """Return a header with the times that all events share, and columns of the other times."""
+    """Return a header with the times that are equal for all events, and the other times as
+    columns.
+    """
     equal: dict[str, float] = {}
     times = {}
     for field in TIME_FIELDS:

@@ -76,7 +76,7 @@ def from_table(
 
 
 def _lists(rows: EventTable, events: Events, header: SetHeader) -> EventLists:
-    """Return the lists of all events, from columns of ranges (level "said") and dense columns."""
+    """Return the lists of all events, from columns of ranges (level "said") and of dense values."""
     said: dict[Side, SaidSide] = {}
     blocks: dict[Side, list[Block]] = {side: [] for side in SIDES}
     for side, columns in rows.columns.sides.items():
@@ -105,7 +105,7 @@ def _lists(rows: EventTable, events: Events, header: SetHeader) -> EventLists:
 
 
 def _block(given: SideColumn) -> Block:
-    """Return the values of a column of arrays, of lists of numbers, or of single numbers."""
+    """Return the values of a column that has arrays, lists of numbers, or single numbers."""
     name, column = given.name, given.column
     if isinstance(column, Lists):
         return _ragged_block(name, given.group, column)
@@ -116,7 +116,10 @@ def _block(given: SideColumn) -> Block:
 
 
 def _ragged_block(name: str, group: bytes | None, column: Lists) -> Block:
-    """Return the values of lists of numbers; an absent number is NaN."""
+    """Return the values of a column of lists of numbers; an absent number becomes NaN.
+
+    `name`: the column, for errors. `group`: the group of the values.
+    """
     items = column.items
     if not len(items):
         return Block(group, np.empty(0, np.float32), constant(0, len(column), np.int64))
@@ -138,7 +141,7 @@ def _list_numbers(rows: EventTable, side: Side) -> Numbers | None:
 
 
 def _active(events: Events, header: SetHeader, side: Side) -> Floats:
-    """Return, for each event, the value of sparse ranges that have no value of their own."""
+    """Return the active value of each event, which sparse ranges without a value get."""
     field = f"active_{side[:-1]}"
     own = events.real(field)
     return np.where(own.present, own.values, header.real(field))
@@ -157,7 +160,7 @@ def _reals(name: str, column: TableColumn) -> Reals:
 
 
 def _frequency(column: TableColumn) -> Floats:
-    """Return the frequencies of examples, 1 where they are absent."""
+    """Return the frequencies of examples; an absent frequency is 1."""
     found = _reals("frequency", column)
     if found.present.all():
         return found.values

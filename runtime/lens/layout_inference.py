@@ -36,7 +36,10 @@ def layouts_of(
 
 @dataclass
 class _SideUnits:
-    """The units that one side uses: the size that each group needs, and the whole network."""
+    """The units that the inputs, or the targets, of a set use.
+
+    groups: the size that each group needs. whole: the size that the whole network needs.
+    """
 
     groups: dict[str, int] = field(default_factory=dict)
     whole: int = 0
@@ -71,7 +74,9 @@ class UsedUnits:
             known.whole = max(known.whole, int(sizes[-1]))
 
     def layout(self, side: Side, findings: Findings) -> Layout:
-        """Return the layout of a side, as `layouts_of` does."""
+        """Return the layout of a side, inferred from the units; errors and notes as of
+        `layouts_of`.
+        """
         used = self._sides[side]
         if used.groups and used.whole > 0:
             raise FormatError(
@@ -98,7 +103,7 @@ class UsedUnits:
 
 
 def used_ranges(examples: ExampleSet, side: Side) -> Flags:
-    """Return a mask of the ranges that a side uses: bool [ranges]."""
+    """Return for each range whether any inputs, or any targets, use it: bool [ranges]."""
     numbers = getattr(examples.events, side)
     lists = np.zeros(examples.lists.size, np.bool_)
     lists[numbers] = True  # -1, for no list, sets the last, unused element
@@ -106,7 +111,10 @@ def used_ranges(examples: ExampleSet, side: Side) -> Flags:
 
 
 def needed_units(examples: ExampleSet) -> Longs:
-    """Return the number of units that each range needs; 0 for `*` or no units: int64 [ranges]."""
+    """Return how many units a group needs for each range: int64 [ranges].
+
+    It is 0 for `*` and for a range without units.
+    """
     ranges = examples.ranges
     length, units = ranges.values.lengths, ranges.units
     if ranges.values.values.size:

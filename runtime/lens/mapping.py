@@ -148,7 +148,11 @@ def _mapped(
 
 @dataclass(frozen=True)
 class _Replaced:
-    """The groups whose ranges are replaced, each with its size; None is the whole network."""
+    """The groups whose ranges are replaced; None is a group's name for the whole network.
+
+    names, sizes: the name and the number of units of each. network: whether ranges of the whole
+    network are replaced, too.
+    """
 
     names: list[str | None]
     sizes: list[int]
@@ -168,9 +172,10 @@ def _replaced(layout: Layout, group: str | None) -> _Replaced:
 def _with_values(
     examples: ExampleSet, side: Side, rows: Longs, values: Floats, replaced: _Replaced
 ) -> ExampleSet:
-    """Return a set in which the events `rows` have dense ranges of some groups.
+    """Return a set in which some events have new dense ranges.
 
-    Other ranges of these events stay, before the new ones: Lens applies ranges in order.
+    rows: the indices of the events. values: their new values, [events, units]. Ranges of other
+    groups stay, before the new ones: Lens applies ranges in order.
     """
     numbers, ranges, lists = getattr(examples.events, side), examples.ranges, examples.lists
     shares = _shares(numbers[rows], values)
@@ -209,7 +214,10 @@ def _with_values(
 
 
 def _shares(numbers: Longs, values: Floats) -> Longs:
-    """Return for each row the first row with the same list and equal values, or the row itself."""
+    """Return for each row the first row that has the same list and equal values.
+
+    numbers: the list of each row. Without such an earlier row, it is the row itself.
+    """
     _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
     head = first[codes].astype(np.int64)
     is_equal = (bits(values) == bits(values[head])).all(axis=1) & (numbers >= 0)
@@ -219,7 +227,7 @@ def _shares(numbers: Longs, values: Floats) -> Longs:
 def _numbered(
     groups: Strings, names: list[str | None]
 ) -> "tuple[Strings, np.ndarray[tuple[int], np.dtype[np.int32]]]":
-    """Return the groups after new names are added, and the number of each of `names`."""
+    """Return the groups with new names added, and the index there of each of `names`."""
     numbers = {name: number for number, name in enumerate(groups)}
     found = []
     for name in names:

@@ -21,10 +21,10 @@ _MOST: Final = int(np.iinfo(np.int64).max)
 class NetworkCheck:
     """Checks that the ranges of an example set have the widths of a network.
 
-    `inputs`, `targets`: the layout of a side of the network. Errors: units outside of their group
-    or the network, and a single dense range from unit 0 with fewer values than its group. A group
-    that is not in the layout is a warning. If a layout is None, exset does not know this side of
-    the network; then different widths of such ranges are warnings.
+    `inputs`, `targets`: the layout of a side of the network, or None if exset does not know it.
+    Errors: units outside of their group or the network, and a single dense range from unit 0 with
+    fewer values than its group. A group that is not in the layout is a warning. Without a layout,
+    different widths of such ranges are warnings.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class NetworkCheck:
 
     @property
     def common(self) -> tuple[str, ...]:
-        """The widths of each group, which all parts of a set should have."""
+        """The widths that were found for each group; all parts of a file should have the same."""
         return tuple(
             f"{each.side} {width} {group!r}"
             for each in self._widths

@@ -22,9 +22,11 @@ MODEL = "example set"
 
 @dataclass(frozen=True)
 class Layout:
-    """The number of units in a row, and the sizes of groups in the order of the network.
+    """The positions of the units of a network in a row: groups, one after another.
 
-    Without groups, no range may name a group. Raises ValueError if sizes do not add up to `units`.
+    units: the number of units in a row. groups: the size of each group, in the order of the
+    network. Without groups, no range may name a group. Raises ValueError if sizes do not add up to
+    `units`.
     """
 
     units: int
@@ -38,7 +40,10 @@ class Layout:
 
     @classmethod
     def of(cls, name: str, layout: "LayoutLike") -> "Layout":
-        """Make a layout from the sizes of groups by name, or from a number of units."""
+        """Make a layout from the sizes of groups by name, or from a number of units.
+
+        name: what to call it in errors, `inputs` or `targets`.
+        """
         if isinstance(layout, Layout):
             return layout
         if not isinstance(layout, Mapping):
@@ -54,12 +59,14 @@ class Layout:
         return cls(sum(sizes.values()), sizes)
 
     def __getitem__(self, group: str) -> slice:
-        """Return the columns of a group. Raises KeyError for an unknown group."""
+        """Return the positions of a group's units in a row. Raises KeyError for an unknown
+        group.
+        """
         begin, size = self._spans()[group]
         return slice(begin, begin + size)
 
     def places(self, examples: ExampleSet) -> tuple[Longs, Longs]:
-        """Return the first column and the size of each group of a set: int64 [groups + 1] each.
+        """Return where each group of a set begins in a row, and its size: int64 [groups + 1].
 
         The last element is the whole network. A group that is not in the layout has the size -1.
         """
@@ -69,7 +76,7 @@ class Layout:
         return begin, size
 
     def _spans(self) -> dict[str, tuple[int, int]]:
-        """Return the first column and the size of each group."""
+        """Return where each group begins in a row, and its size."""
         begins = accumulate(self.groups.values(), initial=0)
         return dict(zip(self.groups, zip(begins, self.groups.values(), strict=False), strict=True))
 
@@ -102,7 +109,7 @@ def layout_of_text(text: str) -> dict[str, int] | int:
 
 
 def _example(names: Iterable[object]) -> str:
-    """Return the first of some names as an example for a message."""
+    """Return the name of a group to show in a message: the first of the names, or `hidden`."""
     first = names if isinstance(names, str) else next(iter(names), None)
     return first[:20] if isinstance(first, str) and first else "hidden"
 

@@ -93,7 +93,10 @@ def _missing(is_ticks: bool) -> str:
 
 
 def _patterns(examples: ExampleSet, options: PictureOptions, most: int) -> Patterns:
-    """Return the rows of one side, by default of the first side that has units."""
+    """Return the inputs or the targets of up to `most` events, for a picture of their patterns.
+
+    By default these are the inputs if they have units.
+    """
     shown = _rows(examples, options, None, most)
     panels = {panel.name: panel for panel in _panels(shown)}
     side = options.side or next(iter(panels))

@@ -24,8 +24,8 @@ CELLS = 10_000_000
 class PictureRows:
     """The rows of a picture, one row for each event or tick.
 
-    names: the names of the examples with rows; `arrays.example` is an index of these. ticks: the
-    number of ticks in an interval, None for events. cut: a text that says which part is shown;
+    names: the name of each example that has rows; `arrays.example` has indices of these. ticks:
+    the number of ticks in an interval, None for events. cut: a text that says which part is shown;
     None if all is shown.
     """
 
@@ -36,7 +36,7 @@ class PictureRows:
 
     @property
     def labels(self) -> list[str]:
-        """The label of each row: the name of the example in its first row, the index of an event.
+        """The label of each row: in an example's first row its name, and the index of the event.
 
         An example with one event has no index of an event. Later ticks of an event have no label.
         """
@@ -44,7 +44,7 @@ class PictureRows:
 
     @property
     def full_labels(self) -> list[str]:
-        """The label of each row, always with the name of the example."""
+        """The label of each row, in which the name of the example is never left out."""
         return self._labels(with_names=True)
 
     def _labels(self, with_names: bool) -> list[str]:
@@ -60,7 +60,7 @@ class PictureRows:
 
     @property
     def heads(self) -> Longs:
-        """The indices of the first rows of the examples: int64."""
+        """The index of the first row of each example: int64."""
         return np.flatnonzero((self.arrays.event == 0) & (self.arrays.tick == 0))
 
 
@@ -116,7 +116,10 @@ def _name(examples: ExampleSet, number: int) -> str:
 
 
 def _by_tick(arrays: ExampleArrays, ticks: int, room: int) -> ExampleArrays:
-    """Return a row for each tick, for slightly more ticks than fit into the picture."""
+    """Return arrays with a row for each tick, for slightly more ticks than fit into the picture.
+
+    `room`: how many rows fit.
+    """
     if ticks < 1:
         raise ValueError(f"ticks must be at least 1, not {ticks}")
     longest = np.float32((room + 1) / ticks)

@@ -33,7 +33,7 @@ class RangeStatistics:
         return self.zeros / self.values if self.values else None
 
     def plus(self, other: "RangeStatistics") -> "RangeStatistics":
-        """Return the statistics of these ranges and the other ranges together."""
+        """Return the statistics of both sets of ranges together."""
         return RangeStatistics(
             ranges=self.ranges + other.ranges,
             values=self.values + other.values,
@@ -76,7 +76,10 @@ def by_group(model: ExampleSet) -> dict[str, RangeStatistics]:
 
 
 def _numbers(ranges: Ranges, part: Longs, count: int) -> list[RangeStatistics]:
-    """Return the statistics of each of `count` groups; part: the group of each range, or -1."""
+    """Return the statistics of each of `count` groups of ranges.
+
+    part: the index of the group to which each range belongs, or -1.
+    """
     values = ranges.values.values
     nan = np.isnan(values)
     of_value = np.repeat(part, ranges.values.lengths)

@@ -15,9 +15,10 @@ SHOWN = 24
 
 
 class SetTally(Tally):
-    """The counts of a set, and their report; with `detailed`, also statistics of its values.
+    """Counts the contents of a set, and reports the counts.
 
-    Units count as they are stored: a span as two numbers, `*` as one.
+    With `detailed`, it also computes statistics of the values. Units count as they are stored: a
+    span as two numbers, `*` as one.
     """
 
     def report(self) -> Report:
@@ -36,7 +37,10 @@ class SetTally(Tally):
 
 
 def cells(examples: ExampleSet, index: int) -> list[tuple[str, object]]:
-    """Return the parts of an example: its name, numbers, and the ranges of its first event."""
+    """Return the cells of a table's row about an example.
+
+    They are its name, its numbers, and the ranges of its first event.
+    """
     example = examples[index]
     inputs, targets = example.events[0].sides()
     return [
@@ -102,7 +106,7 @@ def _header(made: Report, tally: Tally, frequency: float, details: Mapping[str, 
 
 
 def _add_details(made: Report, tally: Tally, spreads: Mapping[str, Spread]) -> None:
-    """Add numbers about the values, units, frequencies and events."""
+    """Add numbers about the values, units, frequencies and events to the report `made`."""
     sides, groups = tally.sides, tally.group_numbers
     made.add(spreads={name: spread.to_dict() for name, spread in spreads.items()})
     made.add(distinct_frequencies=tally.distinct_frequencies)

@@ -52,7 +52,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Uses:
-    """Pairs of an event and one of its ranges, event by event, in the order of the range lists.
+    """Pairs of an event and a range that it uses, sorted by event, then in the order of its list.
 
     `row`, `range`: the event and the range, int64 [k]. `base`: the cell of unit 0 of the range's
     group, int64 [k]. `room`: the size of this group, int64 [k], or one number for all uses.
@@ -67,7 +67,10 @@ class Uses:
 
     @classmethod
     def of(cls, xp: ModuleType, columns: Columns, numbers: Longs) -> "Uses":
-        """Return the uses of lists without `base` and `room`; numbers: the list of each event."""
+        """Return all pairs of an event and a range, still without `base` and `room`.
+
+        `xp`: NumPy or CuPy. `numbers`: the list of each event, or -1.
+        """
         row = xp.flatnonzero(numbers >= 0)
         begin = columns.lists[numbers[row]]
         count = columns.lists[numbers[row] + 1] - begin
@@ -77,14 +80,14 @@ class Uses:
         return cls(row, begin, several, row, 0)
 
     def take(self, which: Longs) -> "Uses":
-        """Return only the given uses."""
+        """Return the pairs with the indices `which`."""
         room = self.room if isinstance(self.room, int) else self.room[which]
         return Uses(self.row[which], self.range[which], self.several, self.base[which], room)
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of cells, in the order of their uses; int64 [k] each.
+    """Runs of consecutive cells, in the order of the uses of ranges; int64 [k] each.
 
     `source`: for dense runs the index of the first value, for sparse runs the range. It is
     undefined if all ranges have the same value. `use`: the index of the use; undefined if each
@@ -103,11 +106,11 @@ class Runs:
         return self.start + (1 if self.length is None else self.length)
 
     def cells(self, xp: ModuleType) -> Longs:
-        """Return the cells of all runs, concatenated."""
+        """Return the cells of all runs, one run after another."""
         return self.start if self.length is None else spread(xp, self.start, self.length)
 
     def each(self, xp: ModuleType, array: Longs) -> Longs:
-        """Repeat the element of each run for all its cells."""
+        """Return an array with an element for each run as one with an element for each cell."""
         return array if self.length is None else repeat(xp, array, self.length)
 
 
@@ -116,7 +119,7 @@ Fail = Callable[[Uses, int, str], FormatError]
 
 
 def dense_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs:
-    """Return the runs of dense ranges. Raises the error of `fail` for units outside."""
+    """Return the runs of dense ranges; for units outside their group, raise what `fail` returns."""
     source = columns.value_offsets[uses.range]
     length = columns.value_offsets[uses.range + 1] - source
     which = xp.flatnonzero(length > 0)
@@ -134,7 +137,9 @@ def dense_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs
 
 
 def sparse_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs:
-    """Return the runs of sparse ranges. Raises the error of `fail` for units outside."""
+    """Return the runs of sparse ranges; for units outside their group, raise what `fail`
+    returns.
+    """
     begin = columns.unit_offsets[uses.range]
     count = columns.unit_offsets[uses.range + 1] - begin
     which = xp.flatnonzero(count > 0)
@@ -165,12 +170,13 @@ def sparse_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Run
 def _spans(
     xp: ModuleType, units: Longs, negative: Longs, use: Longs, head: Longs, room: Number
 ) -> tuple[Longs, Longs, Longs]:
-    """Return the first unit, the last unit and the use of each unit or span; `*` starts at 0.
+    """Return the first and the last unit of each unit or span, and the use to which it belongs.
 
-    `head`: the index of the first number of each range. `negative`: the indices of negative
-    numbers. A negative number ends the span that the number before it starts. At the head of a
-    range it means `*`, and the rest of the range is ignored. After another negative number it
-    starts a span outside of any network.
+    `units`: the numbers of all ranges. `use`: the use of each number. `head`: the index of the
+    first number of each range. `negative`: the indices of negative numbers. `room`: the size of
+    the groups. A negative number ends the span that the number before it starts. At the head of a
+    range it means `*`, all units from 0, and the rest of the range is ignored. After another
+    negative number it starts a span outside of any network.
     """
     ends = negative[negative > head[use[negative]]]
     ends = ends[units[ends - 1] >= 0]

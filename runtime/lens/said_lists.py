@@ -20,10 +20,11 @@ FIELDS = ("group", "first", "value", "values", "units")
 
 @dataclass(frozen=True)
 class SaidSide:
-    """One side of the events: lists of records, the numbers of the lists, and active values.
+    """The inputs, or the targets, of the events in a table: for each event a list of records.
 
-    `numbers`: the number of each event's list in its example, or None if no lists are shared.
-    `active`: the value of sparse ranges without a value of their own, float32 [m].
+    `name`: the column. `numbers`: the number of each event's list in its example, or None if no
+    lists are shared. `active`: the value of sparse ranges without a value of their own, float32
+    [m].
     """
 
     name: str
@@ -72,7 +73,11 @@ def said_lists(sides: Mapping[Side, SaidSide], example: Longs) -> EventLists:
 def _shared(
     sides: Mapping[Side, SaidSide], own: dict[Side, Longs], example: Longs
 ) -> dict[Side, Longs]:
-    """Return the list of each event: its own, or the example's list with the same number."""
+    """Return the list of each event: its own or, if its row only has a number, another event's.
+
+    `own`: the list in each row, or -1. The other event is in the same example and has the same
+    number.
+    """
     keyed = [side for side in SIDES if side in sides and sides[side].numbers is not None]
     if not keyed:
         return own
@@ -112,7 +117,10 @@ def _shared(
 
 
 def _ranges(given: SaidSide) -> tuple[Ranges, Strings]:
-    """Return the ranges of one side, without groups, and the name of the group of each range."""
+    """Return the ranges of one side, and for each the name of its group.
+
+    The ranges do not refer to these names yet.
+    """
     assert isinstance(given.lists.items, Records)
     records, name = given.lists.items.fields, given.name
     if not given.lists.items.present.all():
@@ -149,7 +157,10 @@ def _ranges(given: SaidSide) -> tuple[Ranges, Strings]:
 def _numbers(
     records: Mapping[str, TableColumn], name: str, field: str, r: int
 ) -> tuple[Ragged[np.generic], Flags]:
-    """Return a field that has lists of numbers, and a mask of the ranges that have it."""
+    """Return a field of the records that has lists of numbers, and which of the `r` ranges have it.
+
+    `records`: the fields. `name`: the column, for errors.
+    """
     column = records.get(field)
     if column is None or (isinstance(column, Strings | Numbers) and not column.present.any()):
         return Ragged.empty(r, np.int32), constant(False, r, np.bool_)
@@ -170,7 +181,10 @@ def _numbers(
 
 
 def _single(records: Mapping[str, TableColumn], name: str, field: str, r: int) -> Numbers:
-    """Return a field that has a single number for each range."""
+    """Return a field of the records that has one number for each of the `r` ranges.
+
+    `records`: the fields. `name`: the column, for errors.
+    """
     column = records.get(field)
     if column is None or (isinstance(column, Strings) and not column.present.any()):
         return Numbers.of(np.zeros(r, np.int32), constant(False, r, np.bool_))

@@ -96,13 +96,16 @@ def tables_of(
 
 
 def _moved(first: int, finding: Finding) -> Finding:
-    """Return a finding about a chunk of a set with its place in the set."""
+    """Return a finding about a chunk of a set as a finding about the set.
+
+    `first`: the number of the chunk's first example.
+    """
     place = finding.place
     return finding if place is None else replace(finding, place=place.moved(0, "examples", first))
 
 
 def _parts(chunk: ExampleSet, width: int) -> Iterator[ExampleSet]:
-    """Yield the examples of a chunk in parts that are small enough to need little memory.
+    """Divide a chunk into parts whose dense values need little memory; yield the examples of each.
 
     `width`: the number of values of an event.
     """

@@ -19,8 +19,8 @@ def named_columns(
 ) -> tuple[dict[str, TableColumn], int]:
     """Return all columns of a table by name, and the number of its rows.
 
-    `sides`: the columns of inputs and targets, a row for each event. `first`: the number of the
-    first example.
+    `sides`: the columns of inputs and targets, with a row for each event. `first`: the number of
+    the first example, if `examples` is a chunk.
     """
     n = len(examples)
     of_examples: dict[str, TableColumn] = {

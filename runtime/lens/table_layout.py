@@ -76,7 +76,7 @@ def layout_of(
 
 
 def _known(units: UsedUnits, side: Side) -> Layout | None:
-    """Return an inferred layout, or None if it is unknown; the level "said" does not need it."""
+    """Return the inferred layout of a side; None if it cannot be inferred."""
     try:
         return units.layout(side, Findings())
     except FormatError:
@@ -85,7 +85,10 @@ def _known(units: UsedUnits, side: Side) -> Layout | None:
 
 @dataclass
 class _Tally:
-    """The properties of chunks that decide the columns; with `is_counting` also the used units."""
+    """Collects from chunks of a set what decides the columns of its tables.
+
+    is_counting: whether to collect the used units, too.
+    """
 
     is_counting: bool
     units: UsedUnits = field(default_factory=UsedUnits)
@@ -96,7 +99,7 @@ class _Tally:
     values: int = 0
 
     def add(self, chunk: ExampleSet) -> None:
-        """Add a chunk, in normal form."""
+        """Collect from the next chunk, which is in normal form."""
         if self.is_counting:
             self.units.add(chunk)
         events, procs = chunk.events, {"proc": chunk.proc, "event_proc": chunk.events.proc}

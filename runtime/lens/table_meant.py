@@ -23,16 +23,18 @@ DEFAULTS: Final = "lens-table-defaults"
 
 @dataclass
 class Notes:
-    """The notes about the chunks of a set, each with its first event and its number of events.
+    """Collects notes about the chunks of a set: for each, its first event and how many it concerns.
 
-    `first`: the number of the first example of the chunk.
+    `first`: the number of the first example of the current chunk.
     """
 
     first: int = 0
     _found: dict[tuple[Side, str], tuple[Place, int]] = field(default_factory=dict)
 
     def add(self, side: Side, code: str, examples: ExampleSet, events: Longs) -> None:
-        """Add events of the chunk, at least one, to a note."""
+        """Note that `code` concerns some events of the chunk, at least one; `events`: their
+        indices.
+        """
         row = int(events[0])
         example = int(np.searchsorted(examples.event_offsets, row, "right")) - 1
         event = row - int(examples.event_offsets[example])
@@ -41,7 +43,7 @@ class Notes:
         self._found[side, code] = place, count + events.size
 
     def report(self, findings: Findings) -> None:
-        """Add the notes to the findings, in order of sides."""
+        """Add the collected notes to the findings: those on inputs, then those on targets."""
         for key in product(SIDES, (EXPANDED, DEFAULTS)):
             if key in self._found:
                 (side, code), (place, count) = key, self._found[key]
@@ -60,10 +62,10 @@ def dense_columns(
     findings: Findings,
     limits: Limits,
 ) -> dict[str, TableColumn]:
-    """Return the columns of one side: one for each group with units, float32 [units].
+    """Return the inputs, or the targets, as a column of arrays for each group: float32 [units].
 
-    `shares`: whether some lists are shared. Without `defaults`, a group is absent in events that
-    have no range for it. Raises the errors of `to_arrays`.
+    `columns`: the ranges on a device. `shares`: whether some lists are shared. Without `defaults`,
+    a group is absent in events that have no range for it. Raises the errors of `to_arrays`.
     """
     most = max(limits.max_expand, layout.units * examples.num_events)
     filling = filling_of(np, examples, columns, side, layout, findings, most)
@@ -84,9 +86,9 @@ def dense_columns(
 
 
 def _said(filling: Filling, ends: Longs, events: int) -> Flags:
-    """Return a mask of the groups for which each event has a range: bool [events, groups].
+    """Return for each event which groups have a range in it: bool [events, groups].
 
-    `ends`: the column after the last one of each group.
+    `ends`: where each group ends in a row.
     """
     units = int(ends[-1])
     change = np.zeros((events, ends.size + 1), np.int32)
@@ -101,7 +103,7 @@ def _said(filling: Filling, ends: Longs, events: int) -> Flags:
 
 
 def _note(examples: ExampleSet, side: Side, layout: Layout, defaults: bool, notes: Notes) -> None:
-    """Note lists that become dense, and events that only get defaults."""
+    """Add notes about lists that become dense, and about events that only get default values."""
     numbers = getattr(examples.events, side)
     expanded = np.flatnonzero((numbers >= 0) & ~_is_dense(examples, side, layout))
     if expanded.size:
@@ -112,9 +114,11 @@ def _note(examples: ExampleSet, side: Side, layout: Layout, defaults: bool, note
 
 
 def _is_dense(examples: ExampleSet, side: Side, layout: Layout) -> Flags:
-    """Return a mask of events whose list the level "meant" keeps without a loss: bool [events].
+    """Return for each event whether a table of dense values loses nothing of its list: bool
+    [events].
 
-    Such a list has exactly one dense range for each group with units, in order, and is not shared.
+    Such a list has exactly one dense range for each group with units, in order, and is not
+    shared.
     """
     groups = [(name, size) for name, size in groups_of(layout) if size]
     lists, ranges = examples.lists, examples.ranges

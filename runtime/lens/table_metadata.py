@@ -25,7 +25,7 @@ Groups = list[tuple[bytes | None, int]]
 
 @dataclass(frozen=True)
 class Metadata:
-    """The properties of a set that are in the metadata of its table.
+    """What the metadata of a table says about the example set.
 
     `groups`: the groups of each side, if the metadata has them. `is_by_example`: whether a row is
     an example, with lists over its events.
@@ -53,7 +53,7 @@ def to_json(
 
 
 def groups_of(layout: Layout) -> Groups:
-    """Return the names and sizes of the groups of a layout; without groups, None and all units."""
+    """Return the names and sizes of a layout's groups; without groups, None with all units."""
     if not layout.groups:
         return [(None, layout.units)]
     return [(name.encode("utf-8", "surrogateescape"), size) for name, size in layout.groups.items()]
@@ -76,7 +76,7 @@ def column_names(side: Side, groups: Groups) -> list[str]:
 
 
 def from_json(metadata: Mapping[str, Any]) -> Metadata:
-    """Read the metadata of a table; return defaults for a table that another program made.
+    """Read the metadata of a table; return defaults for a table that exset did not write.
 
     Raises FormatError for metadata that exset does not write.
     """
@@ -115,7 +115,7 @@ def _group(side: Side, stored: object) -> tuple[bytes | None, int]:
 
 
 def _real(value: np.float32) -> float | str:
-    """Return a number for JSON, which has no NaN and no infinity."""
+    """Return a number for JSON: as text if it is NaN or infinity, which JSON does not have."""
     if not np.isfinite(value):
         return str(value)
     shortest = float(str(value))
@@ -123,7 +123,7 @@ def _real(value: np.float32) -> float | str:
 
 
 def _number(field: str, stored: object) -> float:
-    """Return a number of JSON as a float32."""
+    """Return a number that JSON stores for a field of the header as a float32."""
     is_number = isinstance(stored, int | float) and not isinstance(stored, bool)
     if not is_number and stored not in ("nan", "inf", "-inf"):
         _damaged(field, "is not a number")

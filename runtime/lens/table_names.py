@@ -41,7 +41,7 @@ _TYPES: Final = "make inputs and targets numbers, lists of numbers, or lists of 
 
 @dataclass
 class SideColumn:
-    """A column of one side: its name in the table, and its group, None for the whole network."""
+    """A column of inputs or targets: its name in the table, and its group (None: whole network)."""
 
     name: str
     group: bytes | None
@@ -50,7 +50,7 @@ class SideColumn:
 
 @dataclass
 class NamedColumns:
-    """The columns of a table, sorted by their meaning.
+    """The columns of a table, sorted by what they mean in an example set.
 
     `fields`: the columns that are not inputs and targets, by name. `sides`: the columns of inputs
     and targets, in the order of the network. `rows`: the number of rows.
@@ -65,7 +65,10 @@ class NamedColumns:
     def changed(
         self, rows: int, change: Callable[[str, TableColumn], TableColumn]
     ) -> "NamedColumns":
-        """Return the columns after a change; change: called with each column's name and content."""
+        """Return the columns with each replaced by what `change` returns for its name and content.
+
+        `rows`: how many rows the new columns have.
+        """
         fields = {name: change(name, column) for name, column in self.fields.items()}
         sides = {
             side: [replace(each, column=change(each.name, each.column)) for each in columns]
@@ -111,7 +114,10 @@ def named_columns(
 
 
 def _side_of(name: str) -> tuple[Side, bytes | None] | None:
-    """Return the side and the group of a column such as `inputs.onset` or `x`."""
+    """Return the side (inputs or targets) and the group of a column such as `inputs.onset` or `x`.
+
+    Returns None for a column with another name.
+    """
     stem, dot, group = name.partition(".")
     side = ALIASES.get(stem)
     if side is None or not dot:
@@ -121,14 +127,18 @@ def _side_of(name: str) -> tuple[Side, bytes | None] | None:
 
 
 def _bare_group(name: str, groups: Mapping[Side, Groups]) -> tuple[Side, bytes | None] | None:
-    """Return the side of a column that has the name of a group of one side."""
+    """Return the side (inputs or targets) that has a group with the name of a column, and the
+    group.
+
+    Returns None if no side, or both sides, have this group.
+    """
     raw = _raw(name)
     found = [side for side, each in groups.items() if any(group == raw for group, _ in each)]
     return (found[0], raw) if raw and len(found) == 1 else None
 
 
 def _raw(name: str) -> bytes | None:
-    """Return a name as bytes, None if it has surrogates that represent no byte."""
+    """Return a name as bytes; None for a name that cannot be encoded."""
     try:
         return name.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -136,7 +146,7 @@ def _raw(name: str) -> bytes | None:
 
 
 def _is_side(column: TableColumn) -> bool:
-    """Return whether a column can be inputs or targets."""
+    """Return whether inputs or targets can have the type of a column."""
     while isinstance(column, Lists):
         column = column.items
     if isinstance(column, Records):

@@ -24,9 +24,10 @@ _MOST: Final = 1 << 53
 
 @dataclass
 class EventTable:
-    """Columns with a row for each event, in order, and the first event of each example.
+    """A table with a row for each event, sorted by example, and where each example begins.
 
-    `columns`: as in the table, but without lists over events. `offsets`: int64 [examples + 1].
+    `columns`: as in the original table, but without lists over events. `offsets`: int64 [examples
+    + 1], the first row of each example, and the end.
     """
 
     columns: NamedColumns
@@ -39,7 +40,7 @@ class EventTable:
         return np.repeat(np.arange(lengths.size), lengths)
 
     def of_examples(self, name: str) -> TableColumn | None:
-        """Return a column that belongs to examples, with a row for each example.
+        """Return the column `name`, which describes examples, with a row for each example.
 
         Raises FormatError if the events of an example have different values.
         """
@@ -56,7 +57,7 @@ class EventTable:
 
 
 def event_table(columns: NamedColumns, is_by_example: bool, findings: Findings) -> EventTable:
-    """Return the columns with a row for each event, in order.
+    """Return a table with a row for each event, sorted by example.
 
     `is_by_example`: whether each row is an example, with lists over its events. Raises FormatError
     for rows that contradict each other.
@@ -73,9 +74,10 @@ def event_table(columns: NamedColumns, is_by_example: bool, findings: Findings) 
 
 
 def _unpacked(columns: NamedColumns) -> NamedColumns:
-    """If the only row has an array in `example`, unpack its arrays; else return the columns.
+    """Return the columns with a row for each event, if the table has all of them in one row.
 
-    NPZ files may have such arrays, with an element for each event or for each example.
+    NPZ files may have such a row, whose arrays have an element for each event or for each example.
+    Other columns are returned unchanged.
     """
     example = columns.fields.get("example")
     is_array = isinstance(example, Numbers) and len(example.shape) == 1
@@ -104,10 +106,10 @@ def _elements(column: TableColumn) -> TableColumn:
 
 
 def _with_units(columns: NamedColumns, findings: Findings) -> NamedColumns:
-    """If rows are events, make units of arrays of two dimensions, such as pictures.
+    """Flatten arrays of two dimensions, such as pictures, to units, unless they are whole examples.
 
-    Rows are examples if a column has lists over events, or if all columns of inputs and targets
-    have such arrays and there is no column `event`: the first dimension is the events.
+    Their first dimension is the events of an example if another column has lists over events, or
+    if all columns of inputs and targets have such arrays and there is no column `event`.
     """
     sides = [each for side in columns.sides.values() for each in side]
     arrays = {each.name for each in sides if _is_grid(each.column)}
@@ -148,7 +150,7 @@ def _event_columns(columns: NamedColumns) -> list[SideColumn]:
 
 
 def _event_counts(given: SideColumn, is_by_example: bool) -> Longs | None:
-    """Return the number of events in each row of a column, or None if each row is one event."""
+    """Return how many events each row of a column has; None if each row is a single event."""
     column = given.column
     if _is_grid(column):
         return constant(column.shape[0], len(column), np.int64)
@@ -232,7 +234,11 @@ def _event_numbers(column: TableColumn) -> Longs:
 
 
 def _integers(name: str, column: TableColumn, expected: str) -> NDArray[np.integer]:
-    """Return a column of integers; pandas may have made them floats."""
+    """Return a column as integers; floats that are whole numbers are accepted, as pandas makes
+    them.
+
+    `expected`: what the error says if the column has other values.
+    """
     if isinstance(column, Numbers) and not column.shape:
         values = column.values
         if values.dtype.kind in "iu":
@@ -247,7 +253,10 @@ def _are_whole(values: NDArray[np.floating]) -> bool:
 
 
 def _codes(column: TableColumn) -> Longs:
-    """Return the example of each row, numbered in the order of their first rows: int64 [rows]."""
+    """Return the index of the example to which each row belongs: int64 [rows].
+
+    Examples are numbered in the order of their first rows.
+    """
     if not column.present.all():
         row = int(column.present.argmin())
         table_error(f"row {row}: the number of the example is absent", "example", row)
@@ -264,7 +273,7 @@ def _codes(column: TableColumn) -> Longs:
 
 
 def _differs(one: TableColumn, other: TableColumn) -> Flags:
-    """Return a mask of the rows in which two columns of the same type differ: bool [rows]."""
+    """Return for each row whether two columns of the same type differ in it: bool [rows]."""
     if isinstance(one, Numbers) and isinstance(other, Numbers):
         same = (bits(one.values) == bits(other.values)).reshape(len(one), -1).all(axis=1)
         found: Flags = (one.present != other.present) | ~same

@@ -22,11 +22,11 @@ ALL: Final = -1
 
 
 def nested_columns(examples: ExampleSet, layout: TableLayout) -> dict[str, TableColumn]:
-    """Return the columns `inputs` and `targets`; if lists are shared, also the numbers of lists.
+    """Return the columns `inputs` and `targets`, in which each event has a record for each range.
 
-    `inputs_list`, `targets_list`: int32, the number of the list in its example. If an event repeats
-    a number, it shares the list, and the content is absent in its row. In each event, inputs come
-    before targets.
+    If lists are shared, also return the columns `inputs_list` and `targets_list`: int32, the
+    number of the list in its example. If an event repeats a number, it shares the list, and the
+    content is absent in its row. In each event, inputs come before targets.
     """
     events = examples.events
     numbers = {"inputs": events.inputs, "targets": events.targets}
@@ -45,7 +45,7 @@ def nested_columns(examples: ExampleSet, layout: TableLayout) -> dict[str, Table
 
 
 def _first_uses(examples: ExampleSet) -> dict[str, Flags]:
-    """Return, for each side, a mask of the events that are the first to use their list."""
+    """Return for inputs and for targets: which events are the first ones that use their list."""
     events, m = examples.events, examples.num_events
     used = np.concatenate([events.inputs, events.targets])
     _, at = np.unique(used, return_index=True)
@@ -56,7 +56,7 @@ def _first_uses(examples: ExampleSet) -> dict[str, Flags]:
 
 
 def _first_lists(examples: ExampleSet) -> Longs:
-    """Return the first list of the example of each event: int64 [events].
+    """Return for each event the first list of its example: int64 [events].
 
     In the normal form, the lists of an example follow the lists of the example before.
     """
@@ -67,7 +67,11 @@ def _first_lists(examples: ExampleSet) -> Longs:
 
 
 def _records(examples: ExampleSet, numbers: Longs, present: Flags, in_bytes: bool) -> Lists:
-    """Return the ranges of some lists as records; `present`: the events that have a list."""
+    """Return the ranges of some lists as a column of lists of records.
+
+    `numbers`: the list of each row. `present`: which rows have a list. `in_bytes`: whether names
+    of groups are bytes, not text.
+    """
     used = numbers[present]
     lengths = lengths_of(examples.lists)
     counts = np.zeros(numbers.size, np.int64)
@@ -93,7 +97,7 @@ def _records(examples: ExampleSet, numbers: Longs, present: Flags, in_bytes: boo
 
 
 def _is_every(ranges: Ranges) -> Flags:
-    """Return a mask of the ranges that are `*`: bool [ranges]."""
+    """Return for each range whether its units are `*`, all units: bool [ranges]."""
     single = ranges.units.lengths == 1
     is_every: Flags = np.zeros(len(ranges), np.bool_)
     is_every[single] = ranges.units.values[ranges.units.offsets[:-1][single]] == ALL
@@ -101,7 +105,10 @@ def _is_every(ranges: Ranges) -> Flags:
 
 
 def _names(groups: Strings, group: Ints) -> Strings:
-    """Return the name of the group of each range, absent for the whole network."""
+    """Return for each range the name of its group; absent for the whole network.
+
+    `group`: the index of the group in `groups`, or -1.
+    """
     if not len(groups):
         return Strings.empty(group.size)
     numbers = group.astype(np.int64)

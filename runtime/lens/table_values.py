@@ -16,7 +16,7 @@ from exset.grammars.tables.columns import Numbers, TableColumn, type_of
 def table_error(
     message: str, column: str, row: int | None = None, hint: str | None = None
 ) -> NoReturn:
-    """Raise FormatError for a column, or for one of its rows, counted from 0."""
+    """Raise FormatError about a column of a table, or about one of its rows, counted from 0."""
     at = "" if row is None else f"[{row}]"
     place = Place("table", field=f"columns[{column!r}]{at}")
     raise FormatError(message, place=place, hint=hint, code="lens-table")
@@ -28,7 +28,10 @@ def is_number(column: TableColumn) -> bool:
 
 
 def floats(name: str, values: NDArray[np.generic]) -> Floats:
-    """Return numbers as float32, rounded; a number that is too large is an error."""
+    """Return numbers rounded to float32; a number that is too large raises FormatError.
+
+    `name`: the column, for errors.
+    """
     if values.dtype == np.float32:
         return values.view(np.float32)
     if values.dtype.kind not in "biuf":
@@ -55,7 +58,7 @@ def ints(name: str, column: Numbers) -> Ints:
 
 
 def reals(name: str, column: Numbers) -> Reals:
-    """Return a column of single numbers as reals."""
+    """Return a column of single numbers, rounded to float32, with its absent rows."""
     return Reals(floats(name, column.values), column.present)
 
 

@@ -80,7 +80,9 @@ class Tally:
         self.columns.merge(other.columns)
 
     def spreads(self) -> tuple[dict[str, Spread], float]:
-        """Return the spreads of numbers by their names, and the sum of the frequencies."""
+        """Return the spread of each kind of numbers, by its name, and the sum of the
+        frequencies.
+        """
         found = {name: spread.result() for name, spread in self.running.items()}
         return {name: spread for name, (spread, _) in found.items()}, found["frequencies"][1]
 
@@ -91,7 +93,7 @@ class Tally:
 
     @property
     def memory(self) -> int:
-        """The memory of the whole set, in bytes."""
+        """How much memory the whole set takes, in bytes."""
         return self.columns.total(groups=Strings.of(self.groups))
 
     def _add_frequencies(self, values: NDArray[np.float32]) -> None:

@@ -18,9 +18,10 @@ from exset.runtime.lens.runs import Columns, Uses
 
 @dataclass
 class Widths:
-    """The widths of a side so far, for each group and for the whole network.
+    """The widths of ranges that were found for each group, and for the whole network (None).
 
-    Only ranges that should cover their group count; see `covering`.
+    Only ranges that should cover their group count; see `covering`. found: for each width, the
+    first event that has it.
     """
 
     side: Side
@@ -28,7 +29,7 @@ class Widths:
     """For each group, its widths, and which example was the first one with each width."""
 
     def add(self, examples: ExampleSet, findings: Findings, first: int) -> None:
-        """Add a chunk of the set, and a finding for each width of a group after the first one.
+        """Add a chunk of the set; add a finding for each width of a group after its first width.
 
         `first`: the index of the first example of the chunk.
         """
@@ -67,7 +68,7 @@ class Widths:
 
 
 def covering(examples: ExampleSet, uses: Uses) -> Flags:
-    """Return a mask of ranges that should have a value for each unit of their group: bool [uses].
+    """Return for each use of a range whether it should have all units of its group: bool [uses].
 
     Such a range has dense values from unit 0, and its event has no other range of the same group.
     """
@@ -82,7 +83,7 @@ def covering(examples: ExampleSet, uses: Uses) -> Flags:
 
 
 def _first_of_each(group: Longs, width: Ints | Longs) -> list[int]:
-    """Return the first index of each distinct pair of group and width, in ascending order."""
+    """Return where each pair of a group and a width occurs first, in ascending order."""
     if group.min() == group.max() and width.min() == width.max():
         return [0]
     _, first = np.unique((group + 1) * (int(width.max()) + 1) + width, return_index=True)
@@ -90,7 +91,7 @@ def _first_of_each(group: Longs, width: Ints | Longs) -> list[int]:
 
 
 def _words(examples: ExampleSet, row: int, first: int) -> str:
-    """Return the words for an event in a message."""
+    """Return how a message names the event `row`; `first`: the number of the first example."""
     example = int(np.searchsorted(examples.event_offsets, row, "right")) - 1
     begin, end = examples.event_offsets[example : example + 2].tolist()
     name = examples.name.text(example)
