@@ -47,7 +47,7 @@ class _OnDevice(Protocol):
 
 
 def namespace(device: Device = "cpu") -> ModuleType:
-    """Return the module with functions that make arrays on a device.
+    """Return NumPy or CuPy: the module whose functions make arrays on a device.
 
     Raises ValueError for an unknown device, and ImportError for "cuda" without CuPy.
     """
@@ -56,7 +56,7 @@ def namespace(device: Device = "cpu") -> ModuleType:
 
 @contextmanager
 def on_device(device: Device) -> Iterator[ModuleType]:
-    """Make a device the current device of CuPy; yield the module with functions for its arrays.
+    """Make a device CuPy's current device in this context; the context gives NumPy or CuPy.
 
     Raises the errors of `namespace`.
     """
@@ -66,7 +66,7 @@ def on_device(device: Device) -> Iterator[ModuleType]:
 
 
 def _module_and_number(device: Device) -> tuple[ModuleType, int | None]:
-    """Return the module of a device, and its number, or None for the current device."""
+    """Return NumPy or CuPy for a device, and the number of the device; None: the current one."""
     name = str(device)  # of a torch.device, too
     kind, has_number, digits = name.partition(":")
     if kind not in MODULES or (has_number and not (digits.isascii() and digits.isdecimal())):
@@ -85,7 +85,7 @@ def _module_and_number(device: Device) -> tuple[ModuleType, int | None]:
 
 
 def namespace_of(array: object) -> ModuleType:
-    """Return the module with functions for an array; NumPy for other objects."""
+    """Return NumPy or CuPy, whichever made an array; NumPy for any other object."""
     if type(array) is np.ndarray:
         return np
     module = type(array).__module__.partition(".")[0]
@@ -126,7 +126,10 @@ def repeat(xp: ModuleType, array: NDArray[Item], counts: Longs) -> NDArray[Item]
 
 
 def spread(xp: ModuleType, starts: Longs, lengths: Longs) -> Longs:
-    """Return the numbers start, start + 1, ... of each run, concatenated, as int64."""
+    """Return the numbers start, start + 1, ... of each run, one run after another, as int64.
+
+    starts, lengths: the first number of each run, and how many it has.
+    """
     ends = xp.cumsum(lengths)
     total = int(ends[-1]) if ends.size else 0
     numbers = repeat(xp, starts - (ends - lengths), lengths)

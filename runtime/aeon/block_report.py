@@ -24,7 +24,7 @@ SHOWN = 8
 
 @dataclass
 class BlockTally:
-    """Counts the contents of a block, of an archive, or of all blocks of a cache.
+    """Counts the contents of a block, of an archive, or of all blocks of a cache, one by one.
 
     detailed: also count the elements of each column by size and by kind.
     """
@@ -116,7 +116,10 @@ class BlockTally:
         return made
 
     def _columns(self, made: Report) -> Iterator[dict[str, object]]:
-        """Add a row for each column to a report; yield its numbers. An archive has one column."""
+        """Add a row for each column to the report `made`; yield the numbers of each column.
+
+        An archive has one column.
+        """
         for column, tally in enumerate(self.columns):
             spread, _ = tally.spread.result()
             if not spread.count:
@@ -130,7 +133,7 @@ class BlockTally:
 
 @dataclass
 class ColumnTally:
-    """The sizes of a column's elements, and the number of elements of each kind."""
+    """The sizes of a column's elements, and how many elements of each kind it has."""
 
     spread: RunningSpread = field(default_factory=RunningSpread)
     contents: dict[str, int] = field(default_factory=dict)

@@ -33,7 +33,7 @@ class Records:
 
     @classmethod
     def rescued(cls, source: Source, limits: Limits, width: int, findings: Findings) -> "Records":
-        """Return the intact records of a block.
+        """Return the intact records of a block, which may be damaged.
 
         width: the number of elements of a record, 0 if unknown. aeon gives each element a name
         with the number of its record. Without such names, exset finds the records only if no

@@ -120,7 +120,7 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
         return tuple(map(self.block, list(self.blocks)[rows]))
 
     def source(self, number: int) -> Source:
-        """Return the file of a block, mapped into memory.
+        """Return the file of the block with this number, mapped into memory.
 
         Raises KeyError for an unknown number, and OSError.
         """
@@ -129,28 +129,31 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
         return files.read(path, limits=self.limits, maps=lambda _: True, roots=roots)
 
     def block(self, number: int, findings: Findings | None = None) -> Block:
-        """Return a block, mapped into memory.
+        """Return the block with this number, mapped into memory.
 
         Raises KeyError for an unknown number, FormatError and OSError.
         """
         return decode(self.source(number), limits=self.limits, findings=findings)
 
     def check(self, findings: Findings, width: int | None = None) -> dict[int, Block]:
-        """Add a finding for each error; return the intact blocks as {number: block}.
+        """Add a finding for each error of the folder and its blocks; return the intact blocks.
 
-        width: the number of elements of a record, by default as in the first intact block.
+        The result is {number: block}. width: the number of elements of a record, by default as in
+        the first intact block.
         """
         return dict(self.intact(findings, width))
 
     def intact(self, findings: Findings, width: int | None = None) -> Iterator[tuple[int, Block]]:
-        """Check the cache as `check` does; yield each intact block after its number."""
+        """Check the cache as `check` does; yield the number of each intact block, and the block."""
         self.check_folder(findings)
         yield from self.intact_among(self.blocks, findings, width)
 
     def intact_among(
         self, numbers: Iterable[int], findings: Findings, width: int | None = None
     ) -> Iterator[tuple[int, Block]]:
-        """Check only the blocks with these numbers; yield each intact block after its number."""
+        """Check only the blocks with these numbers; yield the number of each intact one, and
+        the block.
+        """
         for number in numbers:
             path, of_block = self.blocks[number], Findings()
             try:
@@ -201,7 +204,9 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
 
 
 def _is_file(path: str) -> bool:
-    """Return whether a path is a regular file; True on an error, which a later read reports."""
+    """Return whether a path is a regular file; True if the system does not say, so that it is
+    read.
+    """
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except OSError:

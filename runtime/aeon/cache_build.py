@@ -39,7 +39,10 @@ _MAX_JOURNAL: Final = 1 << 24
 
 @dataclass(frozen=True)
 class Built:
-    """The folder of a cache, the numbers of the written blocks, and of the kept blocks."""
+    """What a build did: the folder of the cache, and the numbers of the blocks.
+
+    written: the blocks that it wrote. kept: the blocks that were there already.
+    """
 
     folder: str
     written: tuple[int, ...]
@@ -127,7 +130,10 @@ def _complete(
     is_held: Callable[[], bool],
     clock: Callable[[], float],
 ) -> Built:
-    """Write all blocks except those to keep, remove blocks beyond the plan, write the marker."""
+    """Write all blocks except those in `keep`, remove blocks beyond the plan, write the marker.
+
+    is_held: returns whether this builder still has the lock of the folder.
+    """
     journal = os.path.join(cache.path, JOURNAL)
     finished = sorted(keep)
     for number in range(len(plan.blocks)):
@@ -194,7 +200,10 @@ def _remove(path: str) -> None:
 
 
 def _cleared(path: str) -> str:
-    """Remove the path if it is a link or a pipe, which could lead out of the folder; return it."""
+    """Return the path, after removing what is there if it is a link or a pipe.
+
+    Writing to it could lead out of the folder.
+    """
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(os.lstat(path).st_mode):
             os.unlink(path)

@@ -33,7 +33,7 @@ Compared: TypeAlias = Literal["nothing", "sizes", "contents"]
 
 
 class Difference(NamedTuple):
-    """A description of how a block differs from the records of a manifest, and what to do."""
+    """How a block differs from the records of a manifest (`why`), and what to do about it."""
 
     why: str
     hint: str
@@ -86,7 +86,10 @@ class Comparison:
         return Difference(why, _OTHER_FILES if first.why else _OTHER_VALUES)
 
     def _files(self, found: Blobs, records: Manifest, column: int) -> Iterator[_Element]:
-        """Yield the elements of a FILE column that differ from their files."""
+        """Yield the elements of a FILE column that differ from the files that the records name.
+
+        found: the elements in the block. column: the index of the column.
+        """
         paths = elements(records, column, base=self.base).strings
         for row, (element, path) in enumerate(zip(found, paths, strict=True)):
             place = records, row, column, path or b"", self.access

@@ -41,7 +41,7 @@ class CacheDataset(RecordDataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Take a cache, a block, or a function that opens a block.
+        """Make a dataset of a cache, of a block, or of what a function opens.
 
         types: the types of the elements in the manifest, also as text such as `"FILE,ASCII_INT"`.
         Blocks do not store types; by default all are BINARY. names, fields, padded: as for
@@ -89,7 +89,7 @@ class CacheDataset(RecordDataset):
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
         """Write the elements of one column for the given records into `raw`, [records, bytes].
 
-        Return a mask of the written elements; empty and too long elements are not written. Raises
+        Return for each whether it was written; empty and too long elements are not. Raises
         FormatError if a block has changed.
         """
         size, done = raw.shape[1], np.zeros(rows.size, np.bool_)
@@ -113,9 +113,10 @@ class CacheDataset(RecordDataset):
             yield self._column(parts, first + column, name, kind)
 
     def _parts(self, rows: Longs) -> tuple[list[tuple[Blobs, Longs]], Longs]:
-        """Return, for each block with some of the rows, its elements and the positions in `rows`.
+        """Divide the records `rows` by the block in which they are.
 
-        Also return, for each row, the index of its first element in its block.
+        Return, for each of these blocks, its elements and which of `rows` are in it. Also return,
+        for each row, the index of its first element in its block.
         """
         blocks = np.searchsorted(self._begins, rows, side="right") - 1
         first = (rows - self._begins[blocks]) * len(self.types)
@@ -192,7 +193,10 @@ def _numbers(parts: list[tuple[Blobs, Longs]], element: Longs, kind: ElementType
 def _opened(
     source: Cache | Block | Opener, findings: Findings
 ) -> Iterator[tuple[Block | Opener, Block]]:
-    """Yield each block after an object that opens it again. Raises FormatError for a bad cache."""
+    """Yield, for each block, an object that opens it again, and the block.
+
+    Raises FormatError for a cache that is damaged.
+    """
     if isinstance(source, Block):
         yield source, source
     elif not isinstance(source, Cache):

@@ -190,7 +190,7 @@ class _Writer:
             self._rows.append(fields)
 
     def finish(self) -> Extracted:
-        """Write the manifest, if types are known."""
+        """Write the manifest, if the types of the elements are known."""
         count = self._out.count
         if self._types is None:
             return Extracted(count, None)
@@ -198,7 +198,9 @@ class _Writer:
         return Extracted(count, len(self._rows))
 
     def _write_once(self, name: bytes, data: memoryview) -> bytes:
-        """Write a file once, although several records may name it; return its name."""
+        """Write a file, unless an earlier record has written it under this name; return its
+        name.
+        """
         if name not in self._named:
             self._named.add(name)
             self._out.write(name, [data])
@@ -218,7 +220,10 @@ def _is_safe(name: bytes) -> bool:
 
 
 def _field(data: memoryview, kind: ElementType, where: str) -> Field:
-    """Return the text of a manifest field from which aeon would make this element."""
+    """Return the text of the manifest's field from which aeon would make this element.
+
+    kind: the type of the element. where: its place, for errors.
+    """
     if kind is ElementType.STRING:
         return bytes(data)
     if kind is ElementType.BINARY:

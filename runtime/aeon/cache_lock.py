@@ -86,7 +86,10 @@ def _acquire(path: str) -> int:
 
 
 def _take(path: str, handle: int, is_new: bool) -> bool:
-    """Make an open file the lock of this process; return False if another attempt is needed."""
+    """Make the lock file, opened as `handle`, the lock of this process.
+
+    is_new: whether this process has created the file. Returns False if another attempt is needed.
+    """
     has_flock = _flock(handle)
     if has_flock is False or not is_new:
         owner = Owner.from_json(os.read(handle, _MAX_BYTES))
@@ -108,7 +111,9 @@ def _take(path: str, handle: int, is_new: bool) -> bool:
 
 
 def _remove_stale(path: str, handle: int) -> None:
-    """Remove a stale lock that is open, but not a lock that another builder made since then."""
+    """Remove the stale lock file opened as `handle`, but not one that another builder made
+    since.
+    """
     aside = f"{path}.{os.urandom(8).hex()}"
     with suppress(FileNotFoundError):
         os.rename(path, aside)
@@ -127,7 +132,9 @@ def _is_same(path: str, handle: int) -> bool:
 
 
 def _flock(handle: int) -> bool | None:
-    """Lock an open file; return False if another process has the lock, None if flock fails."""
+    """Lock a file with flock; return False if another process has locked it, None if flock
+    fails.
+    """
     try:
         import fcntl
 

@@ -39,7 +39,10 @@ def read(
 
 
 def joined(parts: Sequence[tuple[PartState, Findings]], limits: Limits) -> Findings | None:
-    """Join the findings of a cache's parts; return None if the cache must be read as a whole."""
+    """Join the findings of a cache's parts, which are its blocks.
+
+    Return None if the cache must be read as a whole.
+    """
     widths = {state.width for state, _ in parts}
     if len(widths) > 1 or 0 in widths or not all(state.is_certain for state, _ in parts):
         return None

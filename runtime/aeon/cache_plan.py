@@ -89,13 +89,13 @@ class Plan:
 
     @property
     def key(self) -> list[object]:
-        """The properties that distinguish this plan from others with the same checksum."""
+        """A text that distinguishes this plan from other plans of caches with the same checksum."""
         types = [kind.value for kind in self.manifest.types]
         base = os.path.abspath(self.base) if self.base else ""
         return [types, base, len(self.blocks[0]), len(self.manifest)]
 
     def records(self, number: int) -> Manifest:
-        """Return the records of a block; none if `number` is beyond the last block."""
+        """Return the records of the block with this number; none if it is beyond the last block."""
         rows = self.blocks[number] if number < len(self.blocks) else range(0)
         return self.manifest.select(slice(rows.start, rows.stop))
 
@@ -132,7 +132,9 @@ class Plan:
         return intact
 
     def _other_size(self, cache: Cache, intact: dict[int, Block]) -> int | None:
-        """Return the cache's block size if it differs from the plan's and fits all blocks."""
+        """Return the block size of a cache if it is not that of the plan, but fits all blocks;
+        else None.
+        """
         other = self.with_blocks_of(cache)
         if cache.uid != self.uid or other.blocks == self.blocks or not intact:
             return None

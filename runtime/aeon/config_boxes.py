@@ -43,7 +43,7 @@ def check_boxes(column: Column) -> None:
 
 
 def _shown(boxes: list[Box]) -> dict[str, str]:
-    """Return the words of a finding: the first box, and the number of other boxes."""
+    """Return how a message names boxes: the first one, and how many others there are."""
     first, *others = boxes
     edges = f"({first.xmin:g}, {first.ymin:g}) to ({first.xmax:g}, {first.ymax:g})"
     more = f" (and {counted(len(others), 'other')})" if others else ""

@@ -25,7 +25,7 @@ Size: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a manifest, with the data to check its elements.
+    """A column of a manifest, and the etl object of a configuration that decodes it.
 
     etl: the object `etl[number]` of the configuration `config`. options: how to check the files of
     the manifest. failed: the records whose elements have errors. picture_sizes: the sizes that the
@@ -49,11 +49,11 @@ class Column:
 
     @property
     def title(self) -> str:
-        """The name of the etl object in messages."""
+        """What messages call the etl object."""
         return f"etl[{self.number}] ({self.etl.type})"
 
     def of_config(self, member: str) -> Place:
-        """Return where in the configuration a member of the etl object is."""
+        """Return the place of a member of the etl object in the configuration."""
         return Place(self.config, field=f"etl[{self.number}].{member}")
 
     def refuse(self, why: str, hint: str) -> None:
@@ -62,7 +62,7 @@ class Column:
         self.findings.add(finding_at("aeon-column", self.of_config("type"), **words))
 
     def report(self, code: str, record: int, **words: object) -> None:
-        """Add a finding about a record's element.
+        """Add a finding about the element of a record; words: values for its message.
 
         `Findings` keeps a limited number of findings for each code, and counts the others. Once
         this number is reached, the last kept finding is added again, which is faster than a new
@@ -80,12 +80,14 @@ class Column:
 
     @cached_property
     def elements(self) -> Strings:
-        """The elements of a column: text, bytes, or paths of files joined with the base folder."""
+        """All elements of the column: text, bytes, or paths of files joined with the base
+        folder.
+        """
         return elements(self.manifest, self.number, base=self.options.base).strings
 
     @cached_property
     def sizes(self) -> Mapping[int, int]:
-        """The size in bytes of each element that can be made and read, by record."""
+        """The size in bytes of each element that can be made and read; the key is its record."""
         if self.kind is not ElementType.FILE:
             lengths, present = self.elements.lengths.tolist(), self.elements.present.tolist()
             return {row: size for row, size in enumerate(lengths) if present[row]}

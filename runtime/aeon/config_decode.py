@@ -54,7 +54,10 @@ def _slots(etl: Etl, limits: Limits) -> list[Slot]:
 
 
 def _etl(column: Column, context: Context) -> Etl | None:
-    """Return the etl object of a column, or None with a finding if the loader rejects it."""
+    """Return the object that decodes a column's elements.
+
+    If the loader rejects its settings, return None, and add a finding.
+    """
     try:
         return etl_class(column.etl.type)(column.etl, column.number, context)
     except FormatError as error:

@@ -74,7 +74,7 @@ def _check_columns(manifest: Manifest, config: LoaderConfig, findings: Findings,
 def _manifest(
     path: str, config: LoaderConfig, findings: Findings, options: CheckOptions
 ) -> Manifest:
-    """Read the manifest like the version of aeon that reads the configuration."""
+    """Read the manifest at a path, as the version of aeon does for which the configuration is."""
     with open_regular(path, options.access.roots) as file:
         source = Source(path, file.read())
     dialect = "seed" if config.dialect == "seed" else None
@@ -88,7 +88,7 @@ def _manifest(
 
 
 class _Files:
-    """Finds the files of a configuration, and reports files that aeon cannot find."""
+    """Finds the files that a configuration names, and adds findings about missing ones."""
 
     def __init__(self, config: LoaderConfig, findings: Findings, options: CheckOptions) -> None:
         self.config = config
@@ -108,8 +108,9 @@ class _Files:
         return os.fsdecode(path_of(joined(self.base.path, os.fsencode(value))))
 
     def found(self, value: str, field: str, more: str = "") -> str | None:
-        """Return the path of a file as aeon finds it; None, with a finding, if it cannot be read.
+        """Return the path that aeon opens for `value`, the path in the configuration.
 
+        If it cannot be read, return None and add a finding. field: the member that has the path.
         more: text to add to the reason in the finding.
         """
         path, place = self.path(value), Place(self.name, field=field)
@@ -125,12 +126,12 @@ class _Files:
         return path
 
     def report(self, path: str, field: str, why: str, hint: str = "") -> None:
-        """Add the finding about a file that cannot be read."""
+        """Add a finding about a file that aeon cannot read; field: the member that names it."""
         words = {"where": field, "path": safe(path), "why": safe(why), "hint": hint}
         self.findings.add(finding_at("aeon-config-file", Place(self.name, field=field), **words))
 
     def is_readable(self, value: str) -> bool:
-        """Return whether aeon can read a file and the file is inside the roots."""
+        """Return whether aeon can read a file, and whether the file is inside the roots."""
         with suppress(OSError):
             check_regular_file(self.path(value), self.base.access.roots)
             return True

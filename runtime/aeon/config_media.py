@@ -39,7 +39,10 @@ def check_sounds(column: Column) -> None:
 
 
 def _decoded(column: Column, decode: _Decoder[T_co]) -> Iterator[tuple[int, T_co]]:
-    """Yield each record and its decoded element; add a finding if it cannot be decoded."""
+    """Yield each record and its element as `decode` returns it.
+
+    If that raises an error, add a finding instead.
+    """
     for record, name, data in column.contents("max_batch"):
         if not data:
             continue

@@ -41,9 +41,10 @@ _ERRORS: Final = [NO_NUMBER, RANGE]
 
 @dataclass(frozen=True)
 class ElementError:
-    """An element that cannot be made: its record, column, line and field, and the reason.
+    """An element that cannot be made, and the reason.
 
-    record, column: indices from 0. line: the line of the record in its file, or 0.
+    record, column: its indices, from 0. line: the line of the record in its file, or 0. field: the
+    text of the field.
     """
 
     record: int
@@ -181,8 +182,9 @@ def contents(
     access: Access = DEFAULT_ACCESS,
     max_bytes: int | None = None,
 ) -> Encoded:
-    """Return the contents of a FILE element's file, which must be in the roots of `access`.
+    """Return the contents of the file at `path`, which the FILE element of a record names.
 
+    Returns an ElementError if aeon cannot read the file, or if it is not in the roots of `access`.
     Raises LimitError for a file of more than `max_bytes`.
     """
     roots = access.roots
@@ -193,7 +195,10 @@ def contents(
 def file_size(
     manifest: Manifest, record: int, column: int, path: bytes, access: Access = DEFAULT_ACCESS
 ) -> int | ElementError:
-    """Return the size in bytes of a FILE element's file, or the error if aeon cannot read it."""
+    """Return the size in bytes of the file at `path`, which the FILE element of a record names.
+
+    Returns the error as ElementError if aeon cannot read it.
+    """
     read = partial(size_of, dialect=manifest.dialect, roots=access.roots)
     return _of_file(read, manifest, record, column, path)
 
@@ -201,7 +206,9 @@ def file_size(
 def _of_file(
     read: Callable[[bytes], T], manifest: Manifest, record: int, column: int, path: bytes
 ) -> T | ElementError:
-    """Call `read` with a FILE element's path; return the result, or the error as ElementError."""
+    """Call `read` with the path of a FILE element; return its result, or its error as
+    ElementError.
+    """
     try:
         return read(path_of(path))
     except OutsideError:

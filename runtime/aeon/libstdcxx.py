@@ -32,7 +32,7 @@ _FIRST: Final = 2
 
 
 def generator(kind: int, seed: int) -> Longs:
-    """Return the state of a generator with a seed of 32 bits."""
+    """Return the state of a new generator of numbers, of a kind and with a seed of 32 bits."""
     if not 0 <= seed <= _ONES:
         raise ValueError(f"seed must be from 0 to {_ONES}, not {seed}")
     if kind == MINSTD:
@@ -48,7 +48,10 @@ def generator(kind: int, seed: int) -> Longs:
 
 @kernel
 def draw(state: Longs) -> int:
-    """Draw a number: with minstd_rand0 from 1 to 2147483646, with mt19937 from 0 to 2**32 - 1."""
+    """Draw a number from a generator, and change its state.
+
+    minstd_rand0 gives 1 to 2147483646, mt19937 gives 0 to 2**32 - 1.
+    """
     if state[_KIND] == MINSTD:
         state[_NEXT] = state[_NEXT] * _LEHMER % _PRIME
         return int(state[_NEXT])
@@ -106,7 +109,7 @@ def uniform(state: Longs, last: int) -> int:
 
 @entry_kernel
 def shuffle(state: Longs, order: Longs) -> None:
-    """Shuffle numbers as std::shuffle does.
+    """Shuffle the numbers in `order` as std::shuffle does, with the generator `state`.
 
     One random number gives two swaps if the generator's range is at least the square of the count.
     """
@@ -139,13 +142,11 @@ def swap(order: Longs, a: int, b: int) -> None:
 
 @entry_kernel
 def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -> int:
-    """Fill `chosen` with the numbers below `count` that aeon's generate_subset takes.
+    """Fill `chosen` with those numbers below `count` that aeon's generate_subset takes.
 
-    Return how many numbers it takes.
-
-    aeon takes each number with probability `share` (std::bernoulli_distribution), and always if
-    all remaining numbers are needed. It stops when it has `needed` numbers, or, if `needed` is 0,
-    at the end.
+    Return how many it takes. aeon takes each number with probability `share`
+    (std::bernoulli_distribution), and always if all remaining numbers are needed. It stops when it
+    has `needed` numbers, or, if `needed` is 0, at the end.
     """
     taken = 0
     width = float(_MINSTD_RANGE + 1)
@@ -166,7 +167,10 @@ def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -
 
 
 def shuffled(count: int, kind: int, seed: int) -> Longs:
-    """Return the numbers below `count` in the order of std::shuffle with a new generator."""
+    """Return the numbers below `count` as std::shuffle orders them, with a new generator.
+
+    kind, seed: as for `generator`.
+    """
     order = np.arange(count)
     run = KERNELS.choose(shuffle, KERNELS.use_compiled(count))
     run(generator(kind, seed), order)
@@ -174,7 +178,10 @@ def shuffled(count: int, kind: int, seed: int) -> Longs:
 
 
 def subset(count: int, share: float, needed: int, seed: int) -> Longs:
-    """Return the numbers below `count` that aeon's generate_subset takes, with minstd_rand0."""
+    """Return those numbers below `count` that aeon's generate_subset takes, with minstd_rand0.
+
+    share, needed: as for `choose`. seed: that of the generator.
+    """
     chosen = np.empty(count, np.int64)
     run = KERNELS.choose(choose, KERNELS.use_compiled(count))
     return chosen[: run(generator(MINSTD, seed), count, needed, share, chosen)]

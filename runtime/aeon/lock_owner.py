@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 class Owner:
     """The process that wrote a lock.
 
-    pid: 0 if unknown. host: the name of its machine. start: when the process started.
+    pid: its id, 0 if unknown. host: the name of its machine. start: when the process started.
     """
 
     pid: int = 0
@@ -44,7 +44,7 @@ class Owner:
 
     @classmethod
     def this(cls) -> "Owner":
-        """Return the owner that is this process."""
+        """Return this process as an owner."""
         return cls(os.getpid(), host(), start_of(os.getpid()))
 
     @classmethod

@@ -124,7 +124,10 @@ def _check_numbers(manifest: Manifest, path: str, lines: list[int], findings: Fi
 def _rows(
     path: str, names: Sequence[str | None], delimiter: str, findings: Findings
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line of each row, and its fields in the chosen columns."""
+    """Yield for each row the number of its line, and its fields in the chosen columns.
+
+    names: these columns; all None if the table has no line of names.
+    """
     is_wider = False
     with TextIOWrapper(open_named(path, "rb"), "utf-8-sig", "surrogateescape", "") as file:
         reader = csv.reader(file, delimiter=delimiter, strict=True)

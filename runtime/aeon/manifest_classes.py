@@ -40,12 +40,12 @@ def numbered_column(manifest: Manifest, name: str) -> Iterator[bytes]:
 
 
 def with_names(manifest: Manifest, change: Callable[[str], str]) -> Manifest:
-    """Return a manifest in which `change` has replaced each field of the first column."""
+    """Return a manifest with each field of the first column replaced by what `change` returns."""
     return _with_column(manifest, 0, change)
 
 
 def with_labels(manifest: Manifest, change: Callable[[str], str]) -> Manifest:
-    """Return a manifest in which `change` has replaced each field of the last column.
+    """Return a manifest with each field of the last column replaced by what `change` returns.
 
     Usually, these fields are the labels.
     """

@@ -36,7 +36,7 @@ class ManifestDataset(RecordDataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Take a manifest and the names of its columns, by default their numbers.
+        """Make a dataset of a manifest; names: of its columns, by default their numbers.
 
         fields: the names of the columns in a batch; files of other columns are not read. padded:
         return bytes as rows of equal length, with a mask. base: aeon's manifest_root. access: its
@@ -84,7 +84,10 @@ class ManifestDataset(RecordDataset):
         return np.frombuffer(data, np.uint8), offsets_of(np.array(lengths, np.int64)).copy()
 
     def _fail(self, error: ElementError, rows: Longs) -> NoReturn:
-        """Raise the error of an element, with the record's index in the whole manifest."""
+        """Raise the error of an element of a batch.
+
+        rows: the records of the batch; the message gives the record's index in the whole manifest.
+        """
         record, column = int(rows[error.record]), error.column
         place = Place(self.name, line=error.line or None, field=f"[{record}][{column}]")
         message = f"record {record}, column {column}: {error.message}"

@@ -29,7 +29,10 @@ def check_files(manifest: Manifest, findings: Findings, options: CheckOptions, /
 
 
 def check_named(manifest: Manifest, findings: Findings, name: str, base: Folder) -> None:
-    """Add the findings of `check_files`. base: the folder in which relative paths start."""
+    """Add the findings of `check_files`; name: the manifest's name in messages.
+
+    base: the folder in which relative paths start.
+    """
     missing: dict[tuple[str, bool], list[_Missing]] = {}
     count = 0
     for file in _named(manifest, name, base.path):
@@ -48,7 +51,10 @@ def check_named(manifest: Manifest, findings: Findings, name: str, base: Folder)
 def _report(
     files: "Sequence[_Missing]", count: int, base: Folder, name: str, findings: Findings
 ) -> None:
-    """Report missing files with one likely mistake, in a single finding if most files have it."""
+    """Report missing files whose paths have the same likely mistake.
+
+    If they are most of the `count` files that the manifest names, one finding reports all of them.
+    """
     (first, mistake), are_most = files[0], 2 * len(files) > count
     hint = base.hint(first.field, source=name) if are_most else str(mistake)
     if are_most and count > 1:
@@ -87,7 +93,7 @@ _Missing: TypeAlias = tuple[_File, Mistake]
 
 
 def _named(manifest: Manifest, name: str, base: bytes) -> Iterator[_File]:
-    """Yield each file once, at the first record and column that name it."""
+    """Yield each file that the manifest names, once: at the first field with its path."""
     seen: set[bytes] = set()
     for column in manifest.columns(ElementType.FILE):
         for record, raw in enumerate(manifest.column(column)):
@@ -101,7 +107,10 @@ def _named(manifest: Manifest, name: str, base: bytes) -> Iterator[_File]:
 
 
 def _problem(path: bytes, dialect: Dialect, roots: tuple[str, ...]) -> tuple[str, str]:
-    """Return the code of a file's finding, or "", and the text of the system's error, or ""."""
+    """Return the finding's code for a file that aeon cannot read, and the system's error as text.
+
+    The code is "" if aeon can read it; the text is "" if the system gives none.
+    """
     try:
         found = status(path, roots)
     except OutsideError:
@@ -158,7 +167,9 @@ def read_file(
 
 
 def _checked_size(found: os.stat_result, dialect: Dialect) -> int:
-    """Return a file's size from its status. Raises OSError for a file that aeon cannot read."""
+    """Return the size of a file, from its status. Raises OSError if aeon cannot read such a
+    file.
+    """
     if not stat.S_ISREG(found.st_mode):
         what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
         raise OSError(f"it is {what}, on which aeon hangs")

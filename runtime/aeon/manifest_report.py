@@ -20,7 +20,7 @@ SHOWN = 8
 
 
 def cells(manifest: Manifest, index: int) -> list[tuple[str, object]]:
-    """Return the fields of a record with the types of their columns."""
+    """Return the fields of the record `index`, each with the type of its column."""
     return [*zip(manifest.types, manifest[index], strict=True)]
 
 
@@ -68,7 +68,7 @@ def report(chunks: Iterable[Manifest], detailed: bool = False) -> Report:
 
 
 class _Column:
-    """Collects the details of a column from chunks."""
+    """Collects statistics of one column of a manifest, from its chunks."""
 
     def __init__(self, kind: ElementType) -> None:
         self.kind = kind
@@ -78,7 +78,7 @@ class _Column:
         self.classes: Counter[bytes | None] = Counter()
 
     def add(self, model: Manifest, index: int) -> None:
-        """Add the fields of a chunk."""
+        """Add the fields of column `index` of a chunk."""
         from exset.runtime.aeon.elements import elements
 
         found = elements(model, index)

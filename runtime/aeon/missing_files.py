@@ -36,7 +36,7 @@ _LOOKS: Final = (
 
 
 class Mistake(NamedTuple):
-    """Advice on a path, and the path that was probably meant; both are empty if unknown."""
+    """The likely mistake in a path: advice, and the path that was probably meant; "" if unknown."""
 
     advice: str = ""
     meant: str = ""
@@ -70,7 +70,9 @@ class Folder:
         return f"the folder {shown}" + ("" if self._has(b".") else ", which does not exist")
 
     def hint(self, name: bytes, *, source: str = "") -> str:
-        """Return advice on the path of a missing file. source: the file that has the path."""
+        """Return advice on `name`, the path of a missing file. source: the file that has the
+        path.
+        """
         if (found := self.mistake(name)).advice:
             return str(found)
         if name.startswith(b"/"):
@@ -80,13 +82,16 @@ class Folder:
         return f"relative paths start at {self}; {self.setting} names another folder"
 
     def hint_if_missing(self, name: bytes, *, source: str = "") -> str | None:
-        """Return advice on a path, or None if it exists or may not be examined."""
+        """Return advice on the path `name`; None if it exists or exset may not look for it.
+
+        source: the file that has the path.
+        """
         path = joined(self.path, name)
         is_missing = self._may_open(path) and not os.path.exists(path)
         return self.hint(name, source=source) if is_missing else None
 
     def mistake(self, name: bytes) -> Mistake:
-        """Return the likely mistake in the path of a missing file."""
+        """Return the likely mistake in `name`, the path of a missing file."""
         if name.endswith(b"\r") and self._has(name[:-1]):
             return Mistake(
                 "the file exists without the carriage return at the end of this name: save the"
@@ -116,7 +121,7 @@ class Folder:
         return is_inside(os.fsdecode(path or b"."), self.access.roots)
 
     def _repeated(self, name: bytes) -> str:
-        """Return the last folders of this folder's path that `name` repeats at its beginning."""
+        """Return the end of this folder's path, if `name` begins with the same folders."""
         parts, folders = name.split(b"/"), os.path.abspath(self.path).split(b"/")
         for count in range(1, min(len(parts), _DEEPEST)):
             rest = b"/".join(parts[count:])
@@ -138,7 +143,7 @@ class Folder:
         return found or None
 
     def _names_in(self, folder: bytes) -> dict[str, bytes]:
-        """Return the names in a folder as {key: name}; case makes no difference in keys."""
+        """Return the names in a folder, by a key that is equal for upper and lower case."""
         if folder not in self._names:
             self._names[folder] = {}
             if self._may_open(folder):

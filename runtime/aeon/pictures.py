@@ -98,7 +98,7 @@ def _image_column(manifest: Manifest, column: str | None) -> int:
 def _of_manifest(
     manifest: Manifest, column: int, options: PictureOptions
 ) -> Iterator[tuple[str, Encoded]]:
-    """Yield a caption and the contents of each image."""
+    """Yield a caption and the image file's contents for each record with an image in a column."""
     found = elements(manifest, column, base=options.base)
     failed = {error.record: error for error in found.errors}
     last = len(manifest.types) - 1

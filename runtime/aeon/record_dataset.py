@@ -35,7 +35,7 @@ class RecordDataset(Dataset):
         padded: bool,
         limits: Limits,
     ) -> None:
-        """Take the types and the names of the columns; the default names are their numbers.
+        """Make a dataset with columns of these types; names: by default their numbers.
 
         fields: the columns to read into a batch, by name. Raises ValueError if the names are not
         unique strings, one for each column, and for an unknown field.
@@ -55,7 +55,7 @@ class RecordDataset(Dataset):
 
     @property
     def columns(self) -> tuple[tuple[int, str, ElementType], ...]:
-        """The columns that a batch has: number, name and type."""
+        """The columns that a batch has: the number, the name and the type of each."""
         return tuple((each, self.names[each], self.types[each]) for each in self._chosen)
 
     @property
@@ -79,7 +79,9 @@ class RecordDataset(Dataset):
         return f"{type(self).__name__}({counted(len(self), 'record')}: {columns})"
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of some records. Raises the errors of `Dataset.batch`."""
+        """Return the arrays of the records at some indices. Raises the errors of
+        `Dataset.batch`.
+        """
         return self._arrays(np, chosen_rows(indices, len(self)))
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
@@ -89,7 +91,7 @@ class RecordDataset(Dataset):
 
     @abstractmethod
     def _columns(self, rows: Longs) -> Iterator[Column]:
-        """Yield, for each of `columns`, its elements in the given records, in new arrays."""
+        """Yield the elements of the records `rows`, column by column, in new arrays."""
 
     def _arrays(self, xp: ModuleType, rows: Longs) -> dict[str, Values]:
         arrays: dict[str, Values] = {}

@@ -72,7 +72,7 @@ class Making:
     def table(
         self, manifest: Manifest, findings: Findings, limits: Limits, first: int = 0
     ) -> Table:
-        """Return the table of records. first: the number of records before them.
+        """Return the table of records; first: the number of records that precede them.
 
         Raises the errors of `to_table`.
         """
@@ -142,7 +142,10 @@ def element_column(manifest: Manifest, index: int) -> Numbers | Strings:
 
 
 def _element(manifest: Manifest, index: int) -> tuple[Numbers | Strings, Sequence[ElementError]]:
-    """Return the table's column for an element, and the errors of elements that cannot be made."""
+    """Return the table's column for the element with this number.
+
+    Also return the errors of elements that cannot be made.
+    """
     found = elements(manifest, index)
     if not isinstance(found.values, Strings):
         rows = (error.record for error in found.errors)
@@ -154,7 +157,7 @@ def _element(manifest: Manifest, index: int) -> tuple[Numbers | Strings, Sequenc
 def _files(
     manifest: Manifest, index: int, paths: Strings, access: Access, limits: Limits
 ) -> tuple[Strings, list[ElementError]]:
-    """Return the contents of files, and the errors of files that cannot be read."""
+    """Return the contents of the files at `paths`, and the errors of files that cannot be read."""
     read: list[bytes | None] = []
     failed: list[ElementError] = []
     left = limits.max_batch
@@ -180,7 +183,10 @@ def _report(failed: Sequence[ElementError], findings: Findings, first: int) -> N
 
 
 def _otherwise(fields: Strings, usual: Strings) -> Strings | None:
-    """Return the fields that differ from `usual`; the others are absent. None if all are equal."""
+    """Return the fields that differ from `usual`, and absent values for the others.
+
+    Return None if no field differs.
+    """
     pairs = zip(fields, usual, strict=True)
     differing = [None if field == expected else field for field, expected in pairs]
     if all(each is None for each in differing):

@@ -25,7 +25,7 @@ _NO_PLACE: Final = "the value is absent, and a record of a manifest needs every 
 
 @dataclass(frozen=True)
 class Known:
-    """The properties of a table's columns that decide the elements of a manifest.
+    """What the metadata says about a table's columns, which decides the elements of a manifest.
 
     types: {column name: type}. untyped: the columns of fields without a type, which the dialect
     `seed` allows. dialect: the dialect of the manifest to make. is_aeon: whether the table was
@@ -85,7 +85,9 @@ def is_bytes(column: TableColumn) -> bool:
 def type_for(
     table: Table, name: str, known: Known, losses: Losses, writes_files: bool
 ) -> ElementType | None:
-    """Return the type of the element of a column; None, with a loss, if there is none."""
+    """Return the type of the element that a column becomes; None, with a loss, if it becomes
+    none.
+    """
     column, said = table.columns[name], known.types.get(name)
     if isinstance(column, Text):
         return ElementType.FILE if said is ElementType.FILE else ElementType.STRING
@@ -109,7 +111,10 @@ def type_for(
 def fields_of(
     table: Table, name: str, kind: ElementType | None, known: Known, losses: Losses
 ) -> Strings:
-    """Return the field of each row; a row without a field is absent, and a loss."""
+    """Return the manifest's field for each row of a column; an absent field is a loss.
+
+    kind: the type of the element.
+    """
     column = table.columns[name]
     paths = table.columns.get(f"{name}.path")
     if kind is ElementType.FILE and is_bytes(column) and isinstance(paths, Strings):
@@ -129,7 +134,7 @@ def fields_of(
 
 
 def _unreadable(column: Numbers | Strings, kind: ElementType | None) -> Flags:
-    """Return a mask of the numbers that are outside the range of the type."""
+    """Return for each number of a column whether aeon cannot read it as an element of this type."""
     if not isinstance(column, Numbers):
         return np.zeros(len(column), np.bool_)
     values = column.values
@@ -148,7 +153,10 @@ def _is_whole(column: Numbers) -> bool:
 def _as_said(
     column: Numbers | Strings, kind: ElementType, fields: Strings, said: Strings
 ) -> Strings:
-    """Return the fields; use the text in `said` where it still has the value of the row."""
+    """Return the fields, in the text of `said` where this text has the same value.
+
+    fields: the text that exset would write. said: the text in the column `NAME.text`.
+    """
     rows = np.flatnonzero(said.present)
     texts = [each or b"" for each in said.take(rows)]
     read = element_column(Manifest.of([kind], [[text] for text in texts]), 0)

@@ -38,7 +38,7 @@ def with_files(
 
 
 class _Writer:
-    """Writes files, each name once."""
+    """Writes files into a folder; each name is used for one file."""
 
     def __init__(self, folder: NewFolder) -> None:
         self._folder = folder
@@ -61,9 +61,9 @@ class _Writer:
         return Element(element.name, ElementType.FILE, Strings.of(fields))
 
     def _file(self, column: Strings, row: int, name: bytes | None, other: bytes) -> bytes:
-        """Write a file as `name`, or as `other` if `name` is not safe or in use; return the name.
+        """Write the value of a row as a file called `name`; return the name that it got.
 
-        A name may be used again for the same contents.
+        If `name` is not safe, or is used for other contents, the file is called `other`.
         """
         data = column[row] or b""
         if name is None or not _is_safe(name):
@@ -78,7 +78,7 @@ class _Writer:
 
 
 def _names(table: Table, element: Element) -> Strings | None:
-    """Return the original names of an element's files, from the column `NAME.path`, or None."""
+    """Return the names of an element's files, which the column `NAME.path` has; None without it."""
     stem = element.name.removesuffix(".bytes")
     for name in (f"{element.name}.path", f"{stem}.path"):
         column = table.columns.get(name)

@@ -71,7 +71,7 @@ def from_table(
 
 
 def _has_all(elements: Sequence[Element], rows: int) -> Flags:
-    """Return a mask of the rows that have a field for every element."""
+    """Return for each row whether every element has a field in it."""
     present = np.full(rows, bool(elements))
     for element in elements:
         present &= element.fields.present
@@ -79,7 +79,7 @@ def _has_all(elements: Sequence[Element], rows: int) -> Flags:
 
 
 def _manifest(elements: Sequence[Element], rows: Longs, dialect: Dialect) -> Manifest:
-    """Return a manifest of the given rows of the elements; elements without a type come last."""
+    """Return a manifest with the rows at some indices; elements without a type come last."""
     ordered = sorted(elements, key=lambda element: element.kind is None)
     types = tuple(each.kind for each in ordered if each.kind is not None)
     if dialect is Dialect.CSV and any(kind is not ElementType.FILE for kind in types):

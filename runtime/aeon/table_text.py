@@ -61,7 +61,7 @@ def _doubles(values: NDArray[np.float64]) -> list[bytes]:
 
 
 def _is_denormal(values: NDArray[np.float32] | NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return a mask of the numbers that are denormal in binary32, maybe only after rounding."""
+    """Return for each number whether it is denormal in binary32, maybe only after rounding."""
     is_small: NDArray[np.bool_] = (np.abs(values) <= _NORMAL) & (values != 0)
     return is_small
 

@@ -25,18 +25,21 @@ _WIDEST: Final = 8
 
 
 class Claims:
-    """Counts the bytes that datasets declare, so that a small file cannot fill the memory."""
+    """Counts the bytes that datasets say they have, so that a small file cannot fill the memory."""
 
     def __init__(self, limits: Limits) -> None:
         self._ratio = limits.max_ratio
         self._left = _FREE
 
     def add_file(self, size: int) -> None:
-        """Allow more bytes for another file of `size` bytes."""
+        """Allow more bytes, because another file of `size` bytes is read."""
         self._left += self._ratio * size
 
     def add(self, file: File, size: int, path: str) -> None:
-        """Add the bytes of a dataset; raise LimitError if the sum is too large for the files."""
+        """Add the `size` bytes that the dataset at `path` says it has.
+
+        Raises LimitError if the sum is too large for the size of the files.
+        """
         self._left -= size
         if self._left < 0:
             message = "the datasets declare far more bytes than the file has"
@@ -79,7 +82,7 @@ RowType: TypeAlias = tuple[np.dtype[Any] | None, tuple[int, ...]]
 
 
 def type_of_rows(file: File, dataset: Any, path: str, claims: Claims) -> RowType | None:
-    """Return the type of a dataset that `rows_in` reads; None if only `values_of` reads it.
+    """Return the type of a dataset if `rows_in` can read it; None if only `values_of` can.
 
     Raises the errors of `values_of`.
     """
@@ -167,6 +170,6 @@ def _lists(file: File, dataset: Any, path: str, shape: tuple[int, ...]) -> Table
 
 
 def _split(items: TableColumn, shape: tuple[int, ...]) -> Lists:
-    """Return a list for each row of the first axis, with the items of this row."""
+    """Return a column of lists: one for each row of the first axis of `shape`, with its items."""
     each = int(np.prod(shape[1:], dtype=np.int64))
     return Lists.of(items, np.full(shape[0], each, np.int64))

@@ -9,7 +9,7 @@ from itertools import count
 def usable(cores: Iterable[int]) -> list[int]:
     """Return those of `cores` that the process may use; none if the system cannot bind threads.
 
-    So a configuration for more cores works on a smaller computer, too.
+    So a configuration that lists more cores works on a smaller computer, too.
     """
     available = os.sched_getaffinity(0) if hasattr(os, "sched_setaffinity") else set[int]()
     return [core for core in cores if core in available]

@@ -16,7 +16,9 @@ _MOST_SIZES: Final = 100
 
 @dataclass(frozen=True)
 class Inside:
-    """The anchors inside a picture, float32 [count, 4], and the index of each in all anchors."""
+    """The anchors that are inside a picture, float32 [count, 4], and their indices in all
+    anchors.
+    """
 
     boxes: Boxes
     indices: NDArray[np.int64]
@@ -49,7 +51,7 @@ class Anchors:
 
 
 def _shapes(settings: Settings) -> Boxes:
-    """Return the anchors of the first point, a corner of the picture: [ratios x scales, 4]."""
+    """Return the anchors at the first point of the grid: [ratios x scales, 4]."""
     ratios, scales = (np.array(settings[name], np.float32) for name in ("ratios", "scales"))
     base, one, half = settings.number("base_size"), np.float32(1), np.float32(0.5)
     centre = half * np.float32(base - 1)

@@ -37,7 +37,7 @@ class Audio(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take the settings of an etl object, and read the sounds that it adds as noise.
+        """Make the decoder for an etl object; read the sounds that it adds as noise.
 
         Raises the errors of `load_clips`, and FormatError for an output that aeon cannot make.
         """
@@ -93,7 +93,10 @@ class Audio(Etl):
 
 
 def _stretched(rows: Floats, factor: np.float32) -> Floats:
-    """Stretch a sound in time by a factor. Raises FormatError if no rows are left."""
+    """Stretch a sound in time by a factor; rows: a row for each frame.
+
+    Raises FormatError if no rows are left.
+    """
     if factor == 1:
         return rows
     if int(np.rint(np.float32(len(rows)) * factor)) < 1:

@@ -26,7 +26,7 @@ class Expansion:
     y: int = 0
 
     def scaled(self, before: Size, after: Size) -> "Expansion":
-        """Return the expansion for a picture whose size changes from `before` to `after`."""
+        """Return the expansion that fits a resized picture; before, after: the picture's sizes."""
         box = Box(self.x, self.y, *self.size).scaled(before, after)
         width, height = max(box.width, box.x + after.width), max(box.height, box.y + after.height)
         return Expansion(Size(width, height), box.x, box.y)
@@ -109,7 +109,7 @@ class Augmentation:
         return made
 
     def drawn(self, draws: Draws, source: Size, wanted: Size) -> Parameters:
-        """Draw the parameters. source: the picture's size; wanted: the size of the output."""
+        """Draw random parameters for a picture of size `source`; wanted: the size of the output."""
         angle = draws.integer(*self.angle)
         flip = draws.coin(0.5 if self.flip_enable else 0)
         hue = draws.integer(*self.hue)
@@ -145,10 +145,10 @@ class Augmentation:
         )
 
     def adapted(self, drawn: Parameters, source: Size, wanted: Size) -> Parameters:
-        """Return parameters for another picture of the same record.
+        """Return the parameters `drawn` of one picture for another picture of the same record.
 
-        The same part of the picture is cropped, and resized to the wanted size. With `compat` the
-        parameters stay unchanged, as in aeon.
+        source: the other picture's size. The same part of the picture is cropped, and resized to
+        the size `wanted`. With `compat` the parameters stay unchanged, as in aeon.
         """
         if self.compat:
             return drawn
@@ -164,7 +164,7 @@ class Augmentation:
         return replace(drawn, source=source, crop=box, output=output, expansion=expansion)
 
     def resized(self, size: Size) -> Size:
-        """Return the size of a picture after the resize of its shorter side."""
+        """Return the size of a picture after its shorter side is resized, as the settings say."""
         short = self.resize_short_size
         return crop.short_sized(size, short) if short > 0 else size
 
@@ -173,7 +173,11 @@ class Augmentation:
         return self.resized(size if expansion is None else expansion.size)
 
     def _crop(self, draws: Draws, source: Size, resized: Size, wanted: Size) -> Box:
-        """Draw the crop box."""
+        """Draw the crop box of a picture.
+
+        source, resized: its size at first, and just before the crop. wanted: the size of the
+        output.
+        """
         if self.do_area_scale and not self.is_seed:
             inside = crop.extent_of(source if self.compat else resized)
             stretch = np.sqrt(draws.real(*self.horizontal_distortion))

@@ -17,9 +17,10 @@ OnError: TypeAlias = Literal["raise", "skip", "blank"]
 
 
 class LoaderState(TypedDict):
-    """A loader's position: the epoch in which it began, and the batches and records since then.
+    """Where a loader is: the epoch in which its iteration began, and what it has returned since.
 
-    seed: the seed of all random draws. draws: with `compat`, the states of aeon's generators.
+    batches, records: how many it has returned. seed: the seed of all random draws. draws: with
+    `compat`, the states of aeon's generators.
     """
 
     epoch: int
@@ -33,11 +34,11 @@ class _Stream:
     """The records of an epoch, then of the next epoch, and so on without end."""
 
     def __init__(self, opened: Opened, epoch: int, skipped: int) -> None:
-        """Take the first epoch, and the number of its records to skip."""
+        """Begin with an epoch, and skip its first `skipped` records."""
         self._opened, self._epoch, self._skipped = opened, epoch, skipped
 
     def take(self, size: int) -> Requests:
-        """Return requests for the next records."""
+        """Return requests for the next `size` records."""
         parts: list[Longs] = []
         ends: list[tuple[int, int]] = []  # where each epoch ends, and the epoch
         left = size
@@ -102,7 +103,7 @@ class Batching:
             yield made, state
 
     def is_over(self, batches: int, records: int) -> bool:
-        """Return whether an iteration has no more batches."""
+        """Return whether an iteration is over after these numbers of batches and records."""
         config = self.opened.config
         if config["iteration_mode"] == "ONCE":
             return records >= self.opened.division.count
@@ -125,7 +126,11 @@ class Batching:
         return epoch + -(-records // self.opened.division.count)
 
     def _replace(self, arrays: Arrays, errors: dict[int, FormatError], stream: _Stream) -> int:
-        """Replace bad records by the next good ones; return the number of records it took."""
+        """Replace the bad records of a batch by the next good ones; return how many records
+        that took.
+
+        errors: the bad records, by their row.
+        """
         size, taken = self.opened.config.batch_size, 0
         most = size + len(self.opened.provider.records)
         while errors:

@@ -20,11 +20,12 @@ _ONE: Final = np.float32(1)
 def transformed(
     boxes: Boxes, drawn: Parameters, settings: Augmentation, *, scale: np.float32 | None = None
 ) -> tuple[Boxes, Chosen]:
-    """Return the boxes that are still in the changed picture, and the mask that selects them.
+    """Change boxes as their picture is changed; return those that are still in it.
 
-    scale: the factor for both axes in aeon of April 2017; by default the output's size divided by
-    the size of the crop box. Boxes follow every change of the picture. With `compat` they ignore
-    its rotation, the resize of its shorter side, and its padding, as in aeon.
+    Also return which of the boxes these are. scale: the factor for both axes in aeon of April
+    2017; by default the output's size divided by the size of the crop box. Boxes follow every
+    change of the picture. With `compat` they ignore its rotation, the resize of its shorter side,
+    and its padding, as in aeon.
     """
     if not settings.compat:
         boxes = _follow(boxes, drawn)
@@ -48,7 +49,10 @@ def transformed(
 
 
 def emitted(boxes: Boxes, drawn: Parameters, constraint: str, least: float) -> Chosen:
-    """Return a mask of the boxes that meet a constraint: "center", "min_overlap" or "none"."""
+    """Return for each box whether it meets a constraint: "center", "min_overlap" or "none".
+
+    least: for "min_overlap", the smallest share of a box that must be in the crop box.
+    """
     frame = drawn.crop
     if drawn.expansion is not None:
         boxes = boxes + corners(drawn.expansion.x, drawn.expansion.y)
@@ -66,7 +70,7 @@ def emitted(boxes: Boxes, drawn: Parameters, constraint: str, least: float) -> C
 
 
 def _follow(boxes: Boxes, drawn: Parameters) -> Boxes:
-    """Return the boxes after all those changes of the picture that come before its crop."""
+    """Change boxes as their picture is changed before it is cropped."""
     if drawn.angle:
         boxes = _rotated(boxes, drawn.source, drawn.angle)
     size = drawn.source
@@ -81,7 +85,10 @@ def _follow(boxes: Boxes, drawn: Parameters) -> Boxes:
 
 
 def _rotated(boxes: Boxes, size: Size, degrees: int) -> Boxes:
-    """Rotate boxes; return the smallest upright boxes around them, cut at the picture's edges."""
+    """Rotate boxes in a picture; return the smallest upright boxes around them.
+
+    They are cut at the picture's edges.
+    """
     angle = math.radians(degrees)
     middle = np.array([size.width // 2, size.height // 2], np.float32)
     edges = boxes[:, [[0, 1], [2, 1], [2, 3], [0, 3]]] - middle
@@ -108,7 +115,10 @@ def _all(values: NDArray[np.bool_]) -> Chosen:
 
 
 def _clipped(boxes: Boxes, frame: Box, is_seed: bool) -> Boxes:
-    """Return boxes relative to the frame, cut at its edges; with `is_seed` one pixel outside."""
+    """Return boxes with coordinates relative to `frame`, cut at its edges.
+
+    With `is_seed` they are cut one pixel outside of the edges.
+    """
     last = 0 if is_seed else 1
     highest = corners(frame.width - last, frame.height - last)
     clipped: Boxes = (boxes - corners(frame.x, frame.y)).clip(np.float32(0), highest)
@@ -121,5 +131,5 @@ def _factors(drawn: Parameters, frame: Box) -> NDArray[np.float32]:
 
 
 def corners(x: SupportsFloat, y: SupportsFloat) -> NDArray[np.float32]:
-    """Return [x, y, x, y], to add to boxes or to multiply them with."""
+    """Return the array [x, y, x, y], which can be added to boxes, or multiplied with them."""
     return np.array([float(x), float(y), float(x), float(y)], np.float32)

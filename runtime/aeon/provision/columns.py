@@ -15,16 +15,16 @@ Spans = tuple[Bytes, Longs]
 
 
 class ColumnEtl(Etl):
-    """An etl object that can write many elements at once, such as a column of a manifest."""
+    """An etl object that can write many elements at once, for example a whole column."""
 
     @abstractmethod
     def provide_many(self, column: Column, slots: Sequence[Slot]) -> Longs:
-        """Write the arrays of many elements; return the rows that were left out: int64.
+        """Write the arrays of many elements; return the indices of those that it could not write.
 
         column: numbers, or the joined bytes of all elements and their offsets. slots: one array
         for each output, [n, ...], contiguous and filled with 0. The caller must call `provide` for
-        the rows that were left out, which raises their errors. Rows with empty elements are always
-        left out.
+        the other elements, which raises their errors. Empty elements are never written. The
+        indices are int64.
         """
 
 

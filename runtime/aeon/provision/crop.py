@@ -42,7 +42,10 @@ class Box(NamedTuple):
         return not is_past and min(self.x, self.y) >= 0 and min(self.width, self.height) > 0
 
     def scaled(self, before: Size, after: Size) -> "Box":
-        """Return the box of the same part after a resize of the picture: one pixel or more."""
+        """Return the box of the same part after the picture is resized: at least one pixel.
+
+        before, after: the sizes of the picture.
+        """
         x, y = after.width / before.width, after.height / before.height
         size = max(half_even(self.width * x), 1), max(half_even(self.height * y), 1)
         return Box(half_even(self.x * x), half_even(self.y * y), *size)
@@ -95,7 +98,7 @@ def extent_of(size: Size) -> Extent:
 
 
 def fitting_scale(inside: Extent, size: Size) -> Single:
-    """Return the largest factor with which a picture still fits into a size."""
+    """Return the largest factor by which `inside` can be multiplied and still fit into `size`."""
     scale = Single(size.width) / inside.width
     if inside.height * scale > size.height:
         scale = Single(size.height) / inside.height
@@ -116,7 +119,7 @@ def short_sized(size: Size, short: int) -> Size:
 
 
 def proportional(inside: Extent, shape: Extent) -> Extent:
-    """Return the largest box with the proportions of `shape` that fits into a picture."""
+    """Return the largest extent with the proportions of `shape` that fits into `inside`."""
     box = shape.times(inside.width / shape.width)
     if box.height > inside.height:
         box = box.times(inside.height / box.height)
@@ -124,29 +127,37 @@ def proportional(inside: Extent, shape: Extent) -> Extent:
 
 
 def with_share(inside: Extent, box: Extent, share: Single) -> Extent:
-    """Return a box, shrunk to at most a share of the picture's area (dialect `seed`)."""
+    """Return the extent `box`, shrunk to at most a share of the area of `inside` (dialect
+    `seed`).
+    """
     ratio = box.width * box.height / (inside.width * inside.height)
     return box.times(np.sqrt(share / ratio)) if ratio > share else box
 
 
 def area_bound(inside: Extent, distortion: Single) -> Single:
-    """Return the largest share of the area that a distorted box can have (dialect `head`)."""
+    """Return the largest share of the picture's area that a crop box can have (dialect `head`).
+
+    inside: the size of the picture. distortion: the square root of the box's width / height.
+    """
     square = distortion * distortion
     wide, high = inside.width / inside.height / square, inside.height / inside.width * square
     return min(wide, high)
 
 
 def area_box(inside: Extent, distortion: Single, share: Single) -> Extent:
-    """Return the distorted box that covers a share of the picture's area (dialect `head`)."""
+    """Return the extent of a crop box with a share of the picture's area (dialect `head`).
+
+    inside: the size of the picture. distortion: the square root of the box's width / height.
+    """
     side = np.sqrt(inside.width * inside.height * share)
     return Extent(distortion * side, _ONE / distortion * side)
 
 
 def placed(inside: Extent, box: Extent, x: Single, y: Single, is_seed: bool) -> Box:
-    """Return a box in whole pixels, at a position inside a picture.
+    """Return a crop box in whole pixels; box: its extent, inside: that of the picture.
 
-    x, y: the position, from 0 (left, top) to 1 (right, bottom). The dialect `seed` rounds it to the
-    nearest pixel, `head` towards zero.
+    x, y: its position, from 0 (left, top) to 1 (right, bottom). The dialect `seed` rounds it to
+    the nearest pixel, `head` towards zero.
     """
     left, upper = (inside.width - box.width) * x, (inside.height - box.height) * y
     whole = half_even if is_seed else truncated

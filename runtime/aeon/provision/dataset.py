@@ -36,7 +36,7 @@ class LoaderDataset(Dataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Take a configuration; the other arguments are the same as for `DataLoader`.
+        """Make a dataset of a configuration; the other arguments are the same as for `DataLoader`.
 
         fields: the names of the arrays of a batch, by default all. Raises the errors of
         `DataLoader`, and ValueError for unknown fields.
@@ -65,7 +65,7 @@ class LoaderDataset(Dataset):
         self.epoch = index(epoch)
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of some records. Raises FormatError for the first bad record.
+        """Return the arrays of the records at some indices. Raises FormatError for a bad record.
 
         Also raises the other errors of `Dataset.batch`.
         """

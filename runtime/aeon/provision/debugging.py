@@ -23,7 +23,7 @@ class DebugFolder:
     """
 
     def __init__(self, path: str, number: int) -> None:
-        """Take the path of the folder, and the number of the etl object.
+        """Use the folder at `path`; number: the index of the etl object.
 
         Raises FormatError if the folder does not exist.
         """

@@ -22,13 +22,15 @@ _TWO: Final = np.float32(2)
 
 @dataclass
 class Kept:
-    """The value that a normal distribution keeps for its next call."""
+    """The second of two numbers that a normal distribution makes at once, kept for its next
+    call.
+    """
 
     value: np.float32 | None = None
 
     @classmethod
     def of(cls, value: float | None) -> "Kept":
-        """Make the object from a value that `to_float` returned."""
+        """Make the object from what `to_float` returned."""
         return cls(None if value is None else np.float32(value))
 
     def to_float(self) -> float | None:
@@ -43,18 +45,18 @@ class Draws:
     """
 
     def __init__(self, seed: int, kept: Kept | None = None) -> None:
-        """Take a seed of 32 bits. kept: the value that `normal` has kept for its next call."""
+        """Start a generator with a seed of 32 bits; kept: the number that `normal` has kept."""
         # A list, as plain Python indexes it faster than an array.
         self._generator = cast(Longs, generator(MINSTD, seed).tolist())
         self.kept = Kept() if kept is None else kept
 
     @property
     def state(self) -> int:
-        """The state of the generator: its last draw. A generator with this seed continues."""
+        """The state of the generator: its last number, which as a seed continues the sequence."""
         return int(self._generator[1])
 
     def next(self) -> int:
-        """Return the next draw, from 1 to 2147483646."""
+        """Return the generator's next number, from 1 to 2147483646."""
         return draw(self._generator)
 
     def real(self, low: SupportsFloat = 0, high: SupportsFloat = 1) -> np.float32:

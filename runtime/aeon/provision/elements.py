@@ -23,7 +23,7 @@ from exset.runtime.aeon.record_dataset import Column
 
 @dataclass(frozen=True)
 class MemoryColumn:
-    """The elements of a column, in memory. failed: int64, the records without an element."""
+    """The elements of a column, in memory; failed: int64, the records without an element."""
 
     values: Column
     failed: Longs
@@ -36,9 +36,10 @@ class ElementSource(Protocol):
         """Return all elements of a column; None if they must be read from files."""
 
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
-        """Write elements of a column into `raw`, [rows, bytes]; return a mask of the written ones.
+        """Write the elements of a column for some records into `raw`, [rows, bytes].
 
-        Elements that are empty, too long, in files, or cannot be read are not written.
+        Return for each whether it was written: elements that are empty, too long, in files, or
+        cannot be read are not.
         """
 
     def element(self, row: int, column: int) -> bytes:
@@ -55,7 +56,10 @@ class ManifestElements:
     """Elements of a manifest; elements of FILE columns are read from their files."""
 
     def __init__(self, manifest: Manifest, base: str, access: Access, max_bytes: int) -> None:
-        """Take the selected records. base: aeon's manifest_root."""
+        """Make the elements of a manifest that has only the selected records.
+
+        base: aeon's manifest_root. access: which files may be read. max_bytes: the largest file.
+        """
         self._manifest, self._base, self._access = manifest, base, access
         self._max_bytes: Final = max_bytes
 
@@ -82,7 +86,7 @@ class ManifestElements:
         return MemoryColumn(values, failed)
 
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
-        """Write nothing, and return a mask that is all False."""
+        """Write nothing; return False for each record."""
         return np.zeros(rows.size, np.bool_)
 
     def element(self, row: int, column: int) -> bytes:
@@ -117,7 +121,7 @@ class CacheElements:
     """Elements of the blocks of a cache."""
 
     def __init__(self, dataset: CacheDataset, rows: Longs) -> None:
-        """Take the records of all blocks, and for each selected record its row in them."""
+        """Read from all blocks of a cache; rows: for each selected record, its index in them."""
         self._dataset, self._rows = dataset, rows
         self._lock = Lock()  # the dataset keeps few blocks open
 

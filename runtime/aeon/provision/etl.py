@@ -68,10 +68,14 @@ class Context:
 
 
 class Etl(ABC):
-    """An etl object of a configuration. It keeps no state, so threads may share it."""
+    """The settings of an etl object, and the methods that decode elements by them.
+
+    It keeps no state, so threads may share it.
+    """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take the etl object `etl[number]` of a configuration that has been checked.
+        """Make the decoder for the etl object `etl[number]` of a configuration that has been
+        checked.
 
         Raises FormatError for members with which no element can be decoded.
         """

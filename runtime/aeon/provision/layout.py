@@ -43,7 +43,9 @@ class Layout:
 
     @property
     def writes_bytes(self) -> bool:
-        """Whether bytes are written even into slots of a wider type, as aeon does."""
+        """Whether pictures are written as bytes even if the numbers of the slot are wider, as
+        in aeon.
+        """
         return self.compat and self.keeps_aspect
 
     @classmethod
@@ -94,14 +96,16 @@ class Layout:
 
 @cache
 def _most(stored: np.dtype[Any], read: np.dtype[Any]) -> int | None:
-    """Return the highest integer that `stored` holds if `read` holds higher ones, else None."""
+    """Return the highest integer that the dtype `stored` can hold; None if it can hold all of
+    `read`.
+    """
     if stored.kind not in "iu" or np.iinfo(read).max <= np.iinfo(stored).max:
         return None
     return int(np.iinfo(stored).max)
 
 
 def standardized(means: Sequence[float], deviations: Sequence[float], dtype: str) -> Table:
-    """Return, for each channel, the output of each byte after `mean` and `stddev`.
+    """Return a table: for each channel, what becomes of each byte by `mean` and `stddev`.
 
     aeon rounds each step of the formula to `dtype`.
     """

@@ -230,7 +230,11 @@ class DataLoader:
 def _made(
     batching: Batching, start: LoaderState, is_batch_major: bool, carrier: Transfer
 ) -> Generator[_Made, None, None]:
-    """Start to copy each batch to the device; yield it, or its error, with the state after it."""
+    """Yield each batch, or its error, with the state after it; first start to copy it to the
+    device.
+
+    is_batch_major: whether the batch is the first axis. carrier: copies arrays to the device.
+    """
     try:
         for made, state in batching.batches(start):
             if isinstance(made, FormatError):

@@ -68,7 +68,10 @@ def load_clips(settings: Settings, context: Context) -> tuple[Samples, ...]:
 
 
 def with_noise(samples: Samples, clips: Sequence[Samples], drawn: Parameters) -> Samples:
-    """Return a sound with the drawn noise added; a short clip is repeated."""
+    """Return a sound with noise added: a part of a clip, which is repeated if it is too short.
+
+    drawn: the random parameters of the noise.
+    """
     if not (drawn.add and clips):
         return samples
     clip = clips[drawn.clip % len(clips)]

@@ -47,13 +47,13 @@ def label_of(element: bytes, *, binary: bool) -> int:
 
 
 class Label(ColumnEtl):
-    """A label. By default its value is converted to the output type; aeon copies its bits.
+    """The etl type `label`. exset converts its value to the output type; aeon copies its bits.
 
     The conversion to uint32_t keeps the bits: -1 becomes 4294967295, as in aeon.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take the settings of an etl object.
+        """Make the decoder for an etl object.
 
         Raises FormatError if aeon would copy more bytes than a label has.
         """
@@ -71,7 +71,7 @@ class Label(ColumnEtl):
             raise FormatError(f"its number {number} does not fit into {slots[0].dtype}")
 
     def provide_many(self, column: Column, slots: Sequence[Slot]) -> Longs:
-        """Write many labels; return the rows that were left out."""
+        """Write many labels; return the indices of those that were not written."""
         [slot] = slots
         if self._is_binary and not isinstance(column, tuple):
             numbers, done = column.view(np.int32), np.ones(column.size, np.bool_)
@@ -82,7 +82,7 @@ class Label(ColumnEtl):
         return cast(Longs, np.flatnonzero(~done))
 
     def _store(self, numbers: Ints, slot: Slot) -> Flags:
-        """Write numbers into an array [n, 1]; return a mask of the numbers that fit its type."""
+        """Write numbers into an array [n, 1]; return for each whether its type can store it."""
         fits = np.ones(numbers.size, np.bool_)
         size = slot.dtype.itemsize
         if self.context.compat or (size == _WORD and slot.dtype.kind in "iu"):
@@ -98,7 +98,7 @@ class Label(ColumnEtl):
 
 
 class Blob(ColumnEtl):
-    """Copies bytes unchanged; if the slot is longer than the element, zeros follow."""
+    """The etl type `blob`: copies bytes; if the slot is longer than the element, zeros follow."""
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
         """Write a blob. Raises FormatError if it is longer than its slot."""
@@ -110,7 +110,7 @@ class Blob(ColumnEtl):
         raw[:size] = np.frombuffer(element, np.uint8, size)
 
     def provide_many(self, column: Column, slots: Sequence[Slot]) -> Longs:
-        """Write many blobs; return the rows that were left out."""
+        """Write many blobs; return the indices of those that were not written."""
         raw = rows_of(slots[0])
         data, offsets = spans_of(column)
         lengths = np.diff(offsets)
@@ -129,7 +129,10 @@ class Blob(ColumnEtl):
 
 
 def _words(data: Bytes, offsets: Longs) -> tuple[Ints, Flags]:
-    """Return the number in each element, and a mask of the elements that have four bytes."""
+    """Return the 32-bit number in each element, and which elements have exactly four bytes.
+
+    data, offsets: the bytes of the elements.
+    """
     done = np.diff(offsets) == _WORD
     numbers = np.zeros(done.size, np.int32)
     found = data[offsets[:-1][done][:, None] + np.arange(_WORD)]
@@ -138,9 +141,10 @@ def _words(data: Bytes, offsets: Longs) -> tuple[Ints, Flags]:
 
 
 def _integers(data: Bytes, offsets: Longs) -> tuple[Ints, Flags]:
-    """Return the integer at the beginning of each text, and a mask of the texts that were read.
+    """Return the integer at the beginning of each text, and which texts it could be read from.
 
-    Texts with many digits, or with blanks before the number, are not read.
+    data, offsets: the bytes of the texts. Texts with many digits, or with blanks before the
+    number, are not read.
     """
     starts, lengths = offsets[:-1], np.diff(offsets)
     values = np.zeros(lengths.size, np.int64)

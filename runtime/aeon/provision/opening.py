@@ -56,7 +56,7 @@ class Opened:
     division: Division
 
     def request(self, row: int, epoch: int) -> Request:
-        """Return the request for a record, with the random draws for it."""
+        """Return the request for the record `row` in an epoch, with its random draws."""
         index = self.provider.records.index(row)
         return Request(row, epoch, self.draws.streams(index, epoch))
 
@@ -101,7 +101,10 @@ def open_loader(given: Given, options: Options, findings: Findings | None) -> Op
 
 
 def _source(given: Given) -> Source | None:
-    """Return the text of a configuration; None if it is an object of Python. Raises OSError."""
+    """Return the text of a configuration; None if it is not text, but an object of Python.
+
+    Raises OSError if a file cannot be read.
+    """
     if isinstance(given, LoaderConfig | Mapping):
         return None
     text = os.fsencode(given)

@@ -26,7 +26,9 @@ class Division:
     """Divides records by the settings of a configuration: blocks, shuffles, nodes."""
 
     def __init__(self, config: LoaderConfig, records: int, seed: int) -> None:
-        """Take the number of selected records, and the seed, which is not 0."""
+        """Divide `records` records as the configuration says; seed: that of shuffles, which is
+        not 0.
+        """
         self.records, self.seed = records, seed
         self.is_seed = config.dialect == "seed"
         self.shuffles_list = bool(config["shuffle_manifest"])
@@ -51,7 +53,7 @@ class Division:
         return blocks(records, self._block_size)
 
     def of_node(self, rows: Longs) -> Longs:
-        """Return the records of this node; rows: the records of all nodes."""
+        """Return those of `rows`, the records of all nodes, that belong to this node."""
         if not self.has_nodes:
             return rows
         return rows[node_rows(len(rows), self._node, self._nodes, self._batch_size)]
@@ -101,7 +103,10 @@ class AeonOrder:
         self._restart()
 
     def rows(self, epoch: int) -> Longs:
-        """Return the records of an epoch; for an earlier epoch, start again from the first one."""
+        """Return the records of an epoch in order.
+
+        For an epoch before the last one, it starts again from the first epoch.
+        """
         if epoch < self._epoch:
             self._restart()
         while self._epoch < epoch:
@@ -120,7 +125,7 @@ class AeonOrder:
             _shuffle(self._of_list, np.arange(its.records))  # as the selection did
 
     def _pass(self) -> Longs:
-        """Return the records of the next epoch."""
+        """Return the records of the next epoch in order."""
         its = self._division
         if self._epoch and its.shuffles_list and not its.is_seed:
             _shuffle(self._of_list, self._sequence)

@@ -22,7 +22,10 @@ _MEASURES: Final = ("jaccard_overlap", "sample_coverage", "object_coverage")
 
 @dataclass(frozen=True)
 class Sampler:
-    """An object in batch_samplers. It keeps a drawn patch if one of the boxes meets all limits."""
+    """Draws patches of pictures, by an object in batch_samplers of a configuration.
+
+    It keeps a patch if one of the boxes meets all limits.
+    """
 
     max_sample: int
     max_trials: int
@@ -45,7 +48,10 @@ class Sampler:
         return cls(most, trials, sampler.pair("scale"), ratio, tuple(limits))
 
     def patches(self, draws: Draws, boxes: Boxes) -> Iterator[NDArray[np.float32]]:
-        """Yield patches for normalized boxes, as xmin, ymin, xmax, ymax."""
+        """Yield the patches that it keeps, as xmin, ymin, xmax, ymax.
+
+        boxes: those of the objects; all coordinates are from 0 to 1.
+        """
         found = 0
         for _ in range(self.max_trials):
             if found >= self.max_sample:
@@ -112,7 +118,10 @@ class ObjectAugmentation:
         return cls(picture, probability, ratio, tuple(samplers))
 
     def drawn(self, draws: Draws, objects: Objects, wanted: Size) -> Parameters:
-        """Draw the parameters of a picture. Raises FormatError for boxes outside of it."""
+        """Draw the parameters of a picture with objects; wanted: the size of the output.
+
+        Raises FormatError for boxes outside of the picture.
+        """
         source = objects.size
         plain = self.picture.drawn(draws, source, wanted)
         expansion = self._expansion(draws, source)
@@ -148,7 +157,10 @@ class ObjectAugmentation:
         return Expansion(Size(int(width), int(height)), int(x), int(y))
 
     def _patch(self, draws: Draws, boxes: Boxes, canvas: Size, space: Size) -> Box:
-        """Draw a patch, and return it as a box in a picture of the size `space`."""
+        """Draw a patch, and return it as a box in a picture of the size `space`.
+
+        canvas: the size of the picture, perhaps expanded, in which the boxes are.
+        """
         if not self.samplers:
             return Box(0, 0, *space)
         normalized = boxes.copy()

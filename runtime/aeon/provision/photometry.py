@@ -60,7 +60,10 @@ def _transformed(pixels: Pixels, brightness: np.float32, saturation: np.float32)
 
 
 def _turned(pixels: Pixels, hue: int, compat: bool) -> Pixels:
-    """Change the hue, in units of 2 degrees; aeon's bytes wrap around below 0."""
+    """Turn the hue of all pixels by `hue`, in units of 2 degrees.
+
+    With `compat`, a hue below 0 wraps around as a byte does, as in aeon.
+    """
     cv2 = opencv()
     hsv = cv2.cvtColor(pixels, cv2.COLOR_BGR2HSV)
     sums = _LEVELS + hue
@@ -95,7 +98,7 @@ def _lit(pixels: Pixels, lighting: tuple[np.float32, ...], settings: Augmentatio
 
 
 def _looked_up(pixels: Pixels, tables: NDArray[np.float64]) -> Pixels:
-    """Replace each value with its entry in a table, [256, channels], rounded to a byte."""
+    """Replace each value by its entry in a table, [256, channels], rounded to a byte."""
     table = np.rint(tables).clip(0, 255).astype(np.uint8)
     if pixels.ndim == 2:
         table = table[:, 0]

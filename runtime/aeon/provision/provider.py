@@ -29,7 +29,9 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Request:
-    """A record to provide: its index in the selected records, its epoch, and its random draws."""
+    """What is needed to provide a record: its index among the selected ones, its epoch, its
+    draws.
+    """
 
     row: int
     epoch: int
@@ -56,7 +58,7 @@ class Provider:
     def __init__(
         self, context: Context, records: Records, threads: int, cores: Sequence[int] = ()
     ) -> None:
-        """Take the records, the number of threads that decode them, and the cores for the threads.
+        """Prepare to decode the records in `threads` threads, bound to `cores` if there are any.
 
         Raises FormatError for etl objects that cannot work, for outputs of the same name, and for
         more etl objects than columns; ImportError without a library that an etl object needs.
@@ -87,11 +89,11 @@ class Provider:
         self.outputs: tuple[Output, ...] = tuple(found)
 
     def arrays(self, count: int) -> Arrays:
-        """Return arrays for a number of records, filled with 0. Raises LimitError."""
+        """Return the arrays of a batch of `count` records, filled with 0. Raises LimitError."""
         return new_arrays(self.outputs, count, self.context.limits)
 
     def provide(self, requests: Requests, arrays: Arrays, start: int = 0) -> dict[int, FormatError]:
-        """Write records into the rows of arrays from `start` on; return {row: error}.
+        """Write records into the rows of the arrays, from row `start` on; return {row: error}.
 
         The rows of records with errors are filled with 0.
         """
@@ -145,9 +147,10 @@ class Provider:
         return {**vars(self), "_pool": None}
 
     def _provide(self, request: Request, arrays: Arrays, row: int, done: Flags) -> None:
-        """Write the arrays of a record, except those of etl objects whose flag in `done` is set.
+        """Decode a record, and write it into row `row` of the arrays.
 
-        Raises FormatError that names record and element.
+        done: for each etl object, whether its arrays are already written. Raises FormatError that
+        names record and element.
         """
         record = Record(self.records.index(request.row), request.epoch, request.streams)
         for number, each in enumerate(self.etl):
@@ -179,7 +182,7 @@ class Provider:
 
 
 def new_arrays(outputs: Iterable[Output], count: int, limits: Limits) -> Arrays:
-    """Return arrays for a number of records, filled with 0. Raises LimitError."""
+    """Return an array for each output, with `count` rows of 0. Raises LimitError."""
     found = [(each, np.dtype(DTYPES[each.dtype])) for each in outputs]
     size = count * sum(prod(each.shape) * dtype.itemsize for each, dtype in found)
     if size > limits.max_batch:

@@ -63,7 +63,7 @@ class LocalizationRcnn(Etl):
             targets[:, inside.indices[sampled]] = found
 
     def _scaled(self, drawn: Parameters) -> tuple[Single, Size]:
-        """Return the factor by which the crop box is scaled, and the scaled size."""
+        """Return the factor by which the crop box of a picture is scaled, and its scaled size."""
         factor = Single(self._augmentation.fixed_scaling_factor)
         if factor <= 0:
             factor = crop.fitting_scale(crop.extent_of(drawn.crop.size), self._size)
@@ -86,7 +86,7 @@ class LocalizationRcnn(Etl):
         return labels, nearest
 
     def _sampled(self, labels: Labels, draws: Draws) -> NDArray[np.int64]:
-        """Draw the anchors that are used for training."""
+        """Choose at random the anchors that are used for training; return their indices."""
         most = self.settings.number("rois_per_image")
         fraction = Single(self.settings.real("foreground_fraction"))
         objects, background = np.flatnonzero(labels >= 1), np.flatnonzero(labels == 0)
@@ -98,7 +98,11 @@ class LocalizationRcnn(Etl):
     def _write_labels(
         self, slots: dict[str, Slot], sampled: NDArray[np.int64], is_object: NDArray[np.bool_]
     ) -> None:
-        """Write which anchors, by their indices, were sampled, and which are objects."""
+        """Write the labels of anchors into their slots.
+
+        sampled: the indices of the anchors used for training. is_object: which of all anchors are
+        objects.
+        """
         flat = slots["labels_flat"].reshape(2, -1)
         flat[0] = 1
         objects = sampled[is_object]
@@ -108,7 +112,7 @@ class LocalizationRcnn(Etl):
 
 
 def _overlaps(anchors: Boxes, boxes: Boxes) -> NDArray[np.float32]:
-    """Return intersection over union, [anchors, boxes]."""
+    """Return intersection over union of each anchor with each box: [anchors, boxes]."""
     low = np.maximum(anchors[:, None, :2], boxes[None, :, :2])
     high = np.minimum(anchors[:, None, 2:], boxes[None, :, 2:])
     common = (high - low + _ONE).clip(min=0).prod(axis=2)
@@ -119,7 +123,7 @@ def _overlaps(anchors: Boxes, boxes: Boxes) -> NDArray[np.float32]:
 
 
 def _targets(anchors: Boxes, boxes: Boxes) -> NDArray[np.float32]:
-    """Return the offsets from anchors to their boxes: dx, dy, dw, dh, [4, anchors]."""
+    """Return the offset of each box from its anchor: dx, dy, dw, dh, [4, anchors]."""
     half = np.float32(0.5)
     size, goal = (each[:, 2:] - each[:, :2] + _ONE for each in (anchors, boxes))
     centre, aim = anchors[:, :2] + half * size, boxes[:, :2] + half * goal

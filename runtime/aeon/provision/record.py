@@ -26,10 +26,10 @@ class Record:
     picture: Parameters | None = None
 
     def draws(self, purpose: str) -> Draws:
-        """Return the draws for a purpose, such as `"audio.2"` for etl object 2.
+        """Return random numbers for a purpose, such as `"audio.2"` for etl object 2.
 
-        By default the draws depend on seed, epoch, record and purpose alone, and each call begins
-        with the first draw. With `compat="aeon"` they continue where aeon's generator stopped.
+        By default they depend on seed, epoch, record and purpose alone, and each call begins with
+        the first number. With `compat="aeon"` they continue where aeon's generator stopped.
         """
         return self.streams(purpose)
 

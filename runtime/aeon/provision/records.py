@@ -45,11 +45,11 @@ class Records:
         return len(self.manifest)
 
     def index(self, row: int) -> int:
-        """Return the index of a record in the whole manifest."""
+        """Return the index in the whole manifest of the selected record `row`."""
         return int(self.indices[row])
 
     def place(self, row: int, column: int) -> Place:
-        """Return the place of an element in the manifest."""
+        """Return the place in the manifest of the element of the selected record `row`."""
         line = int(self.manifest.lines[row])
         return Place(self.name, line=line or None, field=f"[{self.index(row)}][{column}]")
 

@@ -47,5 +47,5 @@ def factor_of(augmentation: Augmentation, drawn: Parameters) -> int:
 
 
 def reduced(augmentation: Augmentation, drawn: Parameters, size: Size) -> Parameters:
-    """Return the parameters that give the same output from a picture of another size."""
+    """Return the parameters with which a picture decoded at `size` gives the same output."""
     return replace(augmentation.adapted(drawn, size, drawn.output), output=drawn.output)

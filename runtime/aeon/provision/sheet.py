@@ -36,7 +36,10 @@ class Sheet:
     """
 
     def __init__(self, etl: Sequence[Settings], mean: Sequence[float], stddev: Sequence[float]):
-        """Take the etl objects. mean, stddev: the augmentation's values, which are undone."""
+        """Prepare for the etl objects of a configuration.
+
+        mean, stddev: values of the augmentation, whose effect on pictures is undone.
+        """
         self._etl = etl
         self._mean = np.array(mean, np.float64).reshape(-1, 1, 1)
         self._stddev = np.array(stddev, np.float64).reshape(-1, 1, 1)
@@ -94,7 +97,7 @@ class Sheet:
             yield self._bytes(planes[::-1] if rgb else planes)
 
     def _bytes(self, planes: Array) -> Pixels:
-        """Return channels as a picture, without the effect of `mean` and `stddev`."""
+        """Return the channels of an output as a picture, after undoing `mean` and `stddev`."""
         values = planes.astype(np.float64)
         if self._mean.size == len(values) and planes.dtype.kind == "f":
             scale = np.where(self._stddev == 0, 1, self._stddev)
@@ -135,7 +138,7 @@ def as_png(pixels: Pixels) -> bytes:
 
 
 def _rows(values: Array, shape: tuple[int, ...]) -> Array:
-    """Return flat records in `shape`; unchanged if they have another size, as aeon's may have."""
+    """Return flat records in `shape`; unchanged if their size differs, as aeon's may."""
     return values.reshape(-1, *shape) if prod(shape) == values.shape[1] else values
 
 

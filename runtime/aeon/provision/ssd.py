@@ -56,7 +56,10 @@ class LocalizationSsd(Etl):
 def write_objects(
     slots: dict[str, Slot], output: Size, boxes: Boxes, objects: Objects, rows: Any
 ) -> None:
-    """Write boxes and their number, and the classes and flags of the objects at `rows`."""
+    """Write the boxes of a picture and their number, and their classes and flags.
+
+    output: the size of the picture. rows: which of `objects` the boxes belong to.
+    """
     count = min(len(boxes), len(slots["gt_boxes"]))
     slots["image_shape"][:, 0] = output
     slots["gt_boxes"][:count] = boxes[:count]

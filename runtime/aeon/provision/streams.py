@@ -20,7 +20,10 @@ class DrawSource(Protocol):
     """A source of random draws for each record."""
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return a function that takes a purpose and returns a record's draws for it."""
+        """Return a function that returns, for each purpose, the random numbers of a record.
+
+        index: the record. epoch: the epoch in which it is used.
+        """
 
     def state_dict(self) -> DrawState:
         """Return the states of the generators that several records share."""
@@ -37,7 +40,10 @@ class Keyed:
         self._epoch = 0, number(seed, 0)
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return a function that returns a record's draws for a purpose, always from the first."""
+        """Return a function that returns, for each purpose, the random numbers of a record.
+
+        Each call of this function begins with the first number.
+        """
         last, of_epoch = self._epoch
         if epoch != last:
             of_epoch = number(self._seed, epoch)
@@ -62,16 +68,16 @@ class Slots:
     """The draws of aeon's last version: several generators, which serve the records in turn."""
 
     def __init__(self, seed: int, batch_size: int, threads: int) -> None:
-        """Take the seed, and the number of aeon's threads that decode."""
+        """Start the generators; threads: the number of aeon's threads that decode a batch."""
         size = batch_size * ((_DECODED * threads - 1) // batch_size + 1)
         first, self._kept = Draws(seed), Kept()
         self._slots = [Draws(first.next(), self._kept) for _ in range(size)]
         self._next = 0
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return a function that returns the next record's draws for a purpose.
+        """Return a function that returns, for each purpose, the random numbers of the next record.
 
-        Use these draws before the next call of `streams`.
+        Use them before the next call of `streams`. The arguments have no effect.
         """
         draws = self._slots[self._next]
         self._next = (self._next + 1) % len(self._slots)
@@ -96,7 +102,10 @@ class Sequences:
         self._draws: dict[str, Draws] = {}
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return a function that returns the next record's draws for a purpose."""
+        """Return a function that returns, for each purpose, the random numbers of the next record.
+
+        The arguments have no effect.
+        """
         return lambda purpose: self._draws.setdefault(purpose, Draws(1))
 
     def state_dict(self) -> DrawState:

@@ -23,7 +23,7 @@ _MOST: Final = 1 << 26
 class Table:
     """The arrays of an etl object for all records.
 
-    slots: [records, ...]. left: a mask of the records that were left out.
+    slots: the arrays, [records, ...]. left: for each record, whether it was not written.
     """
 
     slots: Sequence[Slot]
@@ -37,7 +37,10 @@ class Tables:
     """
 
     def __init__(self, etl: Sequence[Etl], elements: ElementSource, records: int) -> None:
-        """Take the etl objects and the source of their elements; make the tables later."""
+        """Prepare to make the tables of etl objects when they are needed first.
+
+        elements: where the elements are read. records: how many there are.
+        """
         self._etl, self._elements, self._records = etl, elements, records
 
     @cached_property
@@ -59,7 +62,7 @@ class Tables:
         return made
 
     def fill(self, rows: Longs, number: int, slots: Sequence[Slot]) -> Flags:
-        """Write arrays of etl object `number` for `rows`; return a mask of the written rows."""
+        """Write arrays of etl object `number` for the records `rows`; return which were written."""
         table = self._made.get(number)
         if table is not None:
             for slot, made in zip(slots, table.slots, strict=True):

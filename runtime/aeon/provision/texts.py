@@ -24,10 +24,7 @@ class CharMap(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take the settings of an etl object.
-
-        number: the index of the object. context: the configuration that has it.
-        """
+        """Make the decoder for the etl object `number` of a configuration, which `context` has."""
         super().__init__(settings, number, context)
         self._codes: dict[str, int] = {}
         for code, character in enumerate(str(settings["alphabet"])):
@@ -58,7 +55,7 @@ class LabelMap(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take the settings of an etl object.
+        """Make the decoder for an etl object.
 
         Raises FormatError for sizes at which aeon writes into other memory.
         """

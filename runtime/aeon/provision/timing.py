@@ -43,9 +43,10 @@ class Timing:
 
 
 def measured(make: Callable[[bool], DataLoader], batches: int) -> Timing:
-    """Measure some batches, after a first one; then measure again on one thread to find the shares.
+    """Measure the loading of `batches` batches, after a first one that does not count.
 
-    make: a function that returns a new loader; make(True) does all work in the calling thread.
+    Then measure again in one thread, to find the shares of its time. make: a function that returns
+    a new loader; make(True) does all work in the calling thread.
     """
     with make(False) as loader:
         records, seconds = _timed(loader, batches)
@@ -58,7 +59,10 @@ def measured(make: Callable[[bool], DataLoader], batches: int) -> Timing:
 
 
 def _timed(loader: DataLoader, batches: int) -> tuple[int, float]:
-    """Load batches, from several epochs if needed; return how many records, and the seconds."""
+    """Load `batches` batches, from several epochs if needed.
+
+    Return how many records they have, and how many seconds it took.
+    """
     stream = chain.from_iterable(repeat(loader))
     next(stream)
     begin = perf_counter()
@@ -83,7 +87,10 @@ def _shares(profile: cProfile.Profile) -> dict[str, float]:
 
 
 def _within(stats: _Stats, functions: Mapping[str, Iterable[str]]) -> float:
-    """Return the time spent in some functions, whose names `functions` has for each file name."""
+    """Return the time that a profile shows for some functions.
+
+    functions: for each file name, the names of these functions.
+    """
     return sum(
         spent
         for (path, _, name), (_, _, _, spent, _) in stats.items()

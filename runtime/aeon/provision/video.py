@@ -31,7 +31,7 @@ class Video(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Take the settings of an etl object.
+        """Make the decoder for an etl object.
 
         Raises FormatError for one channel with `compat`: aeon needs three.
         """
@@ -80,7 +80,7 @@ class Video(Etl):
             self._layout.write(changed, found[:, number], self._table)
 
     def _decoded(self, frame: bytes, number: int, record: Record) -> tuple[Pixels, Parameters]:
-        """Decode a frame; return it, and the parameters of its changes."""
+        """Decode the frame with this number; return it, and the parameters of its changes."""
         try:
             return decoded(frame, self._layout, self._augmentation, record, self.context)
         except LimitError:

@@ -34,7 +34,10 @@ def rotated(pixels: Pixels, degrees: int, *, is_nearest: bool) -> Pixels:
 def _sources(
     width: int, height: int, degrees: int, half: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return, for each pixel of the result, the coordinates of its source."""
+    """Return, for each pixel of the rotated picture, from where in the picture it comes.
+
+    half: what to add before rounding the coordinates.
+    """
     matrix = opencv().getRotationMatrix2D((width // 2, height // 2), degrees, 1)
     (a, b, b1), (c, e, b2) = opencv().invertAffineTransform(matrix)
     columns, rows = np.arange(width), np.arange(height)
