@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.kernels import Kernels, entry_kernel
+from exset.core.kernels import Kernels, entry_kernel, instruction_kernel
 from exset.grammars.columns.arrays import Bytes, LongRows, Longs
 
 KERNELS: Final = Kernels("exset.codecs.shared.crc32c")
@@ -54,27 +54,33 @@ def update(data: NDArray[np.uint8], tables: LongRows, crc: int) -> int:
     """
     at, whole = 0, len(data) - len(data) % 8
     while at < whole:
-        crc ^= (
-            int(data[at])
-            | int(data[at + 1]) << 8
-            | int(data[at + 2]) << 16
-            | int(data[at + 3]) << 24
-        )
-        crc = (
-            tables[7, crc & _MASK]
-            ^ tables[6, (crc >> 8) & _MASK]
-            ^ tables[5, (crc >> 16) & _MASK]
-            ^ tables[4, crc >> 24]
-            ^ tables[3, data[at + 4]]
-            ^ tables[2, data[at + 5]]
-            ^ tables[1, data[at + 6]]
-            ^ tables[0, data[at + 7]]
-        )
+        low = int(data[at]) | int(data[at + 1]) << 8
+        low |= int(data[at + 2]) << 16 | int(data[at + 3]) << 24
+        high = int(data[at + 4]) | int(data[at + 5]) << 8
+        high |= int(data[at + 6]) << 16 | int(data[at + 7]) << 24
+        crc = update_by_word(crc, low | high << 32, tables)
         at += 8
     while at < len(data):
         crc = tables[0, (crc ^ int(data[at])) & _MASK] ^ (crc >> 8)
         at += 1
     return crc
+
+
+@instruction_kernel("llvm.x86.sse42.crc32.64.64")
+def update_by_word(crc: int, word: int, tables: LongRows) -> int:
+    """Return a checksum updated with the eight bytes of a number, the lowest byte first."""
+    crc ^= word & _ONES
+    word >>= 32
+    return (
+        tables[7, crc & _MASK]
+        ^ tables[6, (crc >> 8) & _MASK]
+        ^ tables[5, (crc >> 16) & _MASK]
+        ^ tables[4, crc >> 24]
+        ^ tables[3, word & _MASK]
+        ^ tables[2, (word >> 8) & _MASK]
+        ^ tables[1, (word >> 16) & _MASK]
+        ^ tables[0, (word >> 24) & _MASK]
+    )
 
 
 @cache

@@ -18,12 +18,13 @@ from numba.core import types
 
 from exset.compiler import target
 from exset.compiler.signatures import Leaf, code, leaves, members, variants
-from exset.core.kernels import ENTRY, INLINE, Kernels, mark_of
+from exset.core.kernels import ENTRY, INLINE, Kernels, instruction_of, mark_of
 
+_IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
 _AVX2 = ["avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"]
 _CPUS: dict[str, list[str]] = (
     {"x86-64-v2": [], "x86-64-v3": _AVX2}
-    if platform.machine().lower() in ("x86_64", "amd64")
+    if _IS_X86
     else {"generic": []}
 )
 """The processors to compile for, the best last, each with the features that it must have."""
@@ -55,8 +56,9 @@ def compile_group(group: Kernels) -> bytes:
         for number, signature in enumerate(variants(function)):
             each = _compile(function.__name__, number, dispatchers[function.__name__], signature)
             compiled.append(each)
+            short = dict(_instructions(group, dispatchers))
             for library in set(each.library.needed()) - linked:
-                module.link_in(library.module, preserve=True)
+                module.link_in(short.get(library) or library.module, preserve=True)
                 linked.add(library)
             module.link_in(binding.parse_assembly(_wrapper(each)))
     kept = {name for each in compiled for name in (each.symbol, each.kernel)}
@@ -125,6 +127,36 @@ def _compile(
 def _dispatcher(function: FunctionType, mark: str) -> object:
     options = _OPTIONS | {"forceinline": mark == INLINE}
     return target.Dispatcher(function, targetoptions=options, pipeline_class=target.Compiler)
+
+
+def _instructions(
+    group: Kernels, dispatchers: dict[str, Any]
+) -> Iterator[tuple[target.Library, Any]]:
+    """Yield the compiled kernels that are one instruction here, each as a module of LLVM."""
+    for function in group.marked():
+        name = instruction_of(function)
+        if name is None or not (name.startswith("llvm.x86.") and _IS_X86):
+            continue
+        for result in dispatchers[function.__name__].overloads.values():
+            kernel = result.library.module.get_function(result.fndesc.llvm_func_name)
+            count = sum(isinstance(each, types.Integer) for each in result.signature.args)
+            yield result.library, binding.parse_assembly(_instruction(name, kernel, count))
+
+
+def _instruction(name: str, kernel: Any, count: int) -> str:
+    """Return a function that calls an instruction in place of a kernel that takes `count` numbers,
+    as text in the assembly language of LLVM.
+    """
+    numbers = ", ".join(f"i64 %{i}" for i in range(2, 2 + count))  # after result and exception
+    return f"""
+        declare i64 @{name}({", ".join(["i64"] * count)})
+        define i32 @"{kernel.name}"({", ".join(str(each.type) for each in kernel.arguments)})
+            alwaysinline {{
+            %value = call i64 @{name}({numbers})
+            store i64 %value, ptr %0
+            ret i32 0
+        }}
+    """
 
 
 def _described(kernel: Any, takes: list[Leaf]) -> list[object]:

@@ -25,6 +25,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _MARK = "__exset_kernel__"
+_INSTRUCTION = "__exset_instruction__"
 INNER, INLINE, ENTRY = "inner", "inline", "entry"
 
 FAILED = ".failed"
@@ -70,9 +71,29 @@ def entry_kernel(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
+def instruction_kernel(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator for an inline kernel that is one instruction of some processors.
+
+    name: LLVM's name of the instruction, which begins with `llvm.` and the kind of processor. The
+    instruction takes the numbers that are the kernel's first arguments, but not the arrays after
+    them, and returns one number, as the kernel does. All numbers have 64 bits.
+    """
+
+    def mark(function: Callable[P, R]) -> Callable[P, R]:
+        setattr(function, _INSTRUCTION, name)
+        return inline_kernel(function)
+
+    return mark
+
+
 def mark_of(function: object) -> str | None:
     """Return how a function is marked (entry, inline or plain kernel); None if it is no kernel."""
     return getattr(function, _MARK, None)
+
+
+def instruction_of(function: object) -> str | None:
+    """Return LLVM's name of the instruction that does what a kernel does; None if there is none."""
+    return getattr(function, _INSTRUCTION, None)
 
 
 def platform_name() -> str:

@@ -28,6 +28,7 @@ from exset.grammars.columns.rows import Column
 
 _BLOCK: Final = 1 << 16
 _COMPARED: Final = 1 << 12
+_TURNS: Final = 1 << 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,6 +162,10 @@ class Strings(Column[bytes | None]):
 
         The indices are int64 [n]. An absent string counts as an empty string.
         """
+        period = self._period()
+        if period < len(self):
+            some, codes = self[:period].distinct()
+            return some, codes[np.arange(len(self)) % period]
         # Equal strings have equal hashes; collisions are detected below.
         hashes = np.fromiter((hash(row or b"") for row in self), np.int64, len(self))
         _, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
@@ -172,6 +177,20 @@ class Strings(Column[bytes | None]):
             )
         is_first = head == np.arange(len(self))
         return self.take(np.flatnonzero(is_first)), (np.cumsum(is_first) - 1)[head]
+
+    def _period(self) -> int:
+        """Return p if each row equals the row p rows before it, as names of fields in records do.
+
+        Return the number of rows if there is no such p, or if it is large.
+        """
+        first = self[0] if len(self) else None
+        for p in range(1, min(_TURNS, len(self))):
+            if self[p] == first:
+                lengths, size = self.lengths, int(self.offsets[p])
+                if same(lengths[p:], lengths[:-p]) and same(self.data[size:], self.data[:-size or None]):
+                    return p
+                break
+        return len(self)
 
     def _rows_equal(self, head: Longs) -> bool:
         """Return whether every row i equals the row `head[i]`."""
