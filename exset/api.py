@@ -6,6 +6,8 @@ raise only FormatError; a file that cannot be opened raises OSError.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TypeVar, cast, overload
 
 from exset import bridge, formats, samples, streaming
@@ -20,7 +22,7 @@ from exset.families.family import Family
 from exset.families.format import Format
 from exset.io import files, folders, sidecar, together
 from exset.io.files import FilePath
-from exset.io.folders import Folder, NewFolder
+from exset.io.folders import Folder
 
 M = TypeVar("M", bound=Model)
 
@@ -164,17 +166,27 @@ def save(
     fmt = target_format(path, format, family=family)
     if format is None and family is not None:
         check_convertible(family, fmt, path, name or path)
-    if not fmt.is_folder:
-        data, beside, others = _written(model, fmt, name, level, findings, options, path)
-        if others:
-            together.write(path, data, others)
-        elif fmt.sidecar is not None and files.is_file(path):
-            sidecar.write(path, data, beside)
+    found = Findings() if findings is None else findings
+    with _converted(model, fmt, name, level, found, options) as (model, named):
+        if fmt.is_folder:
+            with folders.writing(path) as folder:
+                fmt.write_folder([model], folder, findings=named, **options)
+        elif not files.is_file(path):
+            files.write(path, fmt.write(model, findings=named, **options))
+        elif fmt.chunk_writer is not None and fmt.companions is None:
+            fmt.write_file([model], path, findings=named, **options)
         else:
-            files.write(path, data)
-        return
-    with folders.writing(path) as folder:
-        _written(model, fmt, name, level, findings, options, folder)
+            data, beside = fmt.write_both(model, findings=named, **options)
+            is_plain = files.is_plain(path)
+            others = fmt.companions_of(model, path, findings=named, **options) if is_plain else {}
+            if others:
+                together.write(path, data, others)
+            elif fmt.sidecar is not None:
+                sidecar.write(path, data, beside)
+            else:
+                files.write(path, data)
+    if findings is None:
+        warn(found)
 
 
 @public
@@ -192,7 +204,12 @@ def dumps(
     `format`: by default the family's text format, or for blocks and archives the binary one.
     """
     fmt = formats.default_of(formats.family_of(model)) if format is None else formats.get(format)
-    return _written(model, fmt, name, level, findings, options)[0]
+    found = Findings() if findings is None else findings
+    with _converted(model, fmt, name, level, found, options) as (model, named):
+        data = fmt.write(model, findings=named, **options)
+    if findings is None:
+        warn(found)
+    return data
 
 
 @public
@@ -318,35 +335,18 @@ def _checked_class(fmt: Format, model: type[Model] | None, source: Source | Fold
     return fmt
 
 
-def _written(
+@contextmanager
+def _converted(
     model: Model,
     fmt: Format,
     name: str | None,
     level: Level | None,
-    findings: Findings | None,
+    findings: Findings,
     options: dict[str, OptionValue],
-    target: str | NewFolder = "-",
-) -> tuple[bytes, bytes | None, dict[str, bytes]]:
-    """Return the contents of three things: a file, its sidecar, and its other files, by path.
-
-    `target`: the path of the file. If it is a folder, write the files there, and return no bytes.
-    If `findings` is None, report the findings in a FormatWarning.
-    """
+) -> Iterator[tuple[Model, Findings]]:
+    """Give the model that a format stores, and a collection for the findings of its writer."""
     name = fmt.family.noun if name is None else name
-    found = Findings() if findings is None else findings
     models = {family.noun for family in formats.families()}
-    with with_source_name(name, *models, findings=found) as named:
+    with with_source_name(name, *models, findings=findings) as named:
         is_lossy = bool(options.get("lossy"))
-        model = bridge.converted(model, fmt, level=level, findings=named, lossy=is_lossy)
-        data, beside, others = b"", None, dict[str, bytes]()
-        if isinstance(target, NewFolder):
-            fmt.write_folder([model], target, findings=named, **options)
-        elif files.is_file(target):
-            data, beside = fmt.write_both(model, findings=named, **options)
-            if files.is_plain(target):
-                others = fmt.companions_of(model, target, findings=named, **options)
-        else:
-            data = fmt.write(model, findings=named, **options)
-    if findings is None:
-        warn(found)
-    return data, beside, others
+        yield bridge.converted(model, fmt, level=level, findings=named, lossy=is_lossy), named

@@ -16,7 +16,7 @@ from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Level, Model, OptionValue
 from exset.families.format import Format
 from exset.families.tables import TABLE
-from exset.io import files, folders, sidecar
+from exset.io import folders
 from exset.io.files import FilePath
 from exset.rereading import FileChunks, FileTables, Kept, OnceFindings, can_reread
 from exset.steps import Steps
@@ -183,18 +183,7 @@ def _in_chunks(
         if beside is not None:
             target_format.add_sidecar_note(findings)
         return Conversion(count, counter.count)
-    is_local = target_format.sidecar is not None and files.is_file(target)
-    # A sidecar gets its name after its file.
-    with ExitStack() as after, files.writing(target) as out:
-        count, beside = target_format.write_chunks(models, out, findings=findings, **writing)
-        if beside is not None and is_local:
-            named = after.enter_context(files.writing(sidecar.name_of(target)))
-            named.write(beside)
-            named.flush()
-        elif beside is not None:
-            target_format.add_sidecar_note(findings)
-    if beside is None and is_local:
-        sidecar.remove_old(target)
+    count = target_format.write_file(models, target, findings=findings, **writing)
     return Conversion(count, None)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from exset.core.kernels import Kernels, entry_kernel, instruction_kernel
 from exset.grammars.columns.arrays import Bytes, LongRows, Longs
 
-KERNELS: Final = Kernels("exset.codecs.shared.crc32c")
+KERNELS: Final = Kernels("exset.codecs.shared.crc32c", use_from=1 << 8)
 
 _POLYNOMIAL: Final = 0x82F63B78
 _MASK: Final = 0xFF
@@ -71,7 +71,7 @@ def update_by_word(crc: int, word: int, tables: LongRows) -> int:
     """Return a checksum updated with the eight bytes of a number, the lowest byte first."""
     crc ^= word & _ONES
     word >>= 32
-    return (
+    return int(
         tables[7, crc & _MASK]
         ^ tables[6, (crc >> 8) & _MASK]
         ^ tables[5, (crc >> 16) & _MASK]

@@ -83,10 +83,9 @@ def entries_of(data: Bytes, maps: Parts, records: Longs) -> Entries:
 
     records: the record of each map.
     """
-    entries = _fields(data, maps, records).of(ENTRY, BYTES)
+    entries = _fields(data, maps, records, ENTRY)
     owners = records[entries.owners]
-    inner = _fields(data, entries, owners)
-    keys, values = inner.of(KEY, BYTES), inner.of(VALUE, BYTES)
+    keys, values = (_fields(data, entries, owners, number) for number in (KEY, VALUE))
     starts, lengths = np.zeros((2, owners.size), np.int64)
     starts[keys.owners] = keys.starts
     lengths[keys.owners] = keys.ends - keys.starts
@@ -103,7 +102,7 @@ def steps_of(data: Bytes, entries: Entries) -> tuple[Parts, Longs]:
     The owners of the messages are their numbers, from 0.
     """
     lists = entries.values
-    steps = _fields(data, lists, entries.records[lists.owners]).of(ITEM, BYTES)
+    steps = _fields(data, lists, entries.records[lists.owners], ITEM)
     return steps._replace(owners=np.arange(steps.owners.size)), lists.owners[steps.owners]
 
 
@@ -116,11 +115,13 @@ def features_of(data: Bytes, messages: Parts, count: int, records: Longs) -> Fea
     lists = _fields(data, messages, records[messages.owners])
     owners = messages.owners[lists.owners]
     is_list = (lists.wires == BYTES) & (lists.numbers >= BYTES_LIST) & (lists.numbers <= INT64_LIST)
-    lists, owners = Parts(*(each[is_list] for each in lists)), owners[is_list]
+    if not is_list.all():
+        lists, owners = lists.take(np.flatnonzero(is_list)), owners[is_list]
     kinds = np.zeros(count, np.int64)
     kinds[owners] = lists.numbers
     kept = _after_last_change(owners, lists.numbers, count)
-    lists, owners = Parts(*(each[kept] for each in lists)), owners[kept]
+    if kept.size < owners.size:
+        lists, owners = lists.take(kept), owners[kept]
     strings, counts = _strings(data, _of_kind(BYTES_LIST, lists, owners), records)
     numbers: dict[int, Numbers] = {}
     offsets = {BYTES_LIST: offsets_of(np.bincount(counts, minlength=count))}
@@ -134,8 +135,9 @@ def features_of(data: Bytes, messages: Parts, count: int, records: Longs) -> Fea
 
 def _of_kind(kind: int, lists: Parts, owners: Longs) -> Parts:
     """Return the lists of one kind; the owner of each is its feature, from `owners`."""
+    lists = lists._replace(owners=owners)
     chosen = np.flatnonzero(lists.numbers == kind)
-    return Parts(*(each[chosen] for each in (owners, *lists[1:])))
+    return lists if chosen.size == owners.size else lists.take(chosen)
 
 
 def _after_last_change(owners: Longs, kinds: Longs, count: int) -> Longs:
@@ -152,7 +154,7 @@ def _after_last_change(owners: Longs, kinds: Longs, count: int) -> Longs:
 
 def _strings(data: Bytes, lists: Parts, records: Longs) -> tuple[tuple[Longs, Longs], Longs]:
     """Return the starts and lengths of the values in BytesLists, and the feature of each value."""
-    values = _fields(data, lists, records[lists.owners]).of(ITEM, BYTES)
+    values = _fields(data, lists, records[lists.owners], ITEM)
     return (values.starts, values.ends - values.starts), lists.owners[values.owners]
 
 
@@ -182,13 +184,14 @@ def _numbers(data: Bytes, kind: int, lists: Parts, records: Longs) -> tuple[Numb
     return Numbers.of(values), features, counts
 
 
-def _fields(data: Bytes, messages: Parts, records: Longs) -> Parts:
+def _fields(data: Bytes, messages: Parts, records: Longs, number: int = 0) -> Parts:
     """Split messages into their fields. Raises ExampleError, which names the record.
 
-    records: the record of each message.
+    records: the record of each message. number: return only the fields of bytes that have this
+    field number; 0 for all fields.
     """
     try:
-        return fields_of(data, messages.starts, messages.ends)
+        return fields_of(data, messages.starts, messages.ends, number, BYTES)
     except WireError as error:
         record = int(records[error.message])
         raise ExampleError(record, "a message in it is cut or damaged") from None
@@ -200,5 +203,6 @@ def messages_of(data: Bytes, starts: Longs, lengths: Longs) -> tuple[Parts, Part
     starts, lengths: where each record is in `data`. Raises ExampleError for a damaged record.
     """
     spans = Parts(starts, starts, starts, starts, starts + lengths)
-    fields = _fields(data, spans, cast(Longs, np.arange(starts.size)))
-    return fields.of(FEATURES, BYTES), fields.of(FEATURE_LISTS, BYTES)
+    records = cast(Longs, np.arange(starts.size))
+    contexts, lists = (_fields(data, spans, records, each) for each in (FEATURES, FEATURE_LISTS))
+    return contexts, lists

@@ -25,7 +25,7 @@ _RECORDS: Final = Layout("exset.codecs.tables.tfrecord_layout:Records")
 _COUNT: Final = 8  # bytes of the number of records, which a file does not have
 _HEADER: Final = 12
 _LENGTH: Final = 8
-_END: Final = bytes(_HEADER + 4)  # the record that marks the end; see the layout
+_END: Final = np.zeros(_HEADER + 4, np.uint8)  # the record that marks the end; see the layout
 _DELTA: Final = 0xA282EAD8
 _WORD: Final = 32
 _ONES: Final = (1 << _WORD) - 1
@@ -108,7 +108,8 @@ def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, int
 
     Also return a number to subtract from all offsets, and the number of records.
     """
-    ended = Source(source.name, b"".join([source.view, _END]))
+    data: Bytes = np.frombuffer(source.view, np.uint8)
+    ended = Source(source.name, np.concatenate([data, _END]).data)
     try:
         fields = read(_FILE, ended, limits=limits, engine=engine)
     except FormatError as error:

@@ -11,7 +11,7 @@ import numpy as np
 from exset.core.kernels import Kernels, entry_kernel, inline_kernel
 from exset.grammars.columns.arrays import Bytes, Longs
 
-KERNELS: Final = Kernels("exset.codecs.tables.wire")
+KERNELS: Final = Kernels("exset.codecs.tables.wire", use_from=1 << 8)
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 """The wire types of fields; groups, 3 and 4, are not supported."""
@@ -34,10 +34,9 @@ class Parts(NamedTuple):
     starts: Longs
     ends: Longs
 
-    def of(self, number: int, wire: int) -> "Parts":
-        """Return the fields that have this field number and this wire type."""
-        chosen = (self.numbers == number) & (self.wires == wire)
-        return self if chosen.all() else Parts(*(each[chosen] for each in self))
+    def take(self, indices: Longs) -> "Parts":
+        """Return the fields at the indices."""
+        return Parts(*(each[indices] for each in self))
 
 
 class WireError(ValueError):
@@ -51,17 +50,18 @@ class WireError(ValueError):
         self.message = message
 
 
-def fields_of(data: Bytes, starts: Longs, ends: Longs) -> Parts:
+def fields_of(data: Bytes, starts: Longs, ends: Longs, number: int = 0, wire: int = 0) -> Parts:
     """Split messages into their fields. Raises WireError for a truncated or invalid message.
 
-    starts, ends: where each message is in `data`.
+    starts, ends: where each message is in `data`. number: return only the fields that have this
+    field number and the wire type `wire`; 0 for all fields.
     """
     run = KERNELS.choose(scan, KERNELS.use_compiled(int((ends - starts).sum())))
     starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
-    room = 2 * starts.size  # enough for most messages; the bytes bound the number of fields
+    room = starts.size  # enough for most messages; the bytes bound the number of fields
     while True:
         parts = Parts(*(np.empty(room, np.int64) for _ in range(5)))
-        count, wrong = run(data, starts, ends, *parts)
+        count, wrong = run(data, starts, ends, number << 3 | wire, *parts)
         if wrong >= 0:
             raise WireError(wrong)
         if count <= room:
@@ -112,6 +112,7 @@ def scan(
     data: Bytes,
     begins: Longs,
     stops: Longs,
+    only: int,
     owners: Longs,
     numbers: Longs,
     wires: Longs,
@@ -120,9 +121,9 @@ def scan(
 ) -> tuple[int, int]:
     """Split messages into their fields, which fill the last five arrays (see `Parts`).
 
-    begins, stops: where each message is in `data`. Return how many fields there are, and the index
-    of the first damaged message or -1. Fields for which the arrays have no room are counted, but
-    not stored.
+    begins, stops: where each message is in `data`. only: the tag of the fields to store; less than
+    8 for all fields. Return how many fields there are, and the index of the first damaged message
+    or -1. Fields for which the arrays have no room are counted, but not stored.
     """
     count, room = 0, len(owners)
     for message in range(len(begins)):
@@ -148,6 +149,8 @@ def scan(
                 at = -1
             if at < 0 or at > stop:
                 return count, message
+            if only >= 8 and tag != only:
+                continue
             if count < room:
                 owners[count] = message
                 numbers[count] = tag >> 3

@@ -22,11 +22,7 @@ from exset.core.kernels import ENTRY, INLINE, Kernels, instruction_of, mark_of
 
 _IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
 _AVX2 = ["avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"]
-_CPUS: dict[str, list[str]] = (
-    {"x86-64-v2": [], "x86-64-v3": _AVX2}
-    if _IS_X86
-    else {"generic": []}
-)
+_CPUS: dict[str, list[str]] = {"x86-64-v2": [], "x86-64-v3": _AVX2} if _IS_X86 else {"generic": []}
 """The processors to compile for, the best last, each with the features that it must have."""
 
 _OPTIONS: dict[str, Any] = {

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -15,7 +16,7 @@ from exset.core.text import safe, with_article
 from exset.families.family import Family, load
 from exset.families.incremental import ChunkWriter, FolderWriter, IncrementalWriter
 from exset.families.option import Option, chosen, named
-from exset.io import sidecar
+from exset.io import files, sidecar
 from exset.io.blocks import Blocks
 from exset.io.folders import Folder, NewFolder
 
@@ -211,6 +212,27 @@ class Format:
         counted = _Counted(models, self._check_model)
         beside = writer(counted, out, findings=findings, **self.chosen(options))
         return counted.count, beside
+
+    def write_file(
+        self, models: Iterable[Model], path: str, *, findings: "Findings", **options: OptionValue
+    ) -> int:
+        """Write a file in chunks, completely or not at all, and its sidecar, if it needs one.
+
+        Returns the number of units. Raises the errors of `write` and of `files.writing`.
+        """
+        is_local = self.sidecar is not None and files.is_file(path)
+        # A sidecar gets its name after its file.
+        with ExitStack() as after, files.writing(path) as out:
+            count, beside = self.write_chunks(models, out, findings=findings, **options)
+            if beside is not None and is_local:
+                named = after.enter_context(files.writing(sidecar.name_of(path)))
+                named.write(beside)
+                named.flush()
+            elif beside is not None:
+                self.add_sidecar_note(findings)
+        if beside is None and is_local:
+            sidecar.remove_old(path)
+        return count
 
     def write_folder(
         self,

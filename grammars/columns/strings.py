@@ -187,7 +187,9 @@ class Strings(Column[bytes | None]):
         for p in range(1, min(_TURNS, len(self))):
             if self[p] == first:
                 lengths, size = self.lengths, int(self.offsets[p])
-                if same(lengths[p:], lengths[:-p]) and same(self.data[size:], self.data[:-size or None]):
+                if same(lengths[p:], lengths[:-p]) and same(
+                    self.data[size:], self.data[: -size or None]
+                ):
                     return p
                 break
         return len(self)

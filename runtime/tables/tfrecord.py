@@ -187,7 +187,7 @@ def _column(
     present = chosen >= 0
     present[present] = features.kinds[chosen[present]] != NONE
     rows = chosen[present]
-    kinds = np.unique(features.kinds[rows])
+    kinds = np.flatnonzero(np.bincount(features.kinds[rows]))
     if not kinds.size:
         return Text.unchecked(**vars(Strings.empty(chosen.size)))
     if kinds.size > 1:

@@ -6,10 +6,12 @@ Source: webdataset, `writer.py`, with keys that have no dots, and sorted extensi
 import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exset.codecs.tables.spans import gathered
 from exset.codecs.tables.tar_write import end, members
@@ -26,7 +28,7 @@ from exset.runtime.tables.seen import Seen
 from exset.runtime.tables.webdataset import KEY, META, NAME, NOTHING, numbered_keys
 from exset.runtime.tables.webdataset_columns import encoded, is_decimal
 
-_CHUNK: Final = 1 << 21
+_CHUNK: Final = 1 << 22
 """The approximate number of bytes of samples that are encoded at once."""
 _MOST_ROWS: Final = 1 << 13
 _DIGITS: Final = 8
@@ -170,10 +172,15 @@ def _numbered(first: int, count: int) -> Strings:
     """Return keys for samples that have none of their own, as `numbered_keys` does."""
     if first + count > 10**_DIGITS:
         return Strings.of(numbered_keys(first, count))
-    fours = np.array([b"%04d" % number for number in range(10**4)]).view(np.uint8).reshape(-1, 4)
-    digits = fours[np.stack(divmod(np.arange(first, first + count), 10**4), axis=1)]
+    digits = _fours()[np.stack(divmod(np.arange(first, first + count), 10**4), axis=1)]
     offsets = offsets_of(constant(_DIGITS, count, np.int64))
     return Strings(digits.reshape(-1), offsets, constant(True, count, np.bool_))
+
+
+@cache
+def _fours() -> NDArray[np.uint8]:
+    """Return the digits of the numbers from 0 to 9999: uint8 [10000, 4]."""
+    return np.array([b"%04d" % number for number in range(10**4)]).view(np.uint8).reshape(-1, 4)
 
 
 def _nothing(present: Flags) -> Strings:

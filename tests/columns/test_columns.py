@@ -168,8 +168,9 @@ def test_strings_taken(data: st.DataObject, given_rows: list[bytes | None]) -> N
     assert column[::-2].tolist() == given_rows[::-2]
 
 
-@given(few | rows)
-def test_distinct_strings(given_rows: list[bytes | None]) -> None:
+@given(few | rows, st.integers(1, 3), st.integers(0, 2))
+def test_distinct_strings(given_rows: list[bytes | None], times: int, more: int) -> None:
+    given_rows = given_rows * times + given_rows[:more]
     distinct, number = Strings.of(given_rows).distinct()
     raw = [row or b"" for row in given_rows]
     order = list(dict.fromkeys(raw))

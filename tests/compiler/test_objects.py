@@ -17,6 +17,7 @@ from exset.core.kernels import ENTRY, Kernels, kernel, mark_of
 from tests.compiler import tiny_kernels as tiny
 
 pytest.importorskip("numba")
+from exset.compiler import objects
 
 GROUP = Kernels("tests.compiler.tiny_kernels")
 
@@ -55,6 +56,20 @@ def test_unions(functions: Functions) -> None:
     out = np.zeros(4, np.bool_)
     assert functions["nothing"](None, out) is None
     assert out.all()
+
+
+@given(st.lists(st.integers(-(2**55), 2**55), max_size=9))
+def test_instructions(functions: Functions, words: list[int]) -> None:
+    arguments = np.array(words, np.int64), np.array([0x82F63B78])
+    assert functions["checksum"](*arguments) == tiny.checksum(*arguments)
+
+
+@pytest.mark.skipif(not objects._IS_X86, reason="the instruction is one of x86")
+def test_an_instruction_replaces_a_kernel(functions: Functions) -> None:
+    words = np.array([1, 2, 3])
+    crc = functions["checksum"](words, np.array([0x82F63B78]))
+    assert functions["checksum"](words, np.array([0])) == crc
+    assert tiny.checksum(words, np.array([0])) != crc
 
 
 def test_several_unions_are_chosen_together() -> None:

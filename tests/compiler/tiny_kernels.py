@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.kernels import entry_kernel, inline_kernel, kernel
+from exset.core.kernels import entry_kernel, inline_kernel, instruction_kernel, kernel
 
 Rows = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 Cube = np.ndarray[tuple[int, int, int], np.dtype[np.int32]]
@@ -66,3 +66,31 @@ def nothing(maybe: list[int] | None, out: NDArray[np.bool_]) -> None:
     if maybe is None:
         for i in range(len(out)):
             out[i] = True
+
+
+@instruction_kernel("llvm.x86.sse42.crc32.64.64")
+def checked(crc: int, word: int, steps: NDArray[np.int64]) -> int:
+    """Return a CRC-32C updated with a word, bit by bit; the array has the polynomial."""
+    crc ^= word & 0xFFFFFFFF
+    for half in range(2):
+        if half:
+            crc ^= (word >> 32) & 0xFFFFFFFF
+        for _ in range(32):
+            crc = (crc >> 1) ^ (int(steps[0]) if crc & 1 else 0)
+    return crc
+
+
+@instruction_kernel("llvm.unknown.instruction")
+def added(one: int, other: int) -> int:
+    """Return a sum; no processor has an instruction of this name."""
+    return one + other
+
+
+@entry_kernel
+def checksum(words: NDArray[np.int64], steps: NDArray[np.int64]) -> tuple[int, int]:
+    """Return the CRC-32C and the sum of words."""
+    crc, total = 0xFFFFFFFF, 0
+    for i in range(len(words)):
+        crc = checked(crc, int(words[i]), steps)
+        total = added(total, int(words[i]))
+    return crc, total
