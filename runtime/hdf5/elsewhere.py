@@ -24,12 +24,15 @@ _LONGEST_NAME: Final = 255
 
 
 def is_virtual(made: Any) -> bool:
-    """Return whether a dataset is virtual. made: its creation properties."""
+    """Return whether a dataset is virtual; `made`: its properties of creation, as h5py has them."""
     return bool(made.get_layout() == h5d.VIRTUAL)
 
 
 def is_external(made: Any) -> bool:
-    """Return whether a dataset is in external storage. made: its creation properties."""
+    """Return whether the data of a dataset are in external storage, other files.
+
+    made: its properties of creation, as h5py has them.
+    """
     return bool(made.get_layout() == h5d.CONTIGUOUS and made.get_external_count())
 
 
@@ -62,10 +65,10 @@ def _is_unlimited(space: Any) -> bool:
 
 @dataclass(frozen=True)
 class Source:
-    """A part of a virtual dataset.
+    """A part of a virtual dataset, and where its values are stored.
 
-    dataset: the dataset with the values; chosen: the selection of values in it; target: the
-    selection in the virtual dataset that gets these values.
+    dataset: the dataset with the values; path: its path; chosen: the selection of values in it;
+    target: the selection in the virtual dataset that gets these values.
     """
 
     dataset: Any
@@ -117,7 +120,7 @@ def _root(file: Objects, dataset: Any, name: str, path: str) -> Any:
 
 
 def _fits(chosen: Any, source: Any) -> bool:
-    """Return whether a selection fits into its source dataset.
+    """Return whether a selection fits into the dataset from which it selects.
 
     Also sets the extent of the selection, which files do not store.
     """
@@ -154,10 +157,10 @@ class Segment:
 
 
 def segments(file: Objects, dataset: Any, size: int, path: str) -> list[Segment]:
-    """Return the segments that contain the `size` bytes of a dataset in external storage.
+    """Return the parts of other files that together store the `size` bytes of a dataset.
 
-    HDF5 itself refuses a dataset that is larger than its segments. Raises FormatError for a missing
-    file, a file that is too short, and numbers of unusual layout.
+    HDF5 itself refuses a dataset that is larger than these segments. Raises FormatError for a
+    missing file, a file that is too short, and numbers of unusual layout.
     """
     with file.guarded(path):
         made, kind = dataset.get_create_plist(), dataset.get_type()

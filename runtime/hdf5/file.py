@@ -108,7 +108,10 @@ class File(Objects):
     def read_rows(
         self, dataset: Any, begin: int, into: NDArray[Any], path: str, *kind: Any
     ) -> None:
-        """Fill `into` with rows from `begin` on. kind: the HDF5 type of the rows in memory."""
+        """Fill `into` with the rows of a dataset from row `begin` on.
+
+        path: the path of the dataset. kind: the HDF5 type of the rows in memory.
+        """
         with self.guarded(path):
             if into.size:
                 space = dataset.get_space()
@@ -116,7 +119,10 @@ class File(Objects):
                 dataset.read(h5s.create_simple(into.shape), space, into, *kind)
 
     def read_text_rows(self, dataset: Any, begin: int, count: int, path: str) -> list[str]:
-        """Return `count` rows of strings from `begin` on. Call `check_strings` first."""
+        """Return `count` rows of a dataset of strings, from row `begin` on.
+
+        Call `check_strings` first.
+        """
         if dataset.get_type().is_variable_str():
             found = np.empty((count,), object)
             self.read_rows(dataset, begin, found, path, _OBJECTS)
@@ -161,7 +167,9 @@ class File(Objects):
         self._check_claim(claimed, _stored(dataset), path)
 
     def _check_claim(self, claimed: int, stored: int, path: str) -> None:
-        """Refuse a dataset that declares far more bytes than the file stores for it."""
+        """Refuse a dataset that declares far more bytes (`claimed`) than the file has for it
+        (`stored`).
+        """
         if claimed > self.limits.most_bytes(stored):
             message = f"the dataset declares {claimed:,} bytes, but the file stores {stored:,}"
             raise LimitError(message, place=self.place(path), hint=limit_hint("max_array"))
@@ -212,8 +220,8 @@ def numpy_type(dtype: str) -> np.dtype[Any]:
 
 
 def _stored(dataset: Any) -> int:
-    """Return how many bytes a file stores for a dataset.
+    """Return how many bytes the file says that it stores for a dataset.
 
-    A damaged or hostile file may claim more than its own size.
+    A damaged or hostile file may say more than its own size.
     """
     return min(int(dataset.get_storage_size()), int(h5i.get_file_id(dataset).get_filesize()))

@@ -27,7 +27,7 @@ _FEW: Final = 2
 
 
 def read(file: File, stored: dict[str, Any], claims: Claims, findings: Findings) -> Table:
-    """Return the table with a row for each group like the first one.
+    """Return the table of a file, with a row for each group that is like the first group.
 
     A field `images/view0` is the column `images.view0`; the path of the group is the column `id`.
     stored: the metadata in the file. Raises FormatError for fields that differ in type.
@@ -40,7 +40,7 @@ def read(file: File, stored: dict[str, Any], claims: Claims, findings: Findings)
 
 @dataclass(frozen=True)
 class Part:
-    """A table of some groups.
+    """A table of some of the groups of a file.
 
     has_id: whether the groups have a field `id`. is_unchanged: whether the columns have the types
     in the metadata, if there are any.
@@ -149,7 +149,10 @@ def guess_sample(file: File, *, loosely: bool = False) -> str:
 
 
 def _are_alike(fields: list[set[str]], loosely: bool) -> bool:
-    """Return whether groups have the same fields; loosely: whether they have a common field."""
+    """Return whether groups have the same fields, given the fields of each.
+
+    loosely: return whether they have at least one field in common.
+    """
     return bool(set.intersection(*fields)) if loosely else all(each == fields[0] for each in fields)
 
 

@@ -31,7 +31,10 @@ _Put: TypeAlias = Callable[[Any, bytes, int], None]
 
 @dataclass(frozen=True)
 class Rows:
-    """The paths of the groups of a table, and whether they are its column `id`."""
+    """The path of the group of each row of a table.
+
+    has_ids: whether these paths are the table's column `id`.
+    """
 
     paths: Sequence[str]
     has_ids: bool
@@ -56,7 +59,7 @@ def rows_of(table: Table) -> Rows:
 
 
 def _are_paths(paths: list[str]) -> bool:
-    """Return whether paths can be the paths of groups, in order.
+    """Return whether groups can have these paths, in this order.
 
     They must be unique and of one depth, without blanks, and rows with a common group must be
     adjacent.
@@ -80,7 +83,7 @@ def _are_paths(paths: list[str]) -> bool:
 
 
 def why_not(column: TableColumn) -> str:
-    """Return why a file with groups cannot hold a column; empty if it can."""
+    """Return why such a file cannot store a column; empty if it can."""
     if isinstance(column, Numbers | Strings):
         return ""
     if isinstance(column, Lists):
@@ -124,7 +127,7 @@ def write_groups(table: Table, rows: Rows) -> bytes:
 
 
 def _created(out: io.BytesIO) -> Any:
-    """Return a new file of HDF5 in `out`, whose root keeps the order of its groups."""
+    """Return a new HDF5 file that is written to `out`; its root keeps the order of its groups."""
     access = h5p.create(h5p.FILE_ACCESS)
     access.set_fileobj_driver(h5py.h5fd.fileobj_driver, out)
     return h5f.create(b"table", h5f.ACC_TRUNC, _ordered(h5p.FILE_CREATE), access)
@@ -139,7 +142,11 @@ def _ordered(kind: Any) -> Any:
 
 
 def _opened(groups: list[Any], above: list[bytes], parents: list[bytes], ordered: Any) -> list[Any]:
-    """Return the open groups from the root to the parent of a sample; create missing groups."""
+    """Return the open groups from the root to the group that contains a sample.
+
+    groups: those that are open for the sample before, and `above` their names; `parents`: the
+    names needed now. Missing groups are created with the properties `ordered`.
+    """
     shared = 0
     while shared < min(len(above), len(parents)) and above[shared] == parents[shared]:
         shared += 1
@@ -150,7 +157,11 @@ def _opened(groups: list[Any], above: list[bytes], parents: list[bytes], ordered
 
 
 def _below(sample: Any, outer: list[bytes], inside: dict[bytes, Any]) -> Any:
-    """Return the group of a field below a sample; create it for its first field."""
+    """Return the group, inside the group of a row, in which a field is stored.
+
+    outer: the names of the groups on the path. inside: the groups that exist already, by path; a
+    missing group is created.
+    """
     group, path = sample, b""
     for name in outer:
         path += b"/" + name
@@ -169,7 +180,7 @@ def _timeless(kind: Any) -> Any:
 
 
 def _put(column: TableColumn) -> _Put:
-    """Return the function that writes a row of a column."""
+    """Return a function that writes the value of a row of this column."""
     if isinstance(column, Numbers):
         return _put_numbers(column)
     if isinstance(column, Text) and column.data.all():
@@ -230,7 +241,7 @@ def _put_text(items: Text, offsets: Any = None) -> _Put:
 
 
 def _stored(column: Numbers) -> tuple[Any, Any]:
-    """Return the numbers as HDF5 stores them, and their type in HDF5."""
+    """Return the numbers of a column as HDF5 stores them, and their type in HDF5."""
     dtype = stored_dtype(column.values.dtype)
     values = column.values
     values = values.view(dtype) if values.dtype.kind in "mM" else values.astype(dtype, copy=False)

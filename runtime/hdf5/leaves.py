@@ -42,19 +42,18 @@ Forms: TypeAlias = dict[str, Form]
 
 @dataclass
 class _Leaf:
-    """The values of a field, and the row of each value."""
+    """The values of one field, and for each the row to which it belongs."""
 
     values: list[_Value] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
 
 
 class Leaves:
-    """The fields of the groups that have been read. `size`: roughly, the bytes of their values.
+    """Collects the fields of groups that are read one after another.
 
-    findings: gets a finding for each field that tables cannot hold. With None such a field is an
-    error, and so is any field other than numbers, bool and text. left_out: the fields that already
-    have a finding. forms: the forms of the fields of all groups, to which those of the groups read
-    here are added; by default there are no others.
+    `size`: roughly, how many bytes their values have. findings: gets a finding for each field that
+    tables cannot hold. With None such a field is an error, and so is any field other than numbers,
+    bool and text. left_out: the fields that already have a finding.
     """
 
     def __init__(
@@ -75,7 +74,9 @@ class Leaves:
         self._is_first = True
 
     def read(self, file: File, group: Any, path: str, row: int) -> None:
-        """Read all fields of a group as a row. Raises FormatError and LimitError."""
+        """Read all fields of a group as the values of row `row`. Raises FormatError and
+        LimitError.
+        """
         self._count = 0
         values = None if self._template is None else self._template.values(group)
         if values is not None:
@@ -148,11 +149,11 @@ class Leaves:
         self._leaves, self.size = {}, 0
 
     def columns(self, rows: int, first: int = 0) -> dict[str, TableColumn]:
-        """Return the columns for rows `first` to `first + rows - 1`.
+        """Return the fields as columns of `rows` rows; a row is absent where its group lacks
+        the field.
 
-        A row is absent where its group lacks the field. Arrays of several shapes become lists;
-        those with more than one dimension are flattened, and the column `NAME.shape` has their
-        shapes.
+        Arrays of several shapes become lists; those with more than one dimension are
+        flattened, and the column `NAME.shape` has their shapes.
         """
         columns: dict[str, TableColumn] = {}
         for name, form in sorted(self.forms.items(), key=lambda item: item[1].order):
@@ -213,7 +214,7 @@ def _strings(strings: Strings, form: Form) -> Strings:
 
 
 def _spread(lengths: list[int], present: Flags) -> Longs:
-    """Return the length of each row; an absent row has the length 0."""
+    """Return the length of each row: the next of `lengths` if the row is present, else 0."""
     spread = np.zeros(present.size, np.int64)
     spread[present] = lengths
     return spread

@@ -59,12 +59,14 @@ def read_metadata(file: File) -> dict[str, Any]:
 
 
 def _name(number: int) -> str:
-    """Return the name of the attribute that stores a part of the metadata."""
+    """Return the name of the attribute that stores part `number` of the metadata."""
     return KEY if not number else f"{KEY}_{number}"
 
 
 def _finite(text: str) -> float:
-    """Return a number of JSON. Raises ValueError for NaN and infinity, which JSON lacks."""
+    """Convert the text of a number in JSON. Raises ValueError for NaN and infinity, which JSON
+    lacks.
+    """
     number = float(text)
     if not math.isfinite(number):
         raise ValueError

@@ -30,7 +30,9 @@ def name_of(path: str) -> str:
 def with_column(
     name: str, column: TableColumn, columns: dict[str, TableColumn]
 ) -> dict[str, TableColumn]:
-    """Return the columns after a new first column, named `sample.NAME` if NAME is in use."""
+    """Return the columns after putting a new one before them: `name`, or `sample.NAME` if in
+    use.
+    """
     while name in columns:
         name = f"sample.{name}"
     return {name: column, **columns}

@@ -49,7 +49,7 @@ class _Padded(RawIOBase):
         return len(into)
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
-        """Go to a place in the file, and return it; for a place after the end, go to the end."""
+        """Go to a place in the file; if this is after the end, go to the end. Return the place."""
         return self._file.seek(min(offset, self._size), whence)
 
 
@@ -74,7 +74,9 @@ class Objects:
         limits: Limits = DEFAULT,
         content: bytes | BinaryIO | None = None,
     ) -> None:
-        """Open a file. content: its bytes, or the open file itself; then no link is followed."""
+        """Open the file at `path`. content: its bytes, or the open file; then no link is
+        followed.
+        """
         self.path = path
         self.access = access if content is None else replace(access, links=False)
         self.limits = limits
@@ -149,7 +151,7 @@ class Objects:
             return bool(group.get_create_plist().get_link_creation_order() & 1)
 
     def has(self, group: Any, name: str, path: str) -> bool:
-        """Return whether a group has a member with a name; links are refused as in `find`."""
+        """Return whether a group has a member called `name`; links are refused as in `find`."""
         raw = name.encode("utf-8", "surrogateescape")
         with self.guarded(path):
             if b"\0" in raw or not group.links.exists(raw):
@@ -192,9 +194,10 @@ class Objects:
             stack += reversed(below)
 
     def _walk(self, start: Any, steps: Sequence[str], path: str, hops: list[int]) -> Any:
-        """Return the object to which the steps of a path lead from `start`, or None.
+        """Return the object at the end of a path, which begins at `start`; None if there is none.
 
-        hops: the number of links that may still be followed; a list, as nested walks share it.
+        steps: the names in the path. path: the path for messages. hops: how many links may still
+        be followed, in a list, because nested walks share this number.
         """
         here = start
         for step in steps:
@@ -220,7 +223,10 @@ class Objects:
         return here
 
     def _followed(self, group: Any, name: bytes, kind: int, path: str, hops: list[int]) -> Any:
-        """Return the target of a link of a group, or None; refuse links that are not allowed."""
+        """Return the object to which a link in a group leads, or None; refuse a link not allowed.
+
+        name, kind: the name and the type of the link. hops: as in `_walk`.
+        """
         if kind not in (h5l.TYPE_SOFT, h5l.TYPE_EXTERNAL):
             self.refuse(path, "user-defined links are not supported", "hdf5-link")
         word = "a soft link" if kind == h5l.TYPE_SOFT else "an external link"
@@ -242,18 +248,24 @@ class Objects:
         return self._walk(root, target.split("/"), path, hops)
 
     def beside(self, found: Any, name: str) -> str:
-        """Return a path for `name`, which is relative to the folder of an object's file."""
+        """Return the path of a file called `name` in the folder of the file that contains
+        `found`.
+        """
         return os.path.join(os.path.dirname(os.path.abspath(self._file_of(found).path)), name)
 
     def open_beside(self, found: Any, name: str, path: str) -> BinaryIO:
-        """Open a file that is named in an object's file, inside the roots of links.
+        """Open a file called `name` in the folder of the file that contains `found`.
 
-        path: the object in messages. Raises FormatError for a file outside the roots, and OSError.
+        path: the object in messages. Raises FormatError for a file outside the roots of links, and
+        OSError.
         """
         return self._inside(self.beside(found, name), self._roots_of_links, path)
 
     def file_beside(self, found: Any, name: str, path: str) -> Any:
-        """Return the root group of an HDF5 file that is named in the file of an object."""
+        """Return the root group of an HDF5 file in the folder of the file that contains `found`.
+
+        name: the name of the file. path: the object in messages.
+        """
         return self._open(self.beside(found, name), self._roots_of_links, path)
 
     @property
@@ -261,7 +273,10 @@ class Objects:
         return self.access.roots or (os.path.dirname(os.path.abspath(self.path)),)
 
     def _inside(self, path: str, roots: tuple[str, ...], link: str | None) -> BinaryIO:
-        """Open a file; refuse one outside of the roots. link: the path of the link to the file."""
+        """Open a file if it is inside one of the roots; otherwise refuse it.
+
+        link: the path of the link that names the file, or None.
+        """
         try:
             name = os.fsencode(path)
         except UnicodeEncodeError:
@@ -275,7 +290,10 @@ class Objects:
             self.refuse(link, f"{path} is outside the allowed folders", "hdf5-roots", hint)
 
     def _open(self, path: str, roots: tuple[str, ...], link: str | None) -> Any:
-        """Return the root group of a file, opened once. link: the path of the link to the file."""
+        """Return the root group of a file, which is opened only once.
+
+        link: the path of the link that names the file, or None.
+        """
         with ExitStack() as stack:
             file = stack.enter_context(self._inside(path, roots, link))
             with with_file_name(path):
@@ -294,9 +312,10 @@ class Objects:
         stack: ExitStack,
         link: str | None,
     ) -> Any:
-        """Return the root group of a file that is open. target: as h5py opens it.
+        """Return the root group of a file that is already open.
 
-        stack: closes the file.
+        target: the argument with which h5py opens it. stack: what closes it. link: the path of the
+        link that names the file, or None.
         """
         locking = self.access.locking if isinstance(target, str) else None
         with self.guarded(link):
@@ -327,7 +346,11 @@ class Objects:
 
     @contextmanager
     def guarded(self, path: str | None) -> Iterator[None]:
-        """Raise errors of the library as FormatError; system errors stay OSError."""
+        """Raise an error of the HDF5 library in this context as FormatError about the object
+        `path`.
+
+        Errors of the system stay OSError.
+        """
         try:
             yield
         except (FormatError, MemoryError):
@@ -345,7 +368,10 @@ class Objects:
         hint: str | None = None,
         cause: Exception | None = None,
     ) -> NoReturn:
-        """Raise FormatError about the object at a path, or the file. cause: the error of HDF5."""
+        """Raise FormatError about the object at `path`, or about the file if it is None.
+
+        cause: the error of HDF5.
+        """
         why = "" if cause is None else f": {' '.join(str(cause).split())[:200]}"
         raise FormatError(message + why, place=self.place(path), hint=hint, code=code) from cause
 
@@ -354,7 +380,7 @@ class Objects:
         raise LimitError(message, place=self.place(path), hint=limit_hint("max_objects"))
 
     def place(self, path: str | None) -> Place:
-        """Return the place of the object at a path, or of the file."""
+        """Return the place of the object at `path`, or of the file if it is None."""
         return Place(self.path, field=path or None)
 
 

@@ -13,18 +13,18 @@ class Sink(RawIOBase):
     """
 
     def __init__(self, file: BinaryIO) -> None:
-        """Take an empty file that can be sought in and read."""
+        """Write to `file`, which must be empty and allow seeking and reading."""
         self._file = file
         self._error: Exception | None = None
         self._at = self._size = 0
 
     def check(self) -> None:
-        """Raise the first error, if any."""
+        """Raise the first error that was hidden, if any."""
         if self._error is not None:
             raise self._error
 
     def write(self, data: Any, /) -> int:
-        """Write bytes, and return their number."""
+        """Write bytes, unless there was an error; return how many bytes `data` has."""
         view = memoryview(data)
         self._try(lambda: self._file.write(view))
         self._at += view.nbytes
@@ -52,7 +52,7 @@ class Sink(RawIOBase):
         return self._at
 
     def truncate(self, size: int | None = None, /) -> int:
-        """Set the size, by default to the position, and return it."""
+        """Set the size of the file, by default to the position; return the size."""
         self._size = self._at if size is None else size
         self._try(lambda: self._file.truncate(self._size))
         return self._size

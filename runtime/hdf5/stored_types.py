@@ -18,7 +18,7 @@ from exset.runtime.hdf5.metadata import NAMES
 
 
 def stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype that HDF5 has for a dtype of a table."""
+    """Return the dtype with which HDF5 stores a table's numbers of this dtype."""
     if dtype.kind in "mM":
         return np.dtype(np.int64)
     return np.dtype({"bool": "uint8", "float16": "float32"}.get(dtype.name, dtype.name))
@@ -27,10 +27,10 @@ def stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def restored(
     columns: dict[str, TableColumn], types: object, own: Mapping[str, Any], rows: int
 ) -> dict[str, TableColumn] | None:
-    """Return the columns with the types that exset wrote, or None if the fields were changed.
+    """Return the columns with the types that they had before exset wrote them.
 
     types: {column name: type}, from the metadata. own: the part of the metadata with the names
-    that HDF5 does not allow.
+    that HDF5 does not allow. Returns None if another program has changed the fields since.
     """
     names = own.get(NAMES)
     names = names if isinstance(names, dict) else {}
@@ -47,7 +47,10 @@ def restored(
 
 
 def _typed(column: TableColumn, wanted: TableColumn) -> TableColumn:
-    """Return a column with the type of `wanted`. Raises ValueError if it is stored otherwise."""
+    """Return a column with the type of the column `wanted`.
+
+    Raises ValueError if exset would have stored that type otherwise.
+    """
     if isinstance(wanted, Numbers):
         if not isinstance(column, Numbers) or column.shape != wanted.shape:
             raise ValueError

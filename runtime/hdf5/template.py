@@ -12,7 +12,11 @@ _WHOLE = (h5d.COMPACT, h5d.CONTIGUOUS)
 
 @dataclass(frozen=True)
 class _Field:
-    """A field: the index of its group, its name there, and the type and shape of its numbers."""
+    """A field of numbers or text of a sample.
+
+    group: the index of the group that contains it. raw: its name there. name: its name in the
+    table.
+    """
 
     group: int
     raw: bytes
@@ -72,9 +76,10 @@ class Template:
         return cls(tuple(groups), counts, tuple(fields))
 
     def values(self, group: Any) -> dict[str, Any] | None:
-        """Return the array of each field, or the dataset of text; None if the group differs.
+        """Return the arrays of the fields of a group, in order; None if its structure differs.
 
-        Only hard links are followed, and only datasets with all data in the file are read.
+        For a field of text, return its dataset. Only hard links are followed, and only datasets
+        with all data in the file are read.
         """
         try:
             return self._values(group)

@@ -41,7 +41,10 @@ def sample_lists(one: SampleList, other: SampleList, tolerance: float, keep: int
 
 
 def _ids(diff: ColumnDiff, files: Pairs, one: SampleList, other: SampleList) -> None:
-    """Compare the ids of files; if the numbers of ids differ, compare only these numbers."""
+    """Compare the ids of files; if a file has different numbers of ids, compare only the numbers.
+
+    files: the pairs of files to compare.
+    """
     if isinstance(one.ids, Spans) != isinstance(other.ids, Spans):
         # Compare ids as text; this takes not more memory than the list with text ids.
         one = one.select_files(files.one).with_text_ids()
@@ -58,7 +61,7 @@ def _ids(diff: ColumnDiff, files: Pairs, one: SampleList, other: SampleList) -> 
 
 
 def _paths(one: SampleList, other: SampleList) -> tuple[Strings, Strings]:
-    """Return the names of the files, with their directories if these differ."""
+    """Return the names of the files of each list, with the base directories if these differ."""
     if one.directory.rstrip(b"/") == other.directory.rstrip(b"/"):
         return one.name, other.name
     first, second = (Strings.of(file.path for file in each.files) for each in (one, other))
@@ -66,7 +69,7 @@ def _paths(one: SampleList, other: SampleList) -> tuple[Strings, Strings]:
 
 
 def _with_ids(samples: SampleList) -> SampleList:
-    """Return a SINGLE-SAMPLE list with file names as ids; return any other list unchanged."""
+    """Return a SINGLE-SAMPLE list as one whose ids are the file names; other lists unchanged."""
     if not samples.kind.is_single:
         return samples
     offsets, kind = np.arange(len(samples.name) + 1), Kind.MULTI_SAMPLE_INCLUSION_V2

@@ -39,7 +39,10 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 def add_refusal(
     what: str, hint: str, field: str, place: Place | None, compat: Compat, findings: Findings
 ) -> None:
-    """Add a finding for a problem that LBANN rejects; with `compat`, raise it as FormatError."""
+    """Add a finding for a problem that LBANN rejects; with `compat`, raise it as FormatError.
+
+    what: the problem. hint: what to do. field: the field that has the problem.
+    """
     finding = finding_at("lbann-refuses", place, what=what, hint=hint)
     finding = replace(finding, message=f"{field}: {finding.message}")
     if compat is not None:
@@ -48,12 +51,12 @@ def add_refusal(
 
 
 def error_of(finding: Finding) -> FormatError:
-    """Return a finding as an error."""
+    """Return the FormatError for a finding."""
     return FormatError.of(replace(finding, severity=Severity.ERROR))
 
 
 class Directives:
-    """The directives of a field or a group, both its own and the inherited ones.
+    """The directives that apply to a field or a group: its own, and those of its parents.
 
     Each method raises FormatError for a value that cannot work; other problems become findings.
     """
@@ -72,7 +75,9 @@ class Directives:
         self._findings = findings
 
     def check(self, name: str) -> None:
-        """Check a directive, as far as possible without the directives of another schema."""
+        """Check the directive `name`, as far as possible without the directives of another
+        schema.
+        """
         match name:
             case "channels":
                 self.channels()
@@ -134,9 +139,9 @@ class Directives:
         self.fail(directive, what, hint)
 
     def factors(self, name: str, channels: int | None) -> tuple[float, ...] | None:
-        """Return the values of scale or bias, one for each channel; None without the directive.
+        """Return the values of the directive `name`, scale or bias: one for each channel.
 
-        Without channels, return all values.
+        Without channels, return all values. Return None without the directive.
         """
         directive = self.metadata.get(name)
         if directive is None:
@@ -156,14 +161,18 @@ class Directives:
         return values[:channels]
 
     def check_word(self, name: str) -> None:
-        """Check the word of `layout` or `transpose`; LBANN ignores an unknown one."""
+        """Check the word that is the value of `layout` or `transpose`; LBANN ignores an
+        unknown word.
+        """
         directive, words = self.metadata.get(name), _WORDS[name]
         if directive is not None and directive.value not in words:
             reason = f"{directive.value!r} is not one of {', '.join(words)}"
             self.unused(directive, reason, "correct the word; use lower case")
 
     def pack(self) -> str | None:
-        """Return the name of the packed group, None without the directive."""
+        """Return the name of the packed group to which the field belongs; None without the
+        directive.
+        """
         directive = self.metadata.get("pack")
         if directive is None:
             return None
@@ -173,7 +182,7 @@ class Directives:
         return directive.value
 
     def ordering(self) -> int | None:
-        """Return the ordering, None without the directive."""
+        """Return the position of the field in its packed group; None without the directive."""
         directive = self.metadata.get("ordering")
         return None if directive is None else self._integer(directive)
 
@@ -220,9 +229,9 @@ class Directives:
 
 
 class DirectiveCheck:
-    """Checks the directives of a schema.
+    """Checks the values of all directives in a schema.
 
-    LBANN finds such a value only when it reads a sample.
+    LBANN finds a wrong value only when it reads a sample.
     """
 
     common: Final = ()
@@ -244,7 +253,10 @@ class DirectiveCheck:
 def _described(
     schema: Schema, path: Path, node: Node, inherited: Mapping[str, MergedDirective]
 ) -> Iterator[tuple[Path, Node, Mapping[str, MergedDirective]]]:
-    """Yield a node and all nodes below it, with their known directives, also inherited ones."""
+    """Yield a node of a schema and all nodes below it, with the directives that apply to each.
+
+    inherited: the directives of the nodes above.
+    """
     own = {
         name: MergedDirective(name, each.value, "data", path, schema, each.span)
         for name, each in node.metadata.items()

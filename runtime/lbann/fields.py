@@ -48,7 +48,7 @@ def coerce(values: Values, dtype: DTypeLike) -> Values:
 
 
 def wraps_around(values: Values, dtype: DTypeLike) -> bool:
-    """Return whether some integers wrap around in another integer type."""
+    """Return whether some integers are out of range of another integer type, and so wrap around."""
     target = np.dtype(dtype)
     if target.kind != "i" or values.dtype.kind not in "iu" or not values.size:
         return False
@@ -57,11 +57,10 @@ def wraps_around(values: Values, dtype: DTypeLike) -> bool:
 
 
 def normalise(values: Values, scale: tuple[float, ...], bias: tuple[float, ...]) -> Values:
-    """Return x * scale + bias, computed in double.
+    """Return x * scale + bias for all values x, computed in double.
 
-    Several scales: one for each channel, and channels are the last axis.
-
-    If the number of values is not a multiple of the channels, the remaining values are unchanged.
+    scale, bias: one number, or one for each channel; channels are the last axis. If the number of
+    values is not a multiple of the channels, the remaining values are unchanged.
     """
     size = len(scale)
     even = values.shape[1] // size * size

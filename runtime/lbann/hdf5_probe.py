@@ -27,9 +27,10 @@ _PART = 4096
 
 @dataclass(frozen=True)
 class ListedFile:
-    """A file of a list: its ids in the list, and its numbers of included and excluded samples.
+    """A file that a list names: its ids in the list, and its numbers of samples.
 
-    part: which part of the ids this object has, such as `2/8`; None if it has all ids.
+    included, excluded: the numbers of included and of excluded samples. part: which part of the
+    ids this object has, such as `2/8`; None if it has all ids.
     """
 
     path: str
@@ -43,7 +44,9 @@ class ListedFile:
         return self.path
 
     def part_of(self, rank: int, count: int) -> "ListedFile":
-        """Return the file with part `rank` of the ids, which are divided into `count` parts."""
+        """Return this file with only part `rank` of its ids, which are divided into `count`
+        parts.
+        """
         part = FilePart(self.path, rank, count)
         ids = self.ids.take(np.arange(len(self.ids))[part.of(len(self.ids))])
         return replace(self, ids=ids, part=part.part)
@@ -81,10 +84,10 @@ class _ListedFiles(Sequence[ListedFile]):
 
 @dataclass(frozen=True)
 class Probe:
-    """Options to find and read the files of lists. Methods for a file raise the errors of `File`.
+    """How to find and read the files of lists; each method examines one file.
 
     base: the folder in which relative base directories start, by default the current folder, as in
-    LBANN. jobs: the number of processes that read files.
+    LBANN. jobs: the number of processes that read files. The methods raise the errors of `File`.
     """
 
     base: str = ""
@@ -93,7 +96,7 @@ class Probe:
     limits: Limits = DEFAULT
 
     def path(self, path: str) -> str:
-        """Return the path of a file that a list names."""
+        """Return the path of the file that a list calls `path`, relative to the folder `base`."""
         return os.path.join(self.base, path)
 
     def run(
@@ -118,13 +121,18 @@ class Probe:
         yield from whole(outcomes, listed, units, join)
 
     def top_level(self, listed: ListedFile) -> list[str] | None:
-        """Return the top-level names in creation order; None if the file does not store it."""
+        """Return the names at the top level of a file, in creation order; None if it has no
+        order.
+        """
         with File(listed.path, self.access, self.limits) as file:
             root = file.find("")
             return file.names(root, "") if file.is_ordered(root, "") else None
 
     def paths_at(self, listed: ListedFile, depth: int) -> list[str] | None:
-        """Return the paths of all objects inside `depth` nested groups; for 0, `top_level`."""
+        """Return the paths of all objects inside `depth` nested groups of a file.
+
+        For 0, return the result of `top_level`.
+        """
         if depth == 0:
             return self.top_level(listed)
         with File(listed.path, self.access, self.limits) as file:
@@ -197,10 +205,10 @@ def outside_roots(path: str) -> Finding:
 def exclusion_problems(
     listed: ListedFile, names: list[str] | None, depth: int = 0
 ) -> Iterator[Finding]:
-    """Yield the reasons why a file does not fit its line in an exclusion list.
+    """Yield the reasons why LBANN rejects a file that is named in an exclusion list.
 
-    names: the paths of all objects inside `depth` nested groups. LBANN itself uses the top level,
-    depth 0.
+    names: the paths of all objects inside `depth` nested groups; None if the file keeps no order.
+    LBANN itself uses the top level, depth 0.
     """
     path, included, excluded = listed.path, listed.included, listed.excluded
     if names is None:
@@ -233,7 +241,10 @@ def no_creation_order(path: str) -> Finding:
 
 
 def why_no_exclusion(path: str, names: list[str], ids: list[str]) -> Finding:
-    """Return why no exclusion list can select exactly these samples of a file, in this order."""
+    """Return the finding for samples of a file that no exclusion list can select; it says why.
+
+    names: the objects in the file. ids: the samples to select, in this order.
+    """
     present = set(names)
     missing = [each for each in ids if each not in present]
     if len(set(ids)) < len(ids):
@@ -251,5 +262,5 @@ def why_no_exclusion(path: str, names: list[str], ids: list[str]) -> Finding:
 def file_finding(
     code: str, message: str, path: str, field: str | None = None, hint: str | None = None
 ) -> Finding:
-    """Return an error about a file, or about the object at path `field` in it."""
+    """Return an error about a file or, with `field`, about the object at this path in it."""
     return Finding(code, Severity.ERROR, message, Place(path, field=field), hint)

@@ -25,7 +25,11 @@ _SAMPLES_COMPARED = 8
 
 @dataclass(frozen=True)
 class Prototype:
-    """The structure of a sample: the fields in file order, and the names directly below it."""
+    """The structure of a sample, with which other samples are compared.
+
+    sample: the path of the sample. fields: the type of each field, in file order. names: the names
+    directly below the sample.
+    """
 
     sample: str
     fields: Mapping[str, DataType]
@@ -112,7 +116,10 @@ def path_hint(file: File, path: str, advice: str) -> str:
 def _candidates(
     path: str, sample: str | None, access: Access, limits: Limits
 ) -> list[tuple[Prototype, list[Finding]]]:
-    """Return the structures of some samples of a file, with the findings of each."""
+    """Return the structures of some samples of a file, each with its findings.
+
+    sample: the path of the only sample to examine, or None.
+    """
     with File(path, access, limits) as file:
         if sample is not None:
             return [_prototype(file, sample)]

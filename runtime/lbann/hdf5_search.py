@@ -32,7 +32,11 @@ _MOST_REASONS = 4
 
 @dataclass
 class SearchResult:
-    """The samples of one file, the groups that are nearly samples, and statistics of fields."""
+    """What the search found in one file.
+
+    samples: the paths of the samples. rejected: the groups that are nearly samples, and why they
+    are not. spreads: statistics of each field. groups: how many groups the file has.
+    """
 
     samples: list[str] = field(default_factory=list)
     rejected: list[tuple[str, str]] = field(default_factory=list)
@@ -110,7 +114,10 @@ class Search:
         return not self.prototype.names.isdisjoint(names)
 
     def _fields(self, file: File, where: str, group: Any) -> dict[str, DataType]:
-        """Return the types of those fields of a group on which the search depends."""
+        """Return the types of the fields of a group, as far as the search depends on them.
+
+        where: the path of the group.
+        """
         if self.prototype is not None:
             return fields_of(file, group, where)
         found = [(name, file.find(name, group, where)) for name in self.finite]
@@ -133,7 +140,9 @@ class Search:
         return "; ".join(reasons[:_MOST_REASONS]) + more
 
     def _nan(self, file: File, where: str, group: Any, fields: dict[str, DataType]) -> str:
-        """Return a text that names a field of `finite` with NaN; empty if there is none."""
+        """Return the name of a field of `finite` that has a NaN in this group, as text; "" if
+        none has.
+        """
         for name in self.finite:
             if np.isnan(_numbers(file, where, group, name, fields)).any():
                 return f"{name} contains NaN"
@@ -143,7 +152,10 @@ class Search:
 def _numbers(
     file: File, where: str, group: Any, name: str, fields: dict[str, DataType]
 ) -> NDArray[Any]:
-    """Return the numbers of a field of a group; an empty array for text."""
+    """Return the numbers of a field of a group; no numbers if it is text.
+
+    fields: the type of each field.
+    """
     stored = fields[name]
     if stored.kind == "text":
         return np.empty(0)
@@ -184,7 +196,7 @@ def _size(path: str) -> int:
 def results_of(
     outcomes: Iterable[Outcome[str, SearchResult]], code: str, findings: Findings
 ) -> Iterator[tuple[str, SearchResult]]:
-    """Yield the paths and results of the files that could be read.
+    """Yield the path and the result of each file that could be read.
 
     Adds a finding for each file that could not be read, and a finding with the given code for each
     rejected group.

@@ -24,7 +24,10 @@ Matches: TypeAlias = Callable[[str, Sequence[str]], bool]
 
 
 class _Object(NamedTuple):
-    """An object that is not yet open: its path, its name, and the open group that contains it."""
+    """An object in a file that is not open yet.
+
+    path: its path. name: its name in `group`, the open group that contains it.
+    """
 
     path: str
     name: str
@@ -40,11 +43,12 @@ class Walk:
     groups: int = 0
 
     def found(self, part: FilePart | None = None) -> Iterator[tuple[str, Any]]:
-        """Yield matching groups in order, with their paths; skip groups inside a matching group.
+        """Yield the groups that match, in order, with their paths; skip groups inside a
+        matching one.
 
-        part: the part of the file, by default all of it. Raises FormatError for groups that are
-        nested too deep, as in a cycle of hard links, and for a file that is not the one that was
-        divided; LimitError for too many groups.
+        part: the part of the file, by default all of it. Raises FormatError for groups that
+        are nested too deep, as in a cycle of hard links, and for a file that is not the one
+        that was divided; LimitError for too many groups.
         """
         objects = [_Object("", "", None)]
         if part is not None:
@@ -70,9 +74,10 @@ class Walk:
         return parts_of(len(self._tops()), PART)
 
     def _tops(self) -> list[_Object]:
-        """Return objects, in order, such that each matching group is one of them or inside one.
+        """Return objects of the file, in order, so that it can be divided between them.
 
-        There are more than `PART` objects if the file has so many outside of matching groups.
+        Each matching group is one of them or inside one. There are more than `PART` objects if the
+        file has so many outside of matching groups.
         """
         tops, is_open = [_Object("", "", None)], True
         while is_open and len(tops) <= PART:
@@ -109,7 +114,7 @@ class Walk:
 
 
 def check_count(groups: int, path: str, most: int) -> None:
-    """Raise LimitError for a file with more groups than allowed."""
+    """Raise LimitError for a file with more groups than `most`."""
     if groups > most:
         message = f"the file has more than {most:,} groups"
         raise LimitError(message, place=Place(path), hint=limit_hint("max_objects"))

@@ -58,11 +58,11 @@ def built(
     *,
     directory: str | None = None,
 ) -> SampleList:
-    """Return the CONDUIT_HDF5_INCLUSION list of the samples; rejected groups become findings.
+    """Return the list of the samples that searches found; its kind is CONDUIT_HDF5_INCLUSION.
 
-    outcomes: the results of all `paths`; each is freed once it is in the list. directory: the base
-    directory, by default the longest that all files share. Raises FormatError if there are no
-    samples.
+    outcomes: the results of the files `paths`; each is freed once it is in the list. Rejected
+    groups become findings. directory: the base directory, by default the longest that all files
+    share. Raises FormatError if there are no samples.
     """
     if directory is None:
         folders = {os.path.dirname(path) or "." for path in paths}
@@ -80,7 +80,10 @@ def built(
 def _chunks(
     outcomes: Iterable[Outcome[str, SearchResult]], findings: Findings, directory: str
 ) -> Iterator[SampleList]:
-    """Yield lists of some files each, as a list takes much less memory than its rows."""
+    """Yield the list in chunks of some files each.
+
+    This needs less memory, because a list takes much less than the rows of the results.
+    """
     rows = _rows(outcomes, findings, directory)
     while some := [*islice(rows, _ROWS)]:
         yield SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, directory or ".", some)
@@ -103,7 +106,10 @@ def _rows(
 
 
 def is_skipped(what: str, name: str, place: Place, findings: Findings) -> bool:
-    """Return whether a name contains white space; if it does, add a finding."""
+    """Return whether to leave out a file or sample because its name contains white space.
+
+    If so, add a finding. what: the word for the named thing.
+    """
     if BLANKS.isdisjoint(name):
         return False
     message = f"a list cannot name this {what}, because its path contains a space: exset skips it"

@@ -138,9 +138,9 @@ def _single(samples: SampleList, add_loss: Callable[[str], None]) -> SampleList:
 
 
 def _add_loss(what: str, findings: Findings, lossy: bool) -> None:
-    """Add a finding for information that the other kind cannot store.
+    """Add a finding for information that the other kind of list cannot store.
 
-    Raises FormatError unless `lossy`.
+    what: this information. Raises FormatError unless `lossy`.
     """
     message, place = f"a list of this type cannot store {what}", Place("sample list")
     if not lossy:

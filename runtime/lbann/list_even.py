@@ -20,7 +20,7 @@ from exset.runtime.lbann.hdf5_files import run_on_files
 
 
 def even_cuts(weights: Longs, files: int) -> list[int]:
-    """Return where each file begins and the last one ends, for samples in order: files + 1 numbers.
+    """Return where each new file begins among the samples, and the end: files + 1 numbers.
 
     weights: int64 [samples], the size of each sample. Each cut is as near as possible to the place
     that gives all files the same size, so that a file differs from the mean by the size of one
@@ -38,13 +38,16 @@ def even_cuts(weights: Longs, files: int) -> list[int]:
 
 
 def loads_of(weights: Longs, cuts: Sequence[int]) -> Longs:
-    """Return the size of each file: int64 [files]. cuts: the result of `even_cuts`."""
+    """Return the size of each new file: int64 [files].
+
+    weights: the size of each sample. cuts: the result of `even_cuts`.
+    """
     return np.add.reduceat(weights, cuts[:-1])
 
 
 @dataclass(frozen=True)
 class _Some(os.PathLike[str]):
-    """Samples of one file that follow each other in a list."""
+    """Some samples of one file, which are adjacent in a list."""
 
     path: str
     samples: tuple[str, ...]

@@ -48,9 +48,9 @@ def to_inclusion(samples: SampleList, probe: Probe, findings: Findings) -> Sampl
 
 
 def _depth(samples: SampleList) -> int:
-    """Return how many groups are around each sample: the number of slashes in the ids.
+    """Return how many groups contain each sample: the number of slashes in its id.
 
-    Raises FormatError if they differ.
+    Raises FormatError if ids differ in this number.
     """
     assert isinstance(samples.ids, Strings)
     depths = {(each or b"").count(b"/"): each or b"" for each in samples.ids}
@@ -90,7 +90,10 @@ def _storable(path: str, ids: list[str]) -> list[str]:
 
 
 def _with_ids(samples: SampleList, kind: Kind, rows: list[list[str]], others: object) -> SampleList:
-    """Return a list of another kind, with ids for each file."""
+    """Return a list with the same files as another kind of list.
+
+    rows: the ids of each file. others: the other numbers of samples of each file.
+    """
     ids = Strings.of(each for row in rows for each in row)
     offsets = np.cumsum([0, *map(len, rows)])
     return samples.with_unchecked(

@@ -13,7 +13,7 @@ def files(samples: SampleList) -> Iterator[bytes]:
 
 
 def ids(samples: SampleList) -> Iterator[bytes]:
-    """Yield the id of each sample, an integer in decimal.
+    """Yield the id of each sample as text.
 
     Raises the FormatError of `pairs` for an exclusion list.
     """
@@ -21,7 +21,7 @@ def ids(samples: SampleList) -> Iterator[bytes]:
 
 
 def with_files(samples: SampleList, change: Callable[[str], str]) -> SampleList:
-    """Return a list in which `change` has replaced the name of each file.
+    """Return a list with the name of each file replaced by what `change` returns.
 
     Raises ValueError if two different files get one name, and for an invalid name.
     """

@@ -59,7 +59,7 @@ def check_names(samples: SampleList, probe: Probe, findings: Findings) -> None:
 
 
 def _check_labels(samples: SampleList, path: str, probe: Probe, findings: Findings) -> None:
-    """Check the label file, which has a label for each file name.
+    """Check the label file at `path`, which must have a label for the name of each file.
 
     LBANN's image readers read the label file, and its HDF5 readers do not. So for a list with ids,
     a missing label file is only a warning.

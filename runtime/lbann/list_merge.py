@@ -56,7 +56,7 @@ def merged(
 
 
 def _both(one: File, two: File, is_exclusion: bool) -> File:
-    """Return a record with the samples of both records of a file."""
+    """Return one record for a file, with the samples of two records of this file."""
     mine, theirs = list[Any](one.ids), list[Any](two.ids)
     whole = max(len(mine) + one.others, len(theirs) + two.others)
     if is_exclusion:

@@ -9,7 +9,7 @@ from exset.grammars.lbann.sample_list import SampleList, duplicate_files, file_o
 
 
 def rank_order(samples: SampleList, ranks: int, keep_order: bool = False) -> Longs:
-    """Return the order in which LBANN loads files with a number of ranks: int64 [files].
+    """Return the order in which LBANN loads the files of a list on `ranks` ranks: int64 [files].
 
     Rank r reads the files r, r + ranks, ...; then LBANN concatenates the files of rank 0, of rank
     1, and so on. keep_order: LBANN's --keep_sample_order, which restores the order of a

@@ -106,7 +106,11 @@ def repacked(
 
 
 def _named(pairs: Sequence[tuple[str, str]]) -> Iterator[Copied]:
-    """Yield the samples of a new file, with paths that differ, and none inside another sample."""
+    """Yield the samples of a new file, each with a path there.
+
+    The paths are unique, and no sample is inside another one. pairs: the file and the path of each
+    sample.
+    """
     taken: set[str] = set()
     around: set[str] = set()
     numbers: dict[str, int] = {}
@@ -143,7 +147,7 @@ def write(item: NewFile, access: Access, limits: Limits) -> None:
 
 
 def _copy(file: File, each: Copied, groups: dict[str, Any]) -> None:
-    """Copy the group of a sample. `groups`: the groups of the new file by path; it may grow."""
+    """Copy the group of a sample into the new file; `groups`: its groups by path, to extend."""
     group = group_of(file, each.sample)
     fields_of(file, group, each.sample)  # raises FormatError for links
     above, _, name = each.name.rpartition("/")
@@ -156,7 +160,10 @@ def _copy(file: File, each: Copied, groups: dict[str, Any]) -> None:
 
 
 def _created(sink: Sink) -> Any:
-    """Return a new file of HDF5, whose root keeps the order of its groups, as LBANN needs it."""
+    """Return a new HDF5 file that is written to `sink`.
+
+    Its root keeps the order of its groups, as LBANN needs it.
+    """
     access = h5p.create(h5p.FILE_ACCESS)
     access.set_fileobj_driver(h5py.h5fd.fileobj_driver, sink)
     return h5f.create(b"samples", h5f.ACC_TRUNC, _ordered(h5p.FILE_CREATE), access)

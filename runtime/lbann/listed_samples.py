@@ -18,7 +18,7 @@ from exset.runtime.lbann.sample_reader import Pair, joined
 
 @dataclass(frozen=True)
 class FileSamples(os.PathLike[str]):
-    """The samples of one file, or a part of these samples.
+    """The samples of one file that lists name, or a part of these samples.
 
     first: the id of the first sample of the file. part: which part it is, such as `2/8`, or None.
     """
@@ -29,7 +29,7 @@ class FileSamples(os.PathLike[str]):
     part: str | None = None
 
     def part_of(self, rank: int, count: int) -> "FileSamples":
-        """Return a part of the samples."""
+        """Return part `rank` of these samples, which are divided into `count` parts."""
         part = FilePart(self.path, rank, count)
         return replace(self, ids=self.ids[part.of(len(self.ids))], part=part.part)
 
@@ -38,10 +38,10 @@ class FileSamples(os.PathLike[str]):
 
 
 class ListedSamples:
-    """All samples that lists name; the length is their number, with repetitions."""
+    """All samples that lists name; `len` is their number, with repetitions."""
 
     def __init__(self, pairs: Iterable[Pair]) -> None:
-        """Take the samples, each a pair of a file and an id; each pair may be freed at once."""
+        """Collect the samples from pairs of a file and an id; pairs are not kept."""
         # A run is a sequence of pairs with one file; usually a file has one run.
         names, self._ids, self._ends = Paths(), Paths(), array("q", [0])
         for name, run in groupby(pairs, itemgetter(0)):

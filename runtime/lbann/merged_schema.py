@@ -20,10 +20,10 @@ Role: TypeAlias = Literal["data", "experiment"]
 
 @dataclass(frozen=True)
 class MergedDirective:
-    """A directive of a field, and where it comes from.
+    """A directive that applies to a field, and where it comes from.
 
-    role: the schema in which the directive is written. path: the node in this schema. replaced: the
-    directive of the data schema that it replaced.
+    role: whether it is written in the data schema or in the experiment schema. path: the node in
+    this schema. replaced: the directive of the data schema that it replaced.
     """
 
     name: str
@@ -42,7 +42,7 @@ class MergedDirective:
 
 @dataclass(frozen=True)
 class Field:
-    """A field that the experiment reads; `metadata` is in LBANN's order."""
+    """A field that the experiment reads, with the directives that apply to it, in LBANN's order."""
 
     path: Path
     metadata: Mapping[str, MergedDirective]
@@ -103,7 +103,7 @@ def merge_schemas(
 
 
 def joined(errors: Sequence[FormatError]) -> FormatError:
-    """Return the first error, with all other errors attached to it."""
+    """Return the first of several errors, which then also has the others."""
     first, *others = errors
     for other in others:
         first.add(other.finding)
@@ -114,9 +114,10 @@ _Metadata: TypeAlias = dict[str, MergedDirective]
 
 
 def _leaves(schema: Schema, role: Role, start: Path = ()) -> Iterator[tuple[Path, Node, _Metadata]]:
-    """Yield the leaves at and below a path, with their own and then their inherited metadata.
+    """Yield the leaves of a schema at and below the path `start`.
 
-    Yields nothing if the schema has no such node.
+    Each comes with its own metadata, and then the inherited ones. Yields nothing if the schema has
+    no such node.
     """
 
     def visit(path: Path, node: Node, above: _Metadata) -> Iterator[tuple[Path, Node, _Metadata]]:

@@ -25,7 +25,7 @@ _PLURALS: Final = {
 
 @dataclass(frozen=True)
 class Group:
-    """The fields of one packed vector, in their order."""
+    """A packed vector: the names of its fields, in their order in the vector."""
 
     name: str
     members: tuple[str, ...]
@@ -33,7 +33,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Plan:
-    """The transforms of all fields, and the packed groups by name."""
+    """What to do with each field that is read, and the packed groups by name."""
 
     transforms: tuple[FieldTransform, ...]
     groups: tuple[Group, ...]
@@ -60,9 +60,10 @@ def plan(schema: MergedSchema, *, compat: Compat = None, findings: Findings | No
 def _transforms(
     schema: MergedSchema, compat: Compat, findings: Findings
 ) -> tuple[FieldTransform, ...]:
-    """Return the transforms of all fields. Raises FormatError, with an error for each wrong field.
+    """Return the transform of each field.
 
-    A directive that several fields inherit is reported once.
+    Raises one FormatError, which has an error for each wrong field. A directive that several
+    fields inherit is reported once.
     """
     transforms, errors = [], list[FormatError]()
     for field in schema.fields:

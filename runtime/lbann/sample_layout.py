@@ -24,9 +24,10 @@ _FLOATS: Final = ("float32", "float64")
 
 @dataclass(frozen=True)
 class Column:
-    """A field of the samples.
+    """A field of the samples, as a column of a batch.
 
-    path: the path below the sample; stored: the type in the file; dtype: the type after transforms.
+    path: the names from the sample to the field. transform: the steps to apply. stored: its type
+    in the file. dtype: its type after the steps.
     """
 
     name: str
@@ -52,7 +53,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Packed:
-    """A packed group: the type, the length, and the index of each member's first value."""
+    """A packed group: its dtype, the number of its values, and where each member begins."""
 
     name: str
     dtype: str
@@ -79,7 +80,9 @@ class Layout:
         return (*(each.name for each in self.columns), *(each.name for each in self.groups))
 
     def select(self, names: Container[str]) -> "Layout":
-        """Return the layout of the named columns and groups, and the columns in these groups."""
+        """Return a layout with only the named columns and groups, and the columns in these
+        groups.
+        """
         groups = tuple(each for each in self.groups if each.name in names)
         kept = {each.name for each in groups}
         columns = (c for c in self.columns if c.name in names or c.transform.pack in kept)
@@ -87,7 +90,7 @@ class Layout:
 
 
 class Sample:
-    """A sample in an open HDF5 file: the group at a path. Raises FormatError if there is none."""
+    """A sample in an open HDF5 file: the group at its path. Raises FormatError if there is none."""
 
     def __init__(self, file: File, path: str) -> None:
         found = file.find(path)
@@ -102,7 +105,7 @@ class Sample:
         self.file, self.path, self.group = file, path, found
 
     def find(self, names: tuple[str, ...]) -> Any:
-        """Return the object at a path below the sample, or None."""
+        """Return the object at a path below the sample, or None; names: the names in the path."""
         found = self.group
         for name in names:
             # One name at a time, because a name of a schema may be empty or contain a slash.
@@ -130,7 +133,10 @@ class Sample:
         return dataset, found, where
 
     def missing(self, field: str, place: Place | None) -> FormatError:
-        """Return the error for a missing field; place: where a schema names the field."""
+        """Return the error for a field that the sample lacks.
+
+        place: where a schema names the field.
+        """
         return FormatError(
             f"the sample has no field {field}",
             place=Place(self.file.path, field=f"{self.path}/{field}"),
@@ -140,7 +146,10 @@ class Sample:
 
 
 def unlike(name: str, stored: DataType, found: DataType, place: Place, other: str) -> Finding:
-    """Return the finding for a field whose size or type differs from another sample."""
+    """Return the finding for a field whose size or type differs from that in another sample.
+
+    name: the field. stored: its type in the other sample, `other`. found: its type here.
+    """
     message = f"{name} is {found} here, but {stored} in {other}"
     hint = "each field must have one size and type in all samples of a list"
     return Finding("hdf5-odd-sample", Severity.ERROR, message, place, hint)
@@ -173,7 +182,10 @@ def lay_out(file: File, path: str, plan: Plan, findings: Findings) -> Layout:
 
 
 def _datasets(sample: Sample, transform: FieldTransform) -> list[tuple[tuple[str, ...], Any]]:
-    """Return the datasets of a field with their paths: the field, or all datasets of a group."""
+    """Return the datasets of a field, with their paths.
+
+    They are the field itself or, if it is a group, all datasets in it.
+    """
     field = transform.field
     found = sample.find(field.path)
     if found is None:
@@ -202,7 +214,11 @@ def _column(
     compat: Compat,
     findings: Findings,
 ) -> Column:
-    """Return the column of a dataset. Raises FormatError if the transform cannot convert it."""
+    """Return the column for a dataset of a field.
+
+    path: the names from the sample to the dataset. Raises FormatError if the transform cannot
+    convert its type.
+    """
     field = transform.field
     name = field.name if path == field.path else "/".join(path)
     stored = sample.file.data_type(dataset, f"{sample.path}/{name}")

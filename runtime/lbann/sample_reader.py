@@ -37,7 +37,7 @@ Pair: TypeAlias = tuple[str, str | int]
 
 
 def joined(base: str, name: str) -> str:
-    """Join a base folder and the name of a file as LBANN does."""
+    """Return the path of a file in a base folder, as LBANN joins both."""
     return name if not base else f"{base}{name}" if base.endswith("/") else f"{base}/{name}"
 
 
@@ -132,7 +132,7 @@ class SampleReader(Dataset):
         return (*separate, *(group.name for group in layout.groups))
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the values of some samples: shape `(samples, *dims)`, with channels first.
+        """Return the values of the samples at some indices: `(samples, *dims)`, channels first.
 
         Raises FormatError for a sample unlike the first one, LimitError for more than `max_batch`
         bytes, OSError for files that cannot be opened, and the IndexError and ValueError of
@@ -176,7 +176,10 @@ class SampleReader(Dataset):
     def _read_file(
         self, file: File, samples: Sequence[tuple[str, int]], into: Mapping[str, Values]
     ) -> None:
-        """Read all columns of the given samples, pairs of id and row, from one file."""
+        """Read all columns of some samples of one file into the arrays `into`.
+
+        samples: for each the id, and the row in the arrays.
+        """
         opened = {path: Sample(file, path) for path, _ in samples}
         for column in self.layout.columns:
             blocks: dict[str, tuple[Values, list[int], str]] = {}
@@ -211,9 +214,10 @@ class SampleReader(Dataset):
 
 
 def _allocated(layout: Layout, count: int) -> tuple[dict[str, Values], dict[str, Values]]:
-    """Return an array for each column and for each group: [count, values of a sample].
+    """Return an array for each column and each group, for `count` samples.
 
-    A packed column is a view of its group, if the layout has the group.
+    The arrays are [count, values of a sample]. A packed column is a view of its group, if the
+    layout has the group.
     """
     groups = {each.name: np.empty((count, each.count), each.dtype) for each in layout.groups}
     starts = {each.name: each.starts for each in layout.groups}

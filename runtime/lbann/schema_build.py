@@ -33,7 +33,11 @@ FLOATS = ("float32", "float64")
 
 @dataclass(frozen=True)
 class Built:
-    """A data schema, the number of samples and of the files that have any, and the findings."""
+    """The data schema of some files, and what was found when it was built.
+
+    prototype: the structure of the samples. samples: how many there are. files: how many files
+    have any.
+    """
 
     schema: Schema
     prototype: Prototype
@@ -188,7 +192,7 @@ def _normalised(
 
 
 def with_metadata(root: Node, path: Path, metadata: Mapping[str, Directive]) -> Node:
-    """Return a tree with directives added to the node at a path."""
+    """Return a copy of a tree with directives added to the node at a path."""
     if not path:
         return Node(root.children, {**root.metadata, **metadata})
     below = with_metadata(root.children.get(path[0], Node()), path[1:], metadata)

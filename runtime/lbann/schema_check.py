@@ -24,7 +24,10 @@ from exset.runtime.lbann.sample_reader import Pair
 
 @dataclass(frozen=True)
 class _Field:
-    """A field of the first sample of a file: its type in the file, and the dtype that is read."""
+    """A field of the first sample of a file.
+
+    stored: its type in the file. dtype: the dtype as which it is read.
+    """
 
     name: str
     stored: DataType
@@ -119,7 +122,11 @@ def _joined(item: FileSamples, parts: Sequence[_Checked]) -> _Checked:
 def _differences(
     item: FileSamples, fields: list[_Field], path: str, expected: list[_Field]
 ) -> Iterator[Finding]:
-    """Compare the first sample of a file with the first sample of the list, in the file `path`."""
+    """Return findings where the first sample of a file differs from the first sample of the list.
+
+    fields: those of the file. expected: those of the list's first sample, which is in the file
+    `path`.
+    """
     here = {each.name: each for each in fields}
     for each in expected:
         other = here.get(each.name, each)

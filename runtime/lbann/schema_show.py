@@ -70,7 +70,10 @@ def _node_lines(
 
 
 def _origin(directive: MergedDirective, path: Path) -> str:
-    """Describe the origin of a value: its place, its node in the schema, the replaced value."""
+    """Return where a value comes from, in words: its place, its node, the value that it replaced.
+
+    path: the field to which it applies.
+    """
     place = directive.place
     words = [str(place) if place is not None else f"{directive.role} schema"]
     if directive.path != path:
@@ -96,7 +99,10 @@ def _value(directive: MergedDirective) -> str:
 
 
 def _sizes(plan: Plan, layout: Layout | None) -> dict[str, int]:
-    """Return the number of values of fields, from the layout or else from channels and dims."""
+    """Return the number of values of each field, by name.
+
+    It is known from the layout, or else from channels and dims.
+    """
     if layout is not None:
         return {column.name: column.count for column in layout.columns}
     transforms = [each for each in plan.transforms if each.dims]
@@ -104,7 +110,10 @@ def _sizes(plan: Plan, layout: Layout | None) -> dict[str, int]:
 
 
 def _total(group: Group, sizes: Mapping[str, int]) -> int | None:
-    """Return the number of values of a packed group, None if it is unknown for a member."""
+    """Return the number of values of a packed group; None if that of a member is unknown.
+
+    sizes: the number of values of each field.
+    """
     if not sizes.keys() >= set(group.members):
         return None
     return sum(sizes[name] for name in group.members)

@@ -62,7 +62,7 @@ def companions(
 
 
 def _held(table: Table, losses: Losses) -> Table:
-    """Return the table without the columns that the file cannot hold; report these as losses."""
+    """Return the table without the columns that the file cannot store; report these as losses."""
     dropped = []
     for name, column in table.columns.items():
         if problem := why_not(column):
@@ -90,7 +90,7 @@ def _fields(table: Table, findings: Findings) -> dict[str, DataType]:
 
 
 def _unreadable(column: TableColumn, path: str) -> str:
-    """Return why LBANN cannot read a column as a field; empty if it can."""
+    """Return why LBANN cannot read a column as the field at `path`; empty if it can."""
     if METADATA in path.split("/"):
         return f"schemas reserve the name {METADATA}"
     values = column.items if isinstance(column, Lists) else column
@@ -104,7 +104,10 @@ def _unreadable(column: TableColumn, path: str) -> str:
 
 
 def _experiment(data: Schema, fields: Mapping[str, DataType]) -> Schema:
-    """Return the experiment schema: packed inputs and targets, or all fields as floats."""
+    """Return the experiment schema for a data schema: it packs inputs and targets.
+
+    Without such fields, it reads all fields as floats.
+    """
     groups = [(group, name) for group, name in _PACKS if name in data.root.children]
     if groups:
         return experiment(data, groups)

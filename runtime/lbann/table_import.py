@@ -64,7 +64,9 @@ def _listed(
 
 
 def _base(metadata: Mapping[str, Any], paths: list[str]) -> tuple[str, str]:
-    """Return the base directory, and the prefix that it gives all paths in the table."""
+    """Return the base directory of the list, and the prefix to remove from all paths of the
+    table.
+    """
     base = metadata.get("base")
     if isinstance(base, str) and base:
         prefix = base if base.endswith("/") else f"{base}/"
@@ -74,7 +76,9 @@ def _base(metadata: Mapping[str, Any], paths: list[str]) -> tuple[str, str]:
 
 
 def _column_name(table: Table, name: str) -> str:
-    """Return the column's name in the table: `sample.NAME` if a field has the name NAME."""
+    """Return which column of the table has the meaning `name`: `sample.NAME` if it exists,
+    else NAME.
+    """
     prefixed = f"sample.{name}"
     return prefixed if prefixed in table.columns else name
 
@@ -104,7 +108,7 @@ def _ids(table: Table, name: str) -> list[Any] | None:
 
 
 def _texts(column: Strings) -> list[str]:
-    """Return text, or bytes as text with lone surrogates."""
+    """Return the strings of a column as text; other bytes become lone surrogates."""
     rows = Strings.unchecked(**vars(column)).tolist()
     return [(each or b"").decode("utf-8", "surrogateescape") for each in rows]
 

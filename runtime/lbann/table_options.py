@@ -12,7 +12,7 @@ FAMILY: Final = "lbann"
 
 
 class Options(TypedDict, total=False):
-    """How the fields of samples are read; see `SampleReader`."""
+    """How to read the fields of samples for a table; see `SampleReader`."""
 
     data: Schema | FilePath
     experiment: Schema | FilePath

@@ -41,7 +41,7 @@ class FieldTransform:
 
 
 class TransformBuilder:
-    """Reads the directives of one field."""
+    """Makes the transform of one field from the directives that apply to it."""
 
     def __init__(self, field: Field, compat: Compat, findings: Findings) -> None:
         self._field = field
@@ -84,7 +84,9 @@ class TransformBuilder:
         return self._directives.dims()
 
     def _factors(self, name: str, channels: int | None) -> tuple[float, ...] | None:
-        """Return the values of scale or bias: one for each channel, or one without channels."""
+        """Return the values of scale or bias (`name`): one for each channel; one without
+        channels.
+        """
         values = self._directives.factors(name, channels)
         if values is None or channels is not None:
             return values

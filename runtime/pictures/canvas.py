@@ -45,7 +45,7 @@ class Drawn(Figure):
         super().savefig(fname, **{"bbox_inches": "tight", "pad_inches": _MARGIN, **options})
 
     def dpi_within(self, pixels: int) -> float:
-        """Return the number of pixels in an inch with which no side has more than `pixels`."""
+        """Return how many pixels an inch may have so that no side has more than `pixels`."""
         dots: float = DPI
         for _ in range(2):  # letters are a little wider with fewer pixels
             self.set_dpi(dots)
@@ -69,12 +69,12 @@ class Canvas:
     """A figure; places are in inches, from the upper left corner of the first axes."""
 
     def __init__(self, width: float, height: float) -> None:
-        """Make a figure of a size in inches."""
+        """Make a figure; its width and height are in inches."""
         self.width, self.height = width, height
         self.figure = Drawn((width, height))
 
     def axes(self, left: float, top: float, width: float, height: float) -> Axes:
-        """Add axes at a place, in inches."""
+        """Add axes, whose upper left corner is at (left, top); all sizes are in inches."""
         w, h = self.width, self.height
         axes = self.figure.add_axes((left / w, 1 - (top + height) / h, width / w, height / h))
         axes.patch.set_alpha(0)
@@ -84,12 +84,12 @@ class Canvas:
         return axes
 
     def text(self, left: float, top: float, text: str, **looks: Any) -> None:
-        """Write a text; its lower edge is at `top`."""
+        """Write a text that begins at `left`, and whose lower edge is at `top`, in inches."""
         where = {"ha": "left", "va": "bottom", **looks}
         self.figure.text(left / self.width, 1 - top / self.height, text, **where)
 
     def title(self, above: float, title: str, note: str) -> None:
-        """Write the title, `above` inches above the axes."""
+        """Write the title and a note, `above` inches above the axes."""
         words = ", ".join(filter(None, (shortened(title, 100), note)))
         if words:
             self.text(0, -above, words, fontsize=10)
@@ -101,7 +101,10 @@ def room(pixels: int) -> float:
 
 
 def apart(labels: Iterable[tuple[float, str]], least: float) -> list[tuple[float, str]]:
-    """Sort labels by their places, and drop each label that is too near to the one before it."""
+    """Return labels sorted by place, without those too near to the one before.
+
+    labels: the place and the text of each. least: the smallest distance of two places.
+    """
     kept: list[tuple[float, str]] = []
     for at, text in labels:
         if not kept or at - kept[-1][0] >= least:

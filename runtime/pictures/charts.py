@@ -133,7 +133,7 @@ def _point_names(shown: Scatter) -> Iterator[tuple[tuple[float, float], str]]:
 
 
 def composition(shown: Composition, title: str, pixels: int) -> Drawn:
-    """Draw a row of colours for each batch: the class of each item."""
+    """Draw a row for each batch; a cell has the colour of its item's class."""
     batches, width = shown.classes.shape
     high = min(max(0.17 * batches, 0.4), room(pixels))
     wide = min(max(0.17 * width, 1.5), room(pixels))
@@ -182,7 +182,7 @@ def _colours(count: int) -> Reals:
 
 
 def _names(axes: Axes, names: Sequence[str], inch: float) -> None:
-    """Label the rows; `inch`: the height of a row."""
+    """Write the name of each row next to it; `inch`: the height of a row."""
     kept = apart(enumerate(names), LINE_HEIGHT / inch)
     axes.set_yticks([at for at, _ in kept], labels=[name for _, name in kept], **SMALL)
     axes.tick_params(axis="y", length=0)

@@ -11,7 +11,7 @@ SHOWN = 200
 
 
 def class_balance(labels: Iterable[bytes | str | float], of: str, axis: str) -> Bars:
-    """Return the number of units of each class, the largest class first.
+    """Return a picture of how many units each class has, the largest class first.
 
     labels: the class of each unit. of: what is counted, such as "classes of column 1". axis: the
     word for units, in the plural. Raises ValueError without units.
@@ -24,7 +24,10 @@ def class_balance(labels: Iterable[bytes | str | float], of: str, axis: str) -> 
 
 
 def bars(counts: Iterable[tuple[str, int]], of: str, axis: str) -> Bars:
-    """Return the picture of counts, each with a name. Only the first counts are drawn."""
+    """Return a picture of the first counts; counts: a name and a number each.
+
+    of: what is counted. axis: the word for it, in the plural.
+    """
     rows = list(counts)
     shown = rows[:SHOWN]
     note = ""

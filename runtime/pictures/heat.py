@@ -18,9 +18,9 @@ WIDE = 7.0
 
 
 def scale_of(values: Reals, valid: Flags) -> tuple[str, float, float]:
-    """Return the name of the colours, and the lowest and highest number of their scale.
+    """Return the colour map for some numbers, and the lowest and highest number of its scale.
 
-    The scale always contains 0.
+    valid: which values are known. The scale always contains 0.
     """
     finite = values[valid & np.isfinite(values)]
     low, high = min(finite.min(initial=0), 0), max(finite.max(initial=0), 0)
@@ -31,7 +31,7 @@ def scale_of(values: Reals, valid: Flags) -> tuple[str, float, float]:
 
 
 def heat(axes: Axes, values: Reals, valid: Flags, *, sideways: bool = False) -> AxesImage:
-    """Draw numbers as colours; the scale includes 0 and all finite numbers.
+    """Draw numbers as colours, on a scale from `scale_of`.
 
     `values`, `valid`: [rows, units]. `sideways`: draw rows as columns.
     """
@@ -58,9 +58,9 @@ def heat(axes: Axes, values: Reals, valid: Flags, *, sideways: bool = False) -> 
 
 
 def strongest(values: Reals, together: int) -> Reals:
-    """Join every `together` columns into one, which has their value furthest from 0.
+    """Join every `together` columns to one column: each row has the value furthest from 0.
 
-    So no peak gets lost.
+    So every peak stays visible.
     """
     rows, units = values.shape
     padded = np.full((rows, -(-units // together) * together), np.nan)
@@ -127,9 +127,9 @@ def _name(axes: Axes, at: float, group: str, space: float, side: Literal["x", "y
 def key(
     canvas: Canvas, images: Mapping[str, AxesImage], missing: str, left: float, top: float = 0.0
 ) -> None:
-    """Draw colour bars; only one if all images have the same scale.
+    """Draw a colour bar for each image, or one if all images have the same scale.
 
-    missing: the meaning of a cell in the colour NONE.
+    missing: what a cell in the colour NONE means. left, top: where to draw, in inches.
     """
     scales = {(image.norm.vmin, image.norm.vmax) for image in images.values()}
     if len(scales) == 1:

@@ -59,9 +59,9 @@ class Picture(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A side of a heat map.
+    """One side of a heat map, inputs or targets.
 
-    values: [rows, units]. valid: a mask of the known values. groups: {name: number of units}.
+    values: [rows, units]. valid: which values are known. groups: {name: number of units}.
     """
 
     name: str
@@ -133,9 +133,10 @@ class Timeline(HeatMap):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grid(Picture):
-    """Patterns as small pictures.
+    """Patterns as small pictures, one tile each.
 
-    tiles: [patterns, height, width]. valid: a mask of the known numbers in `tiles`.
+    tiles: [patterns, height, width]. valid: which numbers in `tiles` are known. of: what the
+    patterns are.
     """
 
     tiles: Reals
@@ -158,7 +159,10 @@ class Grid(Picture):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Similarity(Picture):
-    """How similar patterns are: the cosine of each pair. values: [patterns, patterns]."""
+    """How similar patterns are: the cosine of each pair.
+
+    values: float [patterns, patterns]. of: what the patterns are.
+    """
 
     values: Reals
     names: Sequence[str]
@@ -186,7 +190,11 @@ class Similarity(Picture):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Dendrogram(Picture):
-    """Patterns, joined step by step. merges: [patterns - 1, 3], as `patterns.clusters` returns."""
+    """A tree of patterns, which are joined step by step.
+
+    merges: [patterns - 1, 3], as `patterns.clusters` returns. order: that of the leaves. of: what
+    the patterns are.
+    """
 
     merges: Reals
     order: Longs
@@ -208,7 +216,10 @@ class Dendrogram(Picture):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scatter(Picture):
-    """Patterns in a plane. points: [patterns, 2]. shares: each axis's share of the variance."""
+    """Patterns as points in a plane.
+
+    points: [patterns, 2]. shares: each axis's share of the variance. of: what the patterns are.
+    """
 
     points: Reals
     shares: tuple[float, float]

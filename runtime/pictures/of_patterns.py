@@ -12,7 +12,10 @@ M = TypeVar("M")
 
 
 class PatternPictures(Generic[M]):
-    """Makes pictures of a model's patterns, of which `patterns_of` returns the first ones."""
+    """Makes pictures that compare the patterns of a model.
+
+    `patterns_of`: returns the first patterns of a model.
+    """
 
     def __init__(self, patterns_of: Callable[[M, PictureOptions, int], Patterns]) -> None:
         self._patterns_of = patterns_of

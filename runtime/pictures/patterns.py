@@ -19,10 +19,10 @@ POINTS = 1_000
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Rows of numbers with names.
+    """Rows of numbers with names, such as the inputs of examples.
 
-    values: float64 [rows, units]. valid: a mask of the known values. of: the kind of the patterns,
-    such as inputs. total: the number of all patterns, if these rows are only the first ones.
+    values: float64 [rows, units]. valid: which values are known. of: what the rows are, such as
+    inputs. total: the number of all patterns, if these rows are only the first ones.
     """
 
     values: Reals
@@ -53,7 +53,7 @@ class Patterns:
 
 
 def square(patterns: Patterns) -> tuple[int, int]:
-    """Return the sides of the square that all units fill. Raises ValueError if they fill none."""
+    """Return the sides of a square that the units fill. Raises ValueError if they fill none."""
     units = patterns.values.shape[1]
     side = isqrt(units)
     if side * side != units or not units:

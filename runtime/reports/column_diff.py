@@ -44,31 +44,40 @@ class Pairs:
         return cls(rows, rows, (word,), (rows,))
 
     def where(self, mask: Flags) -> "Pairs":
-        """Return the pairs that a mask selects."""
+        """Return only the pairs for which the mask is true."""
         if mask.all():
             return self
         one, other, numbers = self.one[mask], self.other[mask], self.numbers
         return Pairs(one, other, self.words, tuple(each[mask] for each in numbers))
 
     def on(self, one: Longs, other: Longs) -> "Pairs":
-        """Replace each row by a row of another table; one, other: the new rows. The paths stay."""
+        """Return the pairs with the same paths, but other rows: `one` and `other`, of other
+        tables.
+        """
         return replace(self, one=one[self.one], other=other[self.other])
 
     def place(self, row: int) -> tuple[int, ...]:
-        """Return the indices in the path of one pair."""
+        """Return the indices in the path of the pair `row`."""
         return tuple(int(each[row]) for each in self.numbers)
 
     def path(self, row: int) -> str:
-        """Return the path of one pair."""
+        """Return the path of the pair `row`, such as `examples[3].events[0]`."""
         numbers = zip(self.words, self.place(row), strict=True)
         return ".".join(f"{word}[{number}]" for word, number in numbers)
 
 
 class ColumnDiff:
-    """Compares columns, and collects the first differences and the number of unequal units."""
+    """Compares two models column by column; collects differences.
+
+    It keeps the first differences, and counts the units that differ.
+    """
 
     def __init__(self, word: str, one: int, other: int, tolerance: float, keep: int) -> None:
-        """Compare the counts of units of both models, first; `word`: the word for the units."""
+        """Compare how many units the models have: `one` and `other`.
+
+        word: the word for units in paths. tolerance: how much numbers may differ. keep: how many
+        differences to keep.
+        """
         self.units = Pairs.of(word, min(one, other))
         self.tolerance = tolerance
         self.keep = keep
@@ -79,7 +88,7 @@ class ColumnDiff:
             self.add(word, f"{one:,}", f"{other:,}")
 
     def add(self, path: str, one: object, other: object) -> None:
-        """Add a difference outside of all units, such as one between headers."""
+        """Add a difference at `path` that is in no unit, such as one between headers."""
         self._add((-1,), Difference.of(path, one, other))
 
     def mark(
@@ -90,7 +99,10 @@ class ColumnDiff:
         columns: tuple[Column, Column],
         show: Callable[[Column, int], object],
     ) -> None:
-        """Add the pairs of a mask as differences of a field; show: gives a row's value as text."""
+        """Add a difference of a field for each pair for which the mask is true.
+
+        columns: those of both models. show: returns the value in a row of a column, to show it.
+        """
         rows = np.flatnonzero(mask)
         self._differs[pairs.numbers[0][rows]] = True
         for row in rows[: self.keep].tolist():
@@ -99,20 +111,21 @@ class ColumnDiff:
             self._add(pairs.place(row), Difference.of(f"{pairs.path(row)}{field}", one, other))
 
     def numbers(self, pairs: Pairs, field: str, one: Numbers, other: Numbers) -> None:
-        """Compare columns of numbers."""
+        """Compare two columns of numbers in the given pairs of rows; field: their name in paths."""
         mask = unequal(one[pairs.one], other[pairs.other], self.tolerance)
         self.mark(pairs, mask, f".{field}", (one, other), lambda column, row: column[row])
 
     def strings(self, pairs: Pairs, field: str, one: Strings, other: Strings) -> None:
-        """Compare columns of strings."""
+        """Compare two columns of strings in the given pairs of rows; field: their name in paths."""
         mask = unequal_strings(pairs, one, other)
         self.mark(pairs, mask, f".{field}" if field else "", (one, other), text_of)
 
     def rows(self, pairs: Pairs, word: str, one: Longs, other: Longs, noun: str) -> Pairs:
-        """Pair the parts of paired rows; if their counts differ, add a difference instead.
+        """Return pairs of the parts of paired rows, such as the events of examples.
 
-        one, other: the offsets of each row's parts. word: the name of the parts in paths. noun:
-        the word for one part in messages.
+        If two rows have different numbers of parts, add a difference instead. one, other: the
+        offsets of each row's parts. word: the name of the parts in paths. noun: the word for one
+        part in messages.
         """
         same = self._same_counts(pairs, word, np.diff(one), np.diff(other), noun)
         lengths = np.diff(one)[same.one]
@@ -125,7 +138,7 @@ class ColumnDiff:
         )
 
     def ragged(self, pairs: Pairs, field: str, one: Ragged[Any], other: Ragged[Any]) -> None:
-        """Compare columns of rows of numbers."""
+        """Compare two columns in which a row has several numbers; field: their name in paths."""
         same = self._same_counts(pairs, field, one.lengths, other.lengths, "number")
         starts = one.offsets[:-1][same.one], other.offsets[:-1][same.other]
         rows = _unequal_rows(
@@ -148,7 +161,10 @@ class ColumnDiff:
         self._found.append((place, len(self._found), difference))
 
     def _same_counts(self, pairs: Pairs, field: str, one: Longs, other: Longs, noun: str) -> Pairs:
-        """Compare the number of items of rows, and return the pairs with equal numbers."""
+        """Return the pairs whose rows have the same number of items; the others are differences.
+
+        one, other: the offsets of the items. noun: the word for an item in messages.
+        """
         mask: Flags = one[pairs.one] != other[pairs.other]
         self.mark(
             pairs, mask, f".{field}", (one, other), lambda counts, row: counted(counts[row], noun)
@@ -157,7 +173,7 @@ class ColumnDiff:
 
 
 def unequal(one: Numbers, other: Numbers, tolerance: float) -> Flags:
-    """Return a mask of numbers that differ by more than tolerance * max(1, |one|, |other|).
+    """Return which numbers differ by more than tolerance * max(1, |one|, |other|).
 
     NaN equals NaN; with a tolerance of 0, -0.0 differs from 0.0.
     """
@@ -173,7 +189,7 @@ def unequal(one: Numbers, other: Numbers, tolerance: float) -> Flags:
 
 
 def unequal_strings(pairs: Pairs, one: Strings, other: Strings) -> Flags:
-    """Return a mask of the pairs whose strings differ."""
+    """Return for each pair whether its strings differ."""
     a, b = one.lengths[pairs.one], other.lengths[pairs.other]
     mask: Flags = (a != b) | (one.present[pairs.one] != other.present[pairs.other])
     same = np.flatnonzero(~mask)
@@ -183,7 +199,7 @@ def unequal_strings(pairs: Pairs, one: Strings, other: Strings) -> Flags:
 
 
 def text_of(column: Strings, row: int) -> str:
-    """Return a string in quotation marks, or `nothing` for an absent string."""
+    """Return the string in a row of a column, in quotation marks; `nothing` if it is absent."""
     text = column.text(row)
     return "nothing" if text is None else repr(text)
 
