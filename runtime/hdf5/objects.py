@@ -194,10 +194,10 @@ class Objects:
             stack += reversed(below)
 
     def _walk(self, start: Any, steps: Sequence[str], path: str, hops: list[int]) -> Any:
-        """Return the object at the end of a path, which begins at `start`; None if there is none.
+        """Return the object to which the names `steps` lead from `start`, or None; path: for
+        messages.
 
-        steps: the names in the path. path: the path for messages. hops: how many links may still
-        be followed, in a list, because nested walks share this number.
+        hops: how many links may still be followed, in a list that nested walks share.
         """
         here = start
         for step in steps:
@@ -223,9 +223,9 @@ class Objects:
         return here
 
     def _followed(self, group: Any, name: bytes, kind: int, path: str, hops: list[int]) -> Any:
-        """Return the object to which a link in a group leads, or None; refuse a link not allowed.
+        """Return the object to which the link `name` of a group leads, or None.
 
-        name, kind: the name and the type of the link. hops: as in `_walk`.
+        Refuse a link that is not allowed. kind: the type of the link. hops: as in `_walk`.
         """
         if kind not in (h5l.TYPE_SOFT, h5l.TYPE_EXTERNAL):
             self.refuse(path, "user-defined links are not supported", "hdf5-link")
@@ -262,10 +262,7 @@ class Objects:
         return self._inside(self.beside(found, name), self._roots_of_links, path)
 
     def file_beside(self, found: Any, name: str, path: str) -> Any:
-        """Return the root group of an HDF5 file in the folder of the file that contains `found`.
-
-        name: the name of the file. path: the object in messages.
-        """
+        """Return the root group of an HDF5 file: `name`, in the folder of the file with `found`."""
         return self._open(self.beside(found, name), self._roots_of_links, path)
 
     @property
@@ -273,9 +270,8 @@ class Objects:
         return self.access.roots or (os.path.dirname(os.path.abspath(self.path)),)
 
     def _inside(self, path: str, roots: tuple[str, ...], link: str | None) -> BinaryIO:
-        """Open a file if it is inside one of the roots; otherwise refuse it.
-
-        link: the path of the link that names the file, or None.
+        """Open a file; refuse one outside of the roots. link: the path of the link that names
+        it.
         """
         try:
             name = os.fsencode(path)
@@ -290,9 +286,8 @@ class Objects:
             self.refuse(link, f"{path} is outside the allowed folders", "hdf5-roots", hint)
 
     def _open(self, path: str, roots: tuple[str, ...], link: str | None) -> Any:
-        """Return the root group of a file, which is opened only once.
-
-        link: the path of the link that names the file, or None.
+        """Return the root group of a file, opened only once. link: the path of the link that
+        names it.
         """
         with ExitStack() as stack:
             file = stack.enter_context(self._inside(path, roots, link))
@@ -312,10 +307,9 @@ class Objects:
         stack: ExitStack,
         link: str | None,
     ) -> Any:
-        """Return the root group of a file that is already open.
+        """Return the root group of an open file; target: as h5py opens it.
 
-        target: the argument with which h5py opens it. stack: what closes it. link: the path of the
-        link that names the file, or None.
+        stack: what closes the file. link: the path of the link that names it, or None.
         """
         locking = self.access.locking if isinstance(target, str) else None
         with self.guarded(link):
@@ -368,9 +362,8 @@ class Objects:
         hint: str | None = None,
         cause: Exception | None = None,
     ) -> NoReturn:
-        """Raise FormatError about the object at `path`, or about the file if it is None.
-
-        cause: the error of HDF5.
+        """Raise FormatError about the object `path`, or about the file. cause: the error of
+        HDF5.
         """
         why = "" if cause is None else f": {' '.join(str(cause).split())[:200]}"
         raise FormatError(message + why, place=self.place(path), hint=hint, code=code) from cause
@@ -380,7 +373,7 @@ class Objects:
         raise LimitError(message, place=self.place(path), hint=limit_hint("max_objects"))
 
     def place(self, path: str | None) -> Place:
-        """Return the place of the object at `path`, or of the file if it is None."""
+        """Return the place of the object `path`, or of the file for None."""
         return Place(self.path, field=path or None)
 
 
