@@ -207,7 +207,11 @@ def text_of(column: Strings, row: int) -> str:
 def _unequal_rows(
     lengths: Longs, starts: tuple[Longs, Longs], values: tuple[Numbers, Numbers], tolerance: float
 ) -> Longs:
-    """Return the indices of rows that differ in a value; the rows of a pair have equal lengths."""
+    """Return the indices of the pairs of rows that differ in a number.
+
+    lengths: how many numbers a row has, equal in both rows of a pair. starts: where each row
+    begins in `values`, for both models. tolerance: how much numbers may differ.
+    """
     found = [np.zeros(0, np.int64)]
     for low, high in _chunks(lengths):
         size = lengths[low:high]
@@ -221,7 +225,10 @@ def _unequal_rows(
 
 
 def _chunks(lengths: Longs) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of chunks of rows: about `_CHUNK` elements, at least one row."""
+    """Divide rows into chunks of about `_CHUNK` elements, at least one row; yield (begin, end).
+
+    lengths: how many elements each row has.
+    """
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if ends.size else 0
     marks = np.searchsorted(ends, np.arange(_CHUNK, total, _CHUNK), side="left") + 1

@@ -11,11 +11,11 @@ from exset.runtime.reports.report import memory_of
 
 @dataclass
 class ColumnMemory:
-    """The memory that a model would take if its chunks were joined, as `memory_of` computes it.
+    """Computes the memory that a model would take if its chunks were joined.
 
-    offsets: names of columns that, like those called `offsets`, have one element more than rows.
-    columns: the columns by path. chunks: how many were added. first: the memory of the first
-    chunk.
+    The result is that of `memory_of`. offsets: names of columns that, like those called `offsets`,
+    have one element more than rows. columns: the columns by path. chunks: how many were added.
+    first: the memory of the first chunk.
     """
 
     offsets: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class ColumnMemory:
         self._add(chunk, "")
 
     def merge(self, other: "ColumnMemory") -> None:
-        """Add another memory, whose chunks follow the chunks of this one."""
+        """Add the chunks that were added to `other`, which follow the chunks of this one."""
         self.first = self.first if self.chunks else other.first
         self.chunks += other.chunks
         for path, column in other.columns.items():
@@ -41,7 +41,10 @@ class ColumnMemory:
                 self.columns[path] = column
 
     def total(self, **joined: object) -> int:
-        """Return the memory in bytes; `joined`: fields that differ in the joined model."""
+        """Return the memory of the joined model in bytes.
+
+        `joined`: fields that the joined model has with another content.
+        """
         if self.chunks < 2:
             return self.first
         others = tuple(f".{name}." for name in joined)
@@ -63,11 +66,11 @@ class ColumnMemory:
 
 @dataclass
 class Column:
-    """One column: see `concat` and `concat_offsets` of `exset.grammars.columns.arrays`.
+    """What decides the memory of one joined column.
 
     first: the memory of its first chunk. size: the number of its elements, or of rows of offsets.
     value: the bytes of the repeated element of a constant column, else None. last: the sum of the
-    last elements of offsets.
+    last elements of offsets. See `concat` and `concat_offsets` of `exset.grammars.columns.arrays`.
     """
 
     itemsize: int
@@ -79,7 +82,7 @@ class Column:
 
     @classmethod
     def of(cls, array: NDArray[Any], is_offsets: bool) -> "Column":
-        """Return the column of a chunk."""
+        """Make the object for one chunk of a column."""
         made = cls(array.itemsize, is_offsets, memory_of(array))
         if is_offsets:
             made.size, made.last = array.size - 1, int(array[-1])
@@ -89,7 +92,7 @@ class Column:
         return made
 
     def merge(self, other: "Column") -> None:
-        """Add another column, whose elements follow the elements of this one."""
+        """Add the next chunks of the same column."""
         if other.size and self.size and self.value != other.value:
             self.value = None
         elif other.size and not self.size:

@@ -15,7 +15,9 @@ _SHOWN: Final = 60
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference of two models: its path, and the value in each model."""
+    """One difference of two models: the path of what differs, and its value in each model as
+    text.
+    """
 
     path: str
     one: str
@@ -79,7 +81,10 @@ def by_equality(one: Model, other: Model, tolerance: float, keep: int, /) -> Dif
 def of_trees(
     one: dict[str, object], other: dict[str, object], tolerance: float, keep: int
 ) -> Differences:
-    """Compare two trees by the paths and values of their leaves."""
+    """Compare two trees of dicts and lists: each path to a leaf, and the value there.
+
+    tolerance: how much two numbers may differ. keep: how many differences to keep.
+    """
     paths = dict.fromkeys((*one, *other))
     found = [path for path in paths if not _same(path, one, other, tolerance)]
 

@@ -12,7 +12,7 @@ _FEW: Final = 1 << 13
 
 
 class Distinct:
-    """The number of different values, by their hashes of 64 bits: 8 bytes of memory for each.
+    """Counts the different values that are added, by hashes of 64 bits: 8 bytes of memory each.
 
     Two values may have the same hash: among ten million different values, with probability 3e-6.
     """

@@ -15,7 +15,7 @@ Row = tuple[str, str]
 
 @dataclass(frozen=True)
 class Report:
-    """Numbers by their names, and rows of (label, text)."""
+    """A report about a model: numbers by name, and rows of (label, text)."""
 
     numbers: dict[str, object] = field(default_factory=dict)
     lines: list[Row] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Report:
 
 
 def some(count: int, what: str) -> str:
-    """Return a count with a word, such as `2 shared`; an empty text for 0."""
+    """Return a count with a word, such as `2 shared`, as a part of a row; an empty text for 0."""
     return f"{count:,} {what}" if count else ""
 
 
@@ -68,7 +68,7 @@ class Extremes:
             self.high = high if self.high is None else max(high, self.high)
 
     def merge(self, other: "Extremes") -> None:
-        """Add the numbers of other extremes."""
+        """Add the numbers that were added to `other`."""
         for end in (other.low, other.high):
             if end is not None:
                 self.low = end if self.low is None else min(end, self.low)

@@ -68,27 +68,35 @@ class Spread:
         return {name: finite(value) for name, value in asdict(self).items()}
 
     def text(self, of: str = "") -> str:
-        """Return the statistics as text, empty without numbers; of: text to add after the mean."""
+        """Return the statistics as text, empty without numbers; of: what to write after the
+        mean.
+        """
         if not self.count:
             return ""
         between = f"{self.low:g} to {self.high:g}, mean {self.mean:g}{of}"
         return between + f", {self.not_finite:,} not finite" * bool(self.not_finite)
 
     def to_range(self) -> tuple[float, float] | None:
-        """Return the scale and bias that map the numbers to 0..1; None if all are equal."""
+        """Return the scale and bias with which x * scale + bias is from 0 to 1; None if all
+        are equal.
+        """
         return _line(self.high - self.low, self.low)
 
     def to_unit(self) -> tuple[float, float] | None:
-        """Return the scale and bias that give mean 0 and deviation 1; None if all are equal."""
+        """Return the scale and bias with which x * scale + bias has mean 0 and deviation 1.
+
+        Return None if all numbers are equal.
+        """
         return _line(self.deviation, self.mean)
 
 
 @dataclass
 class RunningSpread:
-    """The spread and the sum of numbers that come in chunks, exact, whatever the chunks.
+    """Collects the exact sums of numbers that come in chunks, for their spread.
 
-    The sums of the numbers and of their squares have no rounding errors, so that the result depends
-    neither on the chunks nor on their order. They are integers: multiples of 2**-172 and 2**-344.
+    The sums of the numbers and of their squares have no rounding errors, so that the result
+    depends neither on the chunks nor on their order. They are integers: multiples of 2**-172 and
+    2**-344.
     """
 
     count: int = 0
@@ -119,7 +127,7 @@ class RunningSpread:
             )
 
     def merge(self, other: "RunningSpread") -> None:
-        """Add the numbers of another spread."""
+        """Add the numbers that were added to `other`."""
         self.count += other.count
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
         self.total += other.total

@@ -33,9 +33,9 @@ class BatchSampler:
     """The batches of one replica as lists of int, for `DataLoader(batch_sampler=...)`."""
 
     def __init__(self, sampler: "NxMSampler", **others: object) -> None:
-        """Take a sampler; an iteration yields the batches of the epoch in which it starts.
+        """Make the batches of a sampler; an iteration yields those of the epoch in which it starts.
 
-        Raises TypeError for the arguments with which Lightning replaces the sampler.
+        `others`: arguments with which Lightning replaces the sampler; raises TypeError for them.
         """
         if others:
             refuse_sampler(type(self))
@@ -101,7 +101,9 @@ class NxMSampler(ABC):
         *,
         compat: Compat | None = None,
     ) -> None:
-        """Group the labels. compat="balr": draw the items that BA-LR draws, with its bugs."""
+        """Group the items by their labels. compat="balr": draw the items that BA-LR draws,
+        with its bugs.
+        """
         if compat not in (None, "balr"):
             raise ValueError(f"compat must be 'balr' or None, not {compat!r}")
         # NumPy's integers overflow, and lack methods of int.
@@ -143,11 +145,14 @@ class NxMSampler(ABC):
 
     @abstractmethod
     def _count_batches(self) -> int:
-        """Return the number of distinct batches of all replicas together."""
+        """Return the number of batches of all replicas together, without repeated ones."""
 
     @abstractmethod
     def _draw(self) -> EpochItems:
-        """Draw the current epoch; return a function that gives the items of batches."""
+        """Make the random choices of the current epoch.
+
+        Return a function that returns the items of the batches with given numbers.
+        """
 
     def batches(self) -> BatchSampler:
         """Return this replica's batches, for `DataLoader(batch_sampler=...)`."""
@@ -175,7 +180,7 @@ class NxMSampler(ABC):
 
     @property
     def labels_to_indices(self) -> Mapping[Hashable, NDArray[np.uint32]]:
-        """The indices of each label."""
+        """The indices of the items that have each label, by label."""
         each = self.unique_labels.tolist()
         return {label: self.grouping.members(number) for number, label in enumerate(each)}
 
@@ -222,7 +227,7 @@ class NxMSampler(ABC):
 
     @property
     def _key(self) -> int:
-        """The key of the random numbers of the current epoch."""
+        """The key from which all random numbers of the current epoch are made."""
         return number(number(self.seed, 0), self.epoch)
 
     def _share(self, batches: int) -> int:
@@ -231,7 +236,9 @@ class NxMSampler(ABC):
         return whole + (rest > 0 and not self.drop_last)
 
     def _batch_numbers(self, rank: int, start: int = 0) -> Longs:
-        """Return the batch numbers of a replica, if all replicas together begin at `start`."""
+        """Return the numbers of the batches of the replica `rank`, from batch `start` of all
+        replicas on.
+        """
         count = self._share(self.num_batches - start)
         numbers = np.arange(count) * self.num_replicas + (start + rank)
         if self.compat:  # BA-LR repeats each batch at most once

@@ -15,7 +15,7 @@ BATCHES: Final = ("accelerate.data_loader", "BatchSamplerShard")
 
 
 def divided_by(*dividers: tuple[str, str]) -> bool:
-    """Return whether an object of one of these classes is iterating over the caller.
+    """Return whether the caller is being iterated by an object of one of these classes.
 
     dividers: the module and the name of each class.
     """
@@ -30,7 +30,10 @@ def divided_by(*dividers: tuple[str, str]) -> bool:
 
 
 def refuse_sampler(kind: type) -> NoReturn:
-    """Raise TypeError in the constructor of batches whose sampler Lightning tries to replace."""
+    """Raise TypeError because another library, such as Lightning, tries to replace a sampler.
+
+    kind: the class of the batches, for the message.
+    """
     raise TypeError(
         f"{kind.__name__} cannot change its sampler: pass use_distributed_sampler=False to"
         " Lightning's Trainer, and rank= to the sampler"

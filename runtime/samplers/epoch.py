@@ -28,9 +28,10 @@ _WHOLE_FROM = 4
 
 @dataclass(frozen=True)
 class Epoch:
-    """The batches of an epoch.
+    """The batches of an epoch, each of which can be computed alone.
 
-    `slots`: the number of slots of each class, int64 [classes]. `key`: the key of the epoch.
+    `slots`: the number of slots of each class, int64 [classes]. `samples`: M, the items of a slot.
+    `key`: the key of the epoch's random numbers.
     """
 
     grouping: Grouping
@@ -44,7 +45,7 @@ class Epoch:
         return self.layout.batches
 
     def items(self, batches: Longs) -> Longs:
-        """Return the items of the batches with these numbers, int64 [batches, N*M]."""
+        """Return the items of the batches with the given numbers, int64 [batches, N*M]."""
         cells = self._cells(batches)
         if len(batches) * _WHOLE_FROM >= len(self):
             items = self.drawing.fill(*self.runs.slots).take(cells, axis=0)
@@ -84,7 +85,7 @@ class Epoch:
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """The rows of the layout."""
+        """The rows of the layout, each with its order of columns."""
         xp = namespace_of(self.slots)
         widths = np.full(self.layout.width, self.layout.distinct)
         widths[: self.layout.short] -= 1
@@ -106,7 +107,10 @@ class Epoch:
         return tuple(rows)
 
     def _cells(self, batches: Longs) -> Longs:
-        """Return the cells of `runs` in the given batches, int64 [batches, N]."""
+        """Return the positions, among the slots of `runs`, of the slots of some batches.
+
+        batches: their numbers. The result is int64 [batches, N].
+        """
         xp = namespace_of(self.slots)
         layout = self.layout
         distinct, placed = np.uint64(layout.distinct), np.uint64(layout.placed)
@@ -130,7 +134,7 @@ class Epoch:
         return result
 
     def _columns(self, batches: Words) -> tuple[Words, NDArray[np.bool_]]:
-        """Return the columns of batches, and a mask of the batch that is filled up.
+        """Return the column of each batch, and which batch is the one that is filled up.
 
         Columns of distinct batches come first; the last of these is the column to fill up.
         """

@@ -18,9 +18,10 @@ from exset.runtime.training.generator import Words, number
 
 @dataclass(frozen=True)
 class Runs:
-    """Slots in runs: each run has slots of one class, which are numbered from `firsts` on.
+    """The slots of all batches, in runs: a run has consecutive slots of one class.
 
-    `begins`, `ends`: the positions of a run in all slots. All arrays are int64 [runs].
+    `classes`: the class of each run. `firsts`: the number, in its class, of the first slot.
+    `begins`, `ends`: the positions of a run among all slots. All arrays are int64 [runs].
     """
 
     classes: Longs
@@ -30,18 +31,20 @@ class Runs:
 
     @classmethod
     def of(cls, classes: Longs, firsts: Longs, counts: Longs) -> "Runs":
-        """Return runs with `counts` slots."""
+        """Return runs with `counts` slots each."""
         ends = namespace_of(counts).cumsum(counts)
         return cls(classes, firsts, ends - counts, ends)
 
     def at(self, places: Longs) -> tuple[Longs, Longs]:
-        """Return the classes of the slots at some positions, and the numbers of these slots."""
+        """Return the class of the slot at each position, and the number of the slot in its
+        class.
+        """
         run = namespace_of(places).searchsorted(self.ends, places, side="right")
         return self.classes[run], self.firsts[run] + (places - self.begins[run])
 
     @property
     def slots(self) -> tuple[Longs, Longs]:
-        """The result of `at` for all positions in order."""
+        """The class of each slot, and the number of the slot in its class, for all positions."""
         xp, counts = namespace_of(self.ends), self.ends - self.begins
         return repeat(xp, self.classes, counts), spread(xp, self.firsts, counts)
 
@@ -56,7 +59,7 @@ class Affine:
 
     @classmethod
     def drawn(cls, size: int, key: int) -> "Affine | None":
-        """Return a bijection that the key decides, or None if there is only one."""
+        """Return a bijection that is chosen by the key; None if there is only one of this size."""
         if size <= 1:
             return None
         times = 1 + number(key, 0) % (size - 1)
@@ -65,7 +68,7 @@ class Affine:
         return cls(size, times, number(key, 1) % size)
 
     def __call__(self, values: Words) -> Words:
-        """Map values; uint64 in and out."""
+        """Return the image of each value: uint64."""
         found = values * np.uint64(self.times)
         found += np.uint64(self.plus)
         # NumPy divides by a constant much faster than it computes remainders.
@@ -77,7 +80,10 @@ class Affine:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the layout: `width` cells from cell `first` on, with an order of columns."""
+    """A row of the layout: `width` cells, the first of which has the number `first`.
+
+    `turn`, `skew`: the order of its columns.
+    """
 
     first: int
     width: int
@@ -87,7 +93,11 @@ class Row:
     """Moves the last columns; None: no move."""
 
     def under(self, above: Words) -> Words:
-        """Return the cells of this row in the same columns as cells of the row before; uint64."""
+        """Return the cells of this row in the columns in which the row before has the cells
+        `above`.
+
+        Both are numbers of cells in their row: uint64.
+        """
         xp = namespace_of(above)
         cells = above
         if self.turn is not None:

@@ -23,10 +23,11 @@ _SHIFT = np.uint64(32)
 
 @dataclass(frozen=True)
 class Grouping:
-    """Items by class. Classes are numbered in the order in which they first appear.
+    """The items of each class. Classes are numbered in the order in which they first appear.
 
-    `labels`: the label of each class. `starts`, `sizes`: uint64 [classes]. `items`: uint32. Class c
-    has the items `items[starts[c] : starts[c] + sizes[c]]`, in ascending order.
+    `labels`: the label of each class. `starts`, `sizes`: uint64 [classes]. `items`: uint32, the
+    items of all classes. Class c has the items `items[starts[c] : starts[c] + sizes[c]]`, in
+    ascending order.
     """
 
     labels: Sequence[Hashable]
@@ -53,15 +54,16 @@ class Grouping:
         return array
 
     def members(self, index: int) -> NDArray[np.uint32]:
-        """Return the items of a class."""
+        """Return the items of the class with the number `index`."""
         start = int(self.starts[index])
         return self.items[start : start + int(self.sizes[index])]
 
 
 def group(labels: Labels) -> Grouping:
-    """Group labels by one sort, on the device of the array; tensors of torch on the host.
+    """Find the items of each class, given the label of each item.
 
-    Raises ValueError for labels in more than one dimension, for NaN, and for 2**32 items or more;
+    It takes one sort, on the device of the array; tensors of torch are sorted on the host. Raises
+    ValueError for labels in more than one dimension, for NaN, and for 2**32 items or more;
     TypeError for labels that have no hash, or that are not a sequence, such as the path of a file.
     """
     if isinstance(labels, str | bytes | PathLike):
@@ -111,7 +113,7 @@ def _reject_nan(item: int) -> NoReturn:
 
 
 def _codes(labels: NDArray[np.generic]) -> Words:
-    """Return a number below 2**32 for each label, equal for equal labels."""
+    """Return a number below 2**32 for each label: equal labels have equal numbers."""
     xp = namespace_of(labels)
     if labels.dtype.kind in "iu" and labels.size:
         low, high = int(labels.min()), int(labels.max())
@@ -126,7 +128,10 @@ def _codes(labels: NDArray[np.generic]) -> Words:
 
 
 def _sorted(codes: Words) -> tuple[Words, Words, NDArray[np.uint32], Longs | NDArray[np.uint32]]:
-    """Return `starts`, `sizes` and `items` of a `Grouping`, and the first item of each class."""
+    """Return `starts`, `sizes` and `items` of a `Grouping`, and the first item of each class.
+
+    codes: the number of each item's label.
+    """
     xp = namespace_of(codes)
     if len(codes) > MOST:
         raise ValueError(f"there must be at most {MOST:,} labels, not {len(codes):,}")

@@ -106,7 +106,10 @@ def _csv(source: Source, column: str | None, findings: Findings | None) -> list[
 
 
 def _column(source: Source, row: list[str], column: str | None) -> tuple[int, bool]:
-    """Return the number of the column, and whether the first line names the columns."""
+    """Return the number of the column with the labels, and whether the first line has names.
+
+    row: the first line. column: what the caller names.
+    """
     if column is None:
         named = [name for name in NAMES if name in row]
         if named:
@@ -150,7 +153,7 @@ def _hdf5(source: Source, column: str | None) -> NDArray[np.generic]:
 
 
 def _is_hard_link(group: "h5py.Group", name: str) -> bool:
-    """Return whether a name is a hard link; soft and external links are not followed."""
+    """Return whether the member `name` of a group is a hard link; others are not followed."""
     import h5py
 
     return isinstance(group.get(name, getlink=True), h5py.HardLink)

@@ -17,10 +17,10 @@ from exset.runtime.arrays import namespace_of
 
 @dataclass(frozen=True)
 class Layout:
-    """The numbers of a plan, the same in all epochs.
+    """A plan of the batches of an epoch, as numbers that are the same in all epochs.
 
-    `width` is N, `slots` is G, `batches` is B, `short` is R, `distinct` is D. u(c) is
-    min(g(c), `level`), minus one for `excess` of the classes at the level.
+    `width` is N, `slots` is G, `batches` is B, `short` is R, `distinct` is D. u(c) is min(g(c),
+    `level`), minus one for `excess` of the classes at the level.
     """
 
     width: int
@@ -55,7 +55,7 @@ class Layout:
 
 
 def lay_out(slots: Longs, width: int, *, fill: bool) -> Layout:
-    """Find the plan with the most distinct batches.
+    """Find the plan with the most batches of N distinct classes.
 
     `slots`: the number of slots of each class, int64 [classes], at least one each. `width`: N, at
     most the number of classes. `fill`: fill up the last batch, instead of dropping its slots.
@@ -81,7 +81,10 @@ def lay_out(slots: Longs, width: int, *, fill: bool) -> Layout:
 
 
 def _largest(holds: Callable[[int], bool], high: int) -> int:
-    """Return the largest number from 1 to `high` that satisfies a condition; all below it do."""
+    """Return the largest number from 1 to `high` for which `holds` is true.
+
+    It must be true for all numbers below that one.
+    """
     low = 1
     while low < high:
         middle = (low + high + 1) // 2

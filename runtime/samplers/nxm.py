@@ -39,7 +39,7 @@ class BalrSampler(NxMSampler):
 
     @abstractmethod
     def _slots_of_batches(self) -> tuple[Longs, Longs]:
-        """Return the class of each slot, and its number in the class: int64 [batches, N] each."""
+        """Return the class of each slot, and the slot's number in its class: int64 [batches, N]."""
 
     def _draw(self) -> EpochItems:
         samples = self.M_samples_per_class
@@ -59,7 +59,7 @@ class BalrSampler(NxMSampler):
         return items
 
     def _class_order(self) -> Longs:
-        """Return the classes in the order of the epoch."""
+        """Return the classes in the order in which they take turns in this epoch."""
         classes = np.arange(len(self.grouping))
         return ordered(classes, number(self._key, ORDER)) if self.shuffle else classes
 

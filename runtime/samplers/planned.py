@@ -21,7 +21,10 @@ Weights: TypeAlias = Mapping[Hashable, float] | Sequence[float]
 
 
 class State(TypedDict):
-    """The position of a sampler: seed, epoch, next batch of all replicas, digest of the plan."""
+    """Where a sampler is: its seed, its epoch, and the next batch of all replicas.
+
+    `plan`: a digest of everything else that decides the batches.
+    """
 
     seed: int
     epoch: int
@@ -30,7 +33,7 @@ class State(TypedDict):
 
 
 class PlannedBatchSampler(BatchSampler):
-    """The batches of a planned sampler, and its state."""
+    """The batches of a planned sampler, with methods to save the position and to resume."""
 
     sampler: "PlannedNxMSampler"
 

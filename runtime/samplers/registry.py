@@ -21,11 +21,11 @@ SAMPLERS: Final[dict[str, type[NxMSampler]]] = {
 
 
 def sampler_class(name: str) -> type[NxMSampler]:
-    """Return the sampler class with a name.
+    """Return the class of samplers that `name` names.
 
     `name`: a key of `SAMPLERS`, the name of a class there, BA-LR's dotted path of the class, or an
-    entry point of the group exset.samplers. Other modules are never imported. Raises ValueError for
-    an unknown name, and FormatError for an entry point that cannot be used.
+    entry point of the group exset.samplers. Other modules are never imported. Raises ValueError
+    for an unknown name, and FormatError for an entry point that cannot be used.
     """
     classes = {each.__name__: each for each in SAMPLERS.values()}
     known = {**SAMPLERS, **classes}

@@ -12,7 +12,7 @@ from exset.runtime.samplers.grouping import Grouping, classes_of_items
 
 @dataclass(frozen=True)
 class Plan:
-    """One epoch of all replicas together."""
+    """Statistics of one epoch, of all replicas together."""
 
     items: int
     classes: int

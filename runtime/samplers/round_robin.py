@@ -9,7 +9,7 @@ from exset.grammars.columns.arrays import Longs
 
 
 class Room(NamedTuple):
-    """The working arrays of the kernels, with a number for each class.
+    """Memory that the kernels work in: arrays with a number for each class.
 
     Two arrays differ: `heads` has a number for each count of batches, from 0, and `waiting` has
     one for each slot of a batch.
@@ -27,7 +27,7 @@ class Room(NamedTuple):
 
 
 def room_for(classes: int, batches: int, width: int) -> Room:
-    """Return working arrays for a number of classes and of batches."""
+    """Return the memory for these numbers of classes and batches; width: the slots of a batch."""
     sizes = (*[classes] * 7, batches + 1, width)
     return Room._make(np.empty(size, np.int64) for size in sizes)
 
@@ -41,11 +41,11 @@ def deal_all(
     classes: Longs,
     numbers: Longs,
 ) -> None:
-    """Fill in the class of each slot of all batches, and the number of the slot in its class.
+    """Fill `classes` with the class of each slot of all batches, batch after batch.
 
     `slots`: the number of slots of each class. `placed`: how many of these get a batch without
-    another slot of the class; they come first. `room`: memory for the work. `classes`, `numbers`:
-    the output, batch after batch.
+    another slot of the class; they come first. `room`: memory for the work. `numbers`: filled with
+    the number of each slot in its class.
     """
     distinct = 0
     for count in placed:
@@ -120,9 +120,10 @@ def deal(counts: Longs, width: int, room: Room, classes: Longs) -> None:
 
 @kernel
 def take_turns(left: Longs, active: Longs, classes: Longs) -> None:
-    """Fill `classes` with one slot of each class in turn; skip classes without slots left.
+    """Fill `classes` with slots of classes in turn, one slot each, until it is full.
 
-    `left`: the number of slots of each class, which this counts down. `active`: overwritten.
+    Classes without slots left are skipped. `left`: the number of slots of each class, which this
+    counts down. `active`: memory for the work.
     """
     count = 0
     for index in range(len(left)):
@@ -147,7 +148,10 @@ def take_turns(left: Longs, active: Longs, classes: Longs) -> None:
 
 @kernel
 def _ring(left: Longs, following: Longs, previous: Longs) -> int:
-    """Link the classes that have slots into a ring; return the first class."""
+    """Link the classes that have slots into a ring: each to the next and to the one before.
+
+    Returns the first class.
+    """
     first = last = -1
     for index in range(len(left)):
         if left[index]:
@@ -162,7 +166,7 @@ def _ring(left: Longs, following: Longs, previous: Longs) -> int:
 
 @kernel
 def _enlist(index: int, room: Room) -> None:
-    """Add a class to the list of classes with the same number of slots left."""
+    """Add a class to the list of those classes that have as many slots left as it has."""
     number = room.left[index]
     head = room.heads[number]
     room.after[index], room.before[index] = head, -1
@@ -173,7 +177,7 @@ def _enlist(index: int, room: Room) -> None:
 
 @kernel
 def _delist(index: int, room: Room) -> None:
-    """Remove a class from the list of classes with the same number of slots left."""
+    """Remove a class from the list of those classes that have as many slots left as it has."""
     before, after = room.before[index], room.after[index]
     if before >= 0:
         room.after[before] = after
@@ -185,7 +189,9 @@ def _delist(index: int, room: Room) -> None:
 
 @kernel
 def _insert(index: int, ordered: Longs, size: int) -> int:
-    """Insert a number among the first `size` ordered numbers; return the new size."""
+    """Insert a number into the first `size` numbers of `ordered`, which ascend; return the new
+    size.
+    """
     place = size
     while place > 0 and ordered[place - 1] > index:
         ordered[place] = ordered[place - 1]

@@ -24,7 +24,7 @@ _BLOCK: Final = 512  # the numbers of this many slots fit in the L1 cache
 
 
 class Room(NamedTuple):
-    """The arrays that `fill_slots` works in: a column for each slot of a block.
+    """Memory that `fill_slots` works in: arrays with a column for each slot of a block.
 
     They are separate arrays: for slices of one array, the loops of `place` are not vectorised.
     """
@@ -37,14 +37,14 @@ class Room(NamedTuple):
 
 
 def room_for(samples: int) -> Room:
-    """Return the room for slots of this many items."""
+    """Return the memory for slots of `samples` items."""
     keys, sizes, rounds, sums = (np.empty(_BLOCK, np.uint64) for _ in range(4))
     return Room(np.empty((samples, _BLOCK), np.uint64), keys, sizes, rounds, sums)
 
 
 @kernel
 def word(key: np.uint64, counter: np.uint64) -> np.uint64:
-    """Return a number of SplitMix64, as `generator.number` does."""
+    """Return a random number, number `counter` of a key; see `generator.number`."""
     mixed = key + (counter + _ONE) * GAMMA
     mixed = (mixed ^ (mixed >> _S30)) * FIRST
     mixed = (mixed ^ (mixed >> _S27)) * SECOND
@@ -60,9 +60,12 @@ def place(
     sums: Words,
     count: int,
 ) -> None:
-    """Replace items by their places in keyed orders, as `generator.places`: a column for each key.
+    """Replace items by their places in random orders, as `generator.places` does.
 
-    The compiler can vectorise these loops over columns, because they first read all values.
+    items: a row for each item of a slot, a column for each slot; the first `count` columns are
+    used. keys, sizes: for each column, the key of the order and how many items it has. rounds,
+    sums: memory for the work. The compiler can vectorise these loops over columns, because they
+    first read all values.
     """
     for step in range(ROUNDS):
         for slot in range(np.uint64(count)):

@@ -28,7 +28,11 @@ _ARRAY_BLOCK = 1 << 14
 
 @dataclass(frozen=True)
 class Drawing:
-    """Fills slots of M items in an epoch; without `shuffle`, in the order of the data."""
+    """Fills slots with items, M for each slot, in one epoch.
+
+    Without `shuffle`, the items of a class are taken in the order of the data. `samples`: M.
+    `key`: that of the random orders.
+    """
 
     grouping: Grouping
     samples: int
@@ -36,7 +40,10 @@ class Drawing:
     shuffle: bool
 
     def fill(self, classes: Longs, slots: Longs) -> Longs:
-        """Return the items of slots, int64 [S, M]; `classes`, `slots`: int64 [S]."""
+        """Return the items of slots, int64 [S, M].
+
+        `classes`, `slots`: the class of each slot, and its number in the class, int64 [S].
+        """
         xp = namespace_of(classes)
         out: Longs = xp.empty((len(classes), self.samples), np.int64)
         if xp is np and KERNELS.use_compiled(len(out)):

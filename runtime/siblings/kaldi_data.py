@@ -35,11 +35,12 @@ def read(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Table:
-    """Return a row for each utterance: `name`, and a column for each file of the folder.
+    """Return the table of a data directory, with a row for each utterance.
 
-    The columns are `speaker`, `text`, `audio` (the path, or the command, of the sound; exset runs
-    no command), `recording`, `begin` and `end` of a segment in seconds, `duration`, `frames`,
-    `gender` and `features`. Raises FormatError for a folder that is not a data directory.
+    The columns are `name` and one or more for each file: `speaker`, `text`, `audio` (the path, or
+    the command, of the sound; exset runs no command), `recording`, `begin` and `end` of a segment
+    in seconds, `duration`, `frames`, `gender` and `features`. Raises FormatError for a folder that
+    is not a data directory.
     """
     findings = Findings() if findings is None else findings
     files: dict[str, dict[bytes, bytes]] = {}
@@ -89,7 +90,7 @@ def _numbers(values: "list[Any]") -> Numbers:
 
 
 def _number(raw: bytes) -> float | int | None:
-    """Return a number of seconds or of frames; None if `raw` is not a number."""
+    """Parse a number of seconds or of frames; return None if `raw` is not a number."""
     if raw.isdigit() and len(raw) < 16:
         return int(raw)
     try:
@@ -100,7 +101,7 @@ def _number(raw: bytes) -> float | int | None:
 
 
 def _segment(raw: bytes) -> tuple[bytes, float, float] | None:
-    """Return a recording, and the begin and the end of a segment; None if `raw` is invalid."""
+    """Parse a segment: return its recording, its begin and its end; None if `raw` is invalid."""
     fields = raw.split()
     numbers = [_number(field) for field in fields[1:]]
     if len(fields) != 3 or numbers[0] is None or numbers[1] is None:
@@ -110,7 +111,10 @@ def _segment(raw: bytes) -> tuple[bytes, float, float] | None:
 
 
 def _check(files: dict[str, dict[bytes, bytes]], folder: Folder, findings: Findings) -> None:
-    """Add a finding for each way in which the files do not agree."""
+    """Add a finding for each way in which the files of a folder contradict each other.
+
+    files: the values of each file, by key.
+    """
 
     def report(code: str, name: str, key: bytes, what: str) -> None:
         shown = safe(key.decode("utf-8", "backslashreplace"))

@@ -25,7 +25,7 @@ _BATCH: Final = 1 << 24
 
 @dataclass(frozen=True)
 class ArrowTables:
-    """A table that comes in chunks, as Arrow data.
+    """A table that comes in chunks, prepared for files of Arrow data.
 
     `stored`: the table without rows, in the form that the file stores. `rows`: the number of rows
     of a batch.
@@ -41,7 +41,10 @@ class ArrowTables:
 
     @classmethod
     def of(cls, tables: Iterable[Table]) -> "ArrowTables":
-        """Survey the chunks of a table. Raises FormatError if Arrow data cannot hold it."""
+        """Read all chunks once, to find out how to store the table.
+
+        Raises FormatError if Arrow data cannot store it.
+        """
         classes: list[dict[str, list[str]]] = []
 
         def watched() -> Iterator[Table]:
@@ -63,19 +66,24 @@ class ArrowTables:
         return cls(tables, stored, rows, absent, Wide(nullable, large), classes[0], media)
 
     def schema(self) -> "pyarrow.Schema":
-        """Return the schema of the file. Raises FormatError if Arrow cannot hold the table."""
+        """Return the schema of the file. Raises FormatError if Arrow cannot store the table."""
         with _checked():
             return self._data(self.stored).schema
 
     def batches(self) -> "Iterator[pyarrow.Table]":
-        """Yield the batches. Raises FormatError if Arrow cannot hold the table."""
+        """Yield the table in batches of `rows` rows. Raises FormatError if Arrow cannot store
+        it.
+        """
         for table in in_batches(self.tables, self.rows):
             with _checked():
                 data = self._data(to_store(table, self._absent))
             yield data
 
     def _data(self, stored: Table) -> "pyarrow.Table":
-        """Return a stored table as a table of pyarrow; classes become int64."""
+        """Convert some rows, in the form that the file stores, to a table of pyarrow.
+
+        Columns of classes become int64.
+        """
         pa = library("table")
         columns = dict(stored.columns)
         for name in self._classes:
@@ -130,7 +138,9 @@ def write_batches(
 
 
 class Sink(RawIOBase):
-    """A file that pyarrow writes, but cannot close; after an error, it ignores all writes."""
+    """A file for pyarrow to write, which pyarrow cannot close; after an error, it ignores
+    writes.
+    """
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -141,7 +151,7 @@ class Sink(RawIOBase):
         return True
 
     def write(self, data: Any, /) -> int:
-        """Write bytes, and return their number."""
+        """Write bytes, unless there was an error; return how many bytes `data` has."""
         view = memoryview(data)
         if self.is_open:
             self._out.write(view)

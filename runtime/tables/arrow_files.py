@@ -25,7 +25,7 @@ _SMALL: Final = 1 << 26  # bytes that the data of any file may have
 
 
 def library(name: str, module: str = "pyarrow") -> ModuleType:
-    """Return a module of pyarrow.
+    """Import and return pyarrow, or a module of it; name: the format, for the error.
 
     Raises FormatError without pyarrow; the error names the extra to install.
     """
@@ -46,7 +46,7 @@ def most_bytes(size: int, limits: Limits) -> int:
 
 
 def check_size(name: str, size: int, most: int) -> None:
-    """Raise LimitError for a file whose data have more bytes than `most`."""
+    """Raise LimitError if the data of the file `name` have more bytes (`size`) than `most`."""
     if size > most:
         message = f"the data have more than {most:,} bytes"
         raise LimitError(message, place=Place(name), hint=limit_hint("max_ratio"))
@@ -54,7 +54,10 @@ def check_size(name: str, size: int, most: int) -> None:
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Convert errors of pyarrow to FormatError, except system errors, which have an errno."""
+    """Convert errors of pyarrow in this context to FormatError about the file `name`.
+
+    System errors, which have an errno, are raised unchanged.
+    """
     try:
         with with_source_name(name, SOURCE):
             yield
@@ -73,7 +76,10 @@ def reading(name: str) -> Iterator[None]:
 def table_of(
     name: str, batches: "Iterable[pyarrow.RecordBatch]", schema: "pyarrow.Schema", most: int
 ) -> Table:
-    """Return the table of batches; check after each batch that the limit is not exceeded."""
+    """Return the table that consists of these batches.
+
+    After each batch, check that the data have no more than `most` bytes. name: the file.
+    """
     kept, size = [], 0
     for batch in batches:
         size += batch.nbytes
@@ -93,7 +99,7 @@ def table_of(
 
 
 def cannot_hold(error: Exception) -> FormatError:
-    """Return the error for a table that Arrow data cannot hold."""
+    """Return the FormatError for a table that Arrow data cannot store; error: that of pyarrow."""
     message = f"Arrow data cannot hold the table: {_first_line(error)}"
     return FormatError(message, place=Place("table"), code="table-holds")
 

@@ -22,7 +22,10 @@ class ArrowReader(ABC):
     """
 
     def __init__(self, name: str, data: memoryview | BinaryIO, size: int, limits: Limits) -> None:
-        """Take the content of a file of `size` bytes, or a file that can be sought in."""
+        """Read from `data`, the content of the file or an open file that allows seeking.
+
+        size: how many bytes the file has.
+        """
         pa = library(name)
         is_memory = isinstance(data, memoryview)
         self.name = name
@@ -31,11 +34,11 @@ class ArrowReader(ABC):
 
     @abstractmethod
     def schema(self) -> "pyarrow.Schema":
-        """Return the schema, after a check of the sizes that the file declares."""
+        """Return the schema of the file, after checking the sizes that the file declares."""
 
     @abstractmethod
     def batches(self) -> "Iterator[pyarrow.RecordBatch]":
-        """Yield the rows in batches; each call begins with the first row."""
+        """Yield the rows in batches, from the first row on at each call."""
 
     def whole(self) -> Table:
         """Return the table. Raises FormatError and LimitError."""
@@ -68,14 +71,14 @@ class ArrowReader(ABC):
 
 
 def reader_of(blocks: Blocks, kind: type[R], limits: Limits) -> tuple[R, Iterator[Table]]:
-    """Return the reader of a file, and its table in chunks."""
+    """Return a reader of the class `kind` for a file, and the file's table in chunks."""
     assert blocks.file is not None and blocks.size is not None
     reader = kind(blocks.name, blocks.file, blocks.size, limits)
     return reader, reader.tables()
 
 
 def _is_decided(field: "pyarrow.Field") -> bool:
-    """Return whether the schema alone decides the type of a column, without its rows."""
+    """Return whether the schema alone, without the rows, decides the type of a column."""
     types, kind = library("", "pyarrow.types"), field.type
     if types.is_struct(kind):
         return not field.nullable and all(map(_is_decided, kind))
@@ -87,6 +90,9 @@ def _is_decided(field: "pyarrow.Field") -> bool:
 
 
 def _has_forms(empty: Table, schema: "pyarrow.Schema") -> bool:
-    """Return whether some columns get another form in the table than they have in the file."""
+    """Return whether any column of the table has another form than the column in the file.
+
+    empty: the table without rows.
+    """
     plain = schema.empty_table().replace_schema_metadata(None)
     return Table.from_arrow(plain).types != empty.types

@@ -1,4 +1,4 @@
-"""Helpers for writers of tables in chunks: write a whole table, or write out of order."""
+"""Helpers for writers of tables in chunks: write a whole table, or parts in any order."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ def whole(
     findings: Findings | None,
     **options: OptionValue,
 ) -> bytes:
-    """Return the bytes of the file that `write`, a `ChunkWriter`, makes of one table."""
+    """Write a whole table with `write`, a writer of chunks; return the bytes of the file."""
     out = BytesIO()
     write([table], out, findings=findings, **options)
     return out.getvalue()
@@ -27,9 +27,9 @@ def whole(
 
 @contextmanager
 def in_any_order(out: BinaryIO) -> Iterator[BinaryIO]:
-    """Yield a file that can be read and sought in; its content is copied to `out` at the end.
+    """Give a file that can be read and that allows seeking; its content goes to `out` at the end.
 
-    It is `out` itself if this can be read and sought in, else a temporary file.
+    It is `out` itself if this allows both, else a temporary file.
     """
     if out.seekable() and out.readable():
         yield out
@@ -43,7 +43,7 @@ def in_any_order(out: BinaryIO) -> Iterator[BinaryIO]:
 
 @contextmanager
 def temporary() -> Iterator[None]:
-    """Add the folder of temporary files to system errors that occur there, such as a full disk."""
+    """Name the folder of temporary files in system errors of this context, such as a full disk."""
     try:
         yield
     except OSError as error:

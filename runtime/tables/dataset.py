@@ -28,7 +28,7 @@ class TableDataset(Dataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Take a table. `fields`: the names of the arrays of a batch, by default all.
+        """Make a dataset of a table; `fields`: the names of the arrays of a batch, by default all.
 
         Raises ValueError for repeated and for unknown fields.
         """
@@ -56,7 +56,7 @@ class TableDataset(Dataset):
         return f"TableDataset({len(self)} rows, {len(self._fields)} fields)"
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of some rows. Raises the errors of `Dataset.batch`."""
+        """Return the arrays of the rows at some indices. Raises the errors of `Dataset.batch`."""
         rows = chosen_rows(indices, len(self))
         found: dict[str, Values] = {}
         for name in self._fields:

@@ -47,7 +47,7 @@ def _compare(
 
 
 def _arrays(diff: ColumnDiff, pairs: Pairs, name: str, one: Numbers, other: Numbers) -> None:
-    """Compare columns of arrays of one shape, element by element."""
+    """Compare two columns in which each row is an array of the same shape, element by element."""
     size = int(np.prod(one.shape))
     offsets = [np.arange(len(each) + 1, dtype=np.int64) * size for each in (one, other)]
     items = diff.rows(pairs, name, offsets[0], offsets[1], "number")

@@ -29,7 +29,7 @@ def values_of(table: Table, name: str) -> "NDArray[np.number] | Iterable[bytes]"
 
 
 def with_columns(table: Table, change: Callable[[str], str]) -> Table:
-    """Return a table in which `change` has replaced the name of each column.
+    """Return a table with the name of each column replaced by what `change` returns.
 
     Raises ValueError if two columns get the same name.
     """

@@ -128,6 +128,9 @@ def write_stream_chunks(
 
 
 def _checked(batch: "pyarrow.RecordBatch") -> "pyarrow.RecordBatch":
-    """Check that the offsets of a batch are within its buffers, which pyarrow does not do."""
+    """Return a batch, after checking that its offsets are within its buffers.
+
+    pyarrow does not check this.
+    """
     batch.validate(full=True)
     return batch

@@ -18,7 +18,7 @@ Parts: TypeAlias = dict[str, tuple[int, flat.Array]]
 
 @dataclass(frozen=True)
 class FlatTables:
-    """The arrays of a table that comes in chunks.
+    """A table that comes in chunks, as flat arrays: each column becomes one or more arrays.
 
     `arrays`: the arrays of the table without rows. `shapes`: the shapes of the whole arrays.
     `stored`: the metadata and the forms of the columns.
@@ -35,7 +35,7 @@ class FlatTables:
     def of(
         cls, tables: Iterable[Table], watch: Callable[[Table], None] | None = None
     ) -> "FlatTables":
-        """Survey the chunks of a table.
+        """Read all chunks once, to find the shapes of the arrays.
 
         watch: called with each chunk. Raises FormatError if two columns need arrays with the same
         name.
@@ -50,9 +50,9 @@ class FlatTables:
         return cls(tables, survey, arrays, {**stored, "rows": survey.rows}, shapes, offsets)
 
     def parts(self) -> Iterator[tuple[Table, Parts]]:
-        """Yield batches of rows with their parts of the arrays.
+        """Yield the table in batches of rows: each batch, and the part of each array for it.
 
-        The batches do not depend on the chunks.
+        A part comes with the index at which it begins. The batches do not depend on the chunks.
         """
         begins, last = dict.fromkeys(self.arrays, 0), dict.fromkeys(self._offsets, 0)
         batches = in_batches(self.tables, self.survey.rows_of(_BATCH))

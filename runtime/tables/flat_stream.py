@@ -23,12 +23,13 @@ def streamed(
     whole: Callable[[], Table],
     least: int = 1,
 ) -> Iterator[Table]:
-    """Yield a table in chunks of rows, or as a whole if the arrays do not fit `stored`.
+    """Yield a table in chunks of rows.
 
-    stored: the metadata and the forms of the columns. size: the bytes of all arrays. whole:
-    returns the whole table. notes: the notes that are kept about the file. least: each chunk,
-    except the last, has a multiple of this number of rows. If there are columns other than
-    numbers, all chunks are first read once to see whether they fit.
+    If the arrays do not fit `stored`, yield it as a whole. arrays: reads parts of arrays. stored:
+    the metadata and the forms of the columns. size: the bytes of all arrays. whole: returns the
+    whole table. notes: the notes that are kept about the file. least: each chunk, except the last,
+    has a multiple of this number of rows. If there are columns other than numbers, all chunks are
+    first read once to see whether they fit.
     """
     if _NOTES not in notes:
         notes[_NOTES] = _fit(arrays, stored, size, least)
@@ -39,7 +40,9 @@ def streamed(
 
 
 def _fit(arrays: Parts, stored: Mapping[str, Any], size: int, least: int) -> bool:
-    """Return whether all arrays fit, and are not too large to read the `least` rows at once."""
+    """Return whether all arrays fit `stored`, and `least` rows are not too large to read at
+    once.
+    """
     try:
         check_lengths(arrays, stored)
         if least * size > _MOST * stored["rows"]:

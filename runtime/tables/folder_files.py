@@ -18,7 +18,7 @@ from exset.io.folders import NewFolder
 
 
 class FolderFiles:
-    """The files of a table, to be written into a folder.
+    """Copies the files that a table names, or whose bytes it has, into a folder.
 
     `table`: the table without the bytes of the files, but with a column of paths. If the table had
     none, the paths are the numbers of the rows with a suffix for the content.
@@ -48,10 +48,10 @@ class FolderFiles:
         self.folder.make(os.fsdecode(name))
 
     def put(self, row: int, path: bytes, prefix: bytes) -> bytes | None:
-        """Write the file of a row under a name that begins with a prefix; return the name.
+        """Write the file of a row; return its name, which begins with `prefix`.
 
-        Returns None, with a finding, for a file that cannot be read, if losses are allowed. Raises
-        FormatError, OSError.
+        path: where the file is. Returns None, with a finding, for a file that cannot be read, if
+        losses are allowed. Raises FormatError, OSError.
         """
         name = path if path.startswith(prefix) and _is_safe(path) else prefix + _last(path)
         if not _is_safe(name) or b"/." in b"/" + name:
@@ -74,7 +74,7 @@ class FolderFiles:
         return name
 
     def _free(self, name: bytes) -> bytes:
-        """Return a name that no other file has: with a number, if necessary."""
+        """Return `name`, with a number added if another file has this name."""
         stem, suffix = os.path.splitext(name)
         number = 1
         while name in self._taken:
@@ -113,7 +113,7 @@ def _is_bytes(column: TableColumn | None) -> bool:
 
 
 def _numbered(contents: TableColumn | None) -> Iterator[bytes]:
-    """Yield a name for each file: its row, and a suffix for its content."""
+    """Yield a name for each file: the number of its row, and a suffix for its content."""
     assert isinstance(contents, Strings)
     width = len(str(len(contents)))
     for row, data in enumerate(contents):

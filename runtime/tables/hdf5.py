@@ -51,7 +51,10 @@ def write_chunks(
 def _write(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings | None, compress: bool
 ) -> None:
-    """Write a table that comes in chunks as one HDF5 file; `out` can be read and sought in."""
+    """Write a table that comes in chunks as one HDF5 file.
+
+    `out` must allow reading and seeking.
+    """
     with_nul: set[str] = set()
 
     def survey(table: Table) -> None:
@@ -89,12 +92,16 @@ def _write(
 
 
 def _has_nul(column: object) -> bool:
-    """Return whether a column is text that contains a NUL, at which HDF5 would cut it."""
+    """Return whether a column is text with a NUL, which HDF5 would take for the text's end."""
     return isinstance(column, Text) and not column.data.all()
 
 
 def _texts(data: FlatTables, with_nul: set[str]) -> dict[str, str]:
-    """Return the columns that are stored as text, by the names of the arrays that they replace."""
+    """Return the columns that are stored as text of HDF5.
+
+    The key of each is the name of the arrays that it replaces. with_nul: columns that cannot be
+    stored so.
+    """
     return {
         f"{name}.{part}": name
         for name, column in data.survey.first.columns.items()
@@ -112,7 +119,7 @@ def _stored(array: flat.Array) -> flat.Array:
 def _created(
     file: Any, path: str, shape: tuple[int, ...], array: flat.Array | None, compress: bool
 ) -> Any:
-    """Create a dataset with the dtype of `array`, or for text if this is None."""
+    """Create a dataset at `path` for `array`, or for text if this is None."""
     kind = h5py.string_dtype() if array is None else _stored(array).dtype
     options: dict[str, Any] = {}
     if compress and all(shape):
@@ -123,10 +130,10 @@ def _created(
 
 
 class _Scales:
-    """The dimension scales of a file: `row` for rows, and `dim_LENGTH` for any other length."""
+    """The dimension scales of a file: `row` for its rows, and `dim_LENGTH` for any other axis."""
 
     def __init__(self, file: Any, rows: int, taken: set[str]) -> None:
-        """Take the file, the number of rows, and the names that scales must not have."""
+        """Prepare scales for a file with `rows` rows; taken: the names that they must not have."""
         self._file = file
         self._rows = rows
         self._taken = taken

@@ -112,9 +112,9 @@ def _first_axis(file: File, stored: dict[str, Any], claims: Claims, findings: Fi
 def _datasets(
     file: File, claims: Claims, findings: Findings
 ) -> tuple[dict[str, _Values], dict[str, _Values]]:
-    """Return the values of all datasets by name; datasets that label axes are separate.
+    """Return the values of all datasets by name, and separately those that label axes.
 
-    Adds a finding for each dataset that a table cannot hold.
+    Adds a finding for each dataset that a table cannot store.
     """
     found: dict[str, _Values] = {}
     labels: dict[str, _Values] = {}
@@ -142,7 +142,7 @@ def _datasets(
 
 
 def data_of(file: File) -> Iterator[tuple[str, Any, bool]]:
-    """Yield the path of each dataset with values, the dataset, and whether it labels an axis."""
+    """Yield each dataset with values: its path, the dataset, and whether it labels an axis."""
     for path, dataset in file.datasets(file.find(""), ""):
         with file.guarded(path):
             is_scale = h5ds.is_scale(dataset)
@@ -154,7 +154,10 @@ def data_of(file: File) -> Iterator[tuple[str, Any, bool]]:
 def _restored(
     arrays: dict[str, _Values], stored: dict[str, Any], own: dict[str, Any]
 ) -> Table | None:
-    """Return the table that exset wrote, or None if the datasets were changed since."""
+    """Return the table that exset wrote; None if the datasets were changed since.
+
+    stored: the metadata. own: the part of the metadata with the names that HDF5 does not allow.
+    """
     names, dtypes = own.get(NAMES), own.get(DTYPES)
     named: dict[str, flat.Array] = {}
     for name, values in arrays.items():

@@ -87,7 +87,7 @@ def _groups(
     whole: Callable[[], Table],
     findings: Findings,
 ) -> Iterator[Table]:
-    """Yield the rows of a file with a group for each row."""
+    """Yield the rows of a file with a group for each row, in tables; whole: returns one table."""
 
     def parts(findings: Findings, watch: object) -> Iterator[Part]:
         claims = Claims(limits)
@@ -101,7 +101,10 @@ def _groups(
 
 @dataclass
 class _Datasets:
-    """The datasets of a file by the names of arrays; `used`: the names of those read so far."""
+    """The datasets of a file, by the names of the flat arrays that they store.
+
+    `least`: the number of rows to read at once, at least. `used`: the names of those read so far.
+    """
 
     file: File
     stored: dict[str, Any] = field(default_factory=dict)
@@ -153,7 +156,10 @@ class _Datasets:
         return self.used == self._found.keys()
 
     def _has_forms(self, labels: dict[str, tuple[Any, str, RowType]]) -> bool:
-        """Find the columns of a file of another program; return whether they are clear."""
+        """Find which columns the datasets of another program are; return whether this is clear.
+
+        labels: the datasets that label axes.
+        """
         self._found.update(labels)
         kinds = {name: kind for name, (_, _, kind) in self._found.items()}
         self.stored = {**self.stored, **(foreign_forms(kinds) or {"columns": None})}
@@ -164,7 +170,7 @@ class _Datasets:
         return self._found[name][2][1][0] if name in self._found else None
 
     def part(self, name: str, begin: int, end: int) -> Array:
-        """Return rows `begin` to `end` - 1 of a dataset of numbers.
+        """Return rows `begin` to `end` - 1 of the dataset `name`, which has numbers.
 
         Raises ValueError for text, and FormatError.
         """
@@ -178,7 +184,7 @@ class _Datasets:
         return found.view(date) if DATES.fullmatch(date) else found
 
     def strings(self, name: str, begin: int, end: int) -> Strings | None:
-        """Return rows `begin` to `end` - 1 of a dataset of text."""
+        """Return rows `begin` to `end` - 1 of the dataset `name`, which has text."""
         if name not in self._found or self._found[name][2][0] is not None:
             return None
         self.used.add(name)
@@ -188,7 +194,7 @@ class _Datasets:
 
 
 def _texts(own: object, key: str) -> dict[str, str]:
-    """Return the texts in an object of the metadata, by name; empty if there is no such object."""
+    """Return the texts in the object `key` of the metadata, by name; empty without this object."""
     found = own.get(key) if isinstance(own, dict) else None
     pairs = found.items() if isinstance(found, dict) else ()
     return {name: text for name, text in pairs if isinstance(text, str)}

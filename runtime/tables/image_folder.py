@@ -82,7 +82,7 @@ def _classes(folder: Folder, findings: Findings) -> Table:
 
 
 def _described(folder: Folder, name: str, limits: Limits, findings: Findings) -> Table:
-    """Return the table of a metadata file; add a finding for each file that does not exist."""
+    """Return the table of the metadata file `name`; add a finding for each missing file."""
     source = folder.read(name)
     table = parsed(source, limits, findings)
     paths = table.columns[FILE_NAME]
@@ -95,7 +95,7 @@ def _described(folder: Folder, name: str, limits: Limits, findings: Findings) ->
 
 
 def _with_contents(table: Table, folder: Folder, limits: Limits) -> Table:
-    """Return the table with the bytes of the files, and their paths under another name."""
+    """Return the table with the bytes of the files in `file`, and their paths in `file.path`."""
     [path] = table.metadata["files"]
     read: list[bytes] = []
     left = limits.max_batch

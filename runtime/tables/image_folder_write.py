@@ -59,7 +59,7 @@ def write(
 
 
 def _by_class(listed: ListedFiles, label: str, files: FolderFiles, losses: Losses) -> None:
-    """Write each file into the folder of its class."""
+    """Copy each file into the folder of its class; label: the column with the labels."""
     labels, names = _numbered(listed, label, losses)
     for name in names:
         files.make(name)
@@ -69,7 +69,7 @@ def _by_class(listed: ListedFiles, label: str, files: FolderFiles, losses: Losse
 
 
 def _numbered(listed: ListedFiles, label: str, losses: Losses) -> tuple[Longs, tuple[bytes, ...]]:
-    """Return the labels and the classes, numbered as a reader of the folder numbers them.
+    """Return the label of each file, and the names of the classes, as a reader will number them.
 
     A class without a name gets its number as its name, with leading zeros, so that sorting keeps
     the order.
@@ -97,7 +97,10 @@ def _numbered(listed: ListedFiles, label: str, losses: Losses) -> tuple[Longs, t
 
 
 def _with_metadata(table: Table, path: str, files: FolderFiles, losses: Losses) -> None:
-    """Write files under their own names, and metadata.jsonl with all columns."""
+    """Copy the files under their own names, and write metadata.jsonl with all columns.
+
+    path: the column with the paths.
+    """
     column = table.columns[path]
     names: list[bytes | None] = []
     for row, each in enumerate(raw_strings(column)):

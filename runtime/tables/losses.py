@@ -17,7 +17,10 @@ def without_unheld(
     lossy: bool,
     findings: Findings | None,
 ) -> Table:
-    """Return a table without the columns for which `encode` raises FormatError, if lossy."""
+    """If lossy, return a table without the columns that a format cannot store.
+
+    encode: raises FormatError for such a column.
+    """
     if not lossy:
         return table
     errors: dict[str, FormatError] = {}
@@ -39,10 +42,11 @@ def report_dropped(errors: Iterable[FormatError], findings: Findings) -> None:
 
 @dataclass
 class Held(Iterable[Table]):
-    """The chunks of a table; if `lossy`, without the columns that a format cannot hold.
+    """The chunks of a table, without the columns that a format cannot store if `lossy`.
 
-    After an iteration, `first` is the table without rows, `rows` the number of rows, and `seen`
-    has, for each column, the properties that a reader sees in its rows.
+    encode: raises FormatError for a column that the format cannot store. After an iteration,
+    `first` is the table without rows, `rows` the number of rows, and `seen` has, for each column,
+    what a reader can learn from its rows.
     """
 
     tables: Iterable[Table]
@@ -68,7 +72,10 @@ class Held(Iterable[Table]):
 
     @contextmanager
     def in_order(self) -> Iterator[None]:
-        """If several columns have errors, raise the first column's, as for a whole table."""
+        """In this context, raise the error of the first column that has one, as for a whole table.
+
+        A chunk may show the error of a later column first.
+        """
         try:
             yield
         except FormatError as error:
@@ -78,13 +85,17 @@ class Held(Iterable[Table]):
             raise
 
     def _unheld(self) -> dict[str, FormatError]:
-        """Return the error for each column that the format cannot hold, with a finding for each."""
+        """Return the error of each column that the format cannot store, and add a finding for
+        each.
+        """
         errors = self._errors()
         report_dropped(errors.values(), self.findings)
         return errors
 
     def _errors(self) -> dict[str, FormatError]:
-        """Return the error for each column that the format cannot hold, in order."""
+        """Return the error of each column that the format cannot store, in the order of the
+        columns.
+        """
         errors: dict[str, FormatError] = {}
         names: tuple[str, ...] = ()
         for table in self.tables:

@@ -88,7 +88,10 @@ def decoded(encoding: str, data: Strings) -> TableColumn | None:
 
 
 def _arrays(data: Strings, kind: str | None) -> TableColumn | None:
-    """Return arrays that are stored with their shapes and, if `kind` is None, with their dtype."""
+    """Return the arrays that values store with their shapes; kind: their dtype.
+
+    If `kind` is None, each value also stores its dtype.
+    """
     at, lengths = data.offsets[:-1], data.lengths
     before = 2 if kind is None else 1
     if not lengths.size or (lengths < before).any():
@@ -128,10 +131,10 @@ def _arrays(data: Strings, kind: str | None) -> TableColumn | None:
 
 
 def encoded(name: str, column: TableColumn, first: int = 0) -> tuple[str, Strings]:
-    """Return the encoding of a column, and its encoded values; an absent row gets some value.
+    """Return the encoding of a column, and each row encoded; an absent row gets some value.
 
     first: the row of the first value in the whole column, if this is a chunk. Raises FormatError
-    for a column that MDS cannot hold.
+    for a column that MDS cannot store.
     """
     if isinstance(column, Strings):
         every = np.ones(len(column), np.bool_)
@@ -163,7 +166,11 @@ def _kind(name: str, column: Numbers) -> str:
 
 
 def _with_lengths(name: str, column: Lists, items: Numbers, first: int) -> Strings:
-    """Return lists as arrays of one dimension, whose length has 32 bits; absent lists as [0]."""
+    """Encode lists as arrays of one dimension, preceded by a length of 32 bits; absent lists
+    as [0].
+
+    items: the numbers in the lists. first: the row of the first list in the whole column.
+    """
     lengths = np.where(column.present, column.lengths, 1)
     if not lengths.all():
         row = int((lengths == 0).argmax())

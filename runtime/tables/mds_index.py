@@ -39,7 +39,10 @@ class File:
 
 @dataclass(frozen=True)
 class Shard:
-    """A shard: its files, its columns and the number of its samples."""
+    """A shard as the index describes it: its files, its columns and the number of its samples.
+
+    names, encodings, sizes: of each column. raw, zipped: the file, and the compressed file.
+    """
 
     names: tuple[str, ...]
     encodings: tuple[str, ...]
@@ -137,7 +140,7 @@ def _file(value: Any) -> File:
 
 
 def _read(folder: Folder, file: File, limits: Limits, findings: Findings) -> bytes:
-    """Return the bytes of a file; check its hashes and its size."""
+    """Return the bytes of a file, after checking its size and its hashes."""
     path = folder.path_of(file.basename)
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):

@@ -33,7 +33,7 @@ _COMPRESSED: Final = {"zstd": "zstd", "gz": "gzip"}
 
 @dataclass(frozen=True)
 class _Columns:
-    """The columns of a folder: those of the table, and columns that say which rows are present.
+    """The columns to write: those of the table, and columns that say which rows are present.
 
     `first`: the table without rows. `absent`: the columns with absent rows. `encodings`: the
     encodings of all columns, sorted by name.
@@ -46,7 +46,9 @@ class _Columns:
 
     @classmethod
     def of(cls, tables: Iterable[Table], lossy: bool, findings: Findings) -> "_Columns":
-        """Find the columns in all rows. Raises FormatError for a column that MDS cannot hold."""
+        """Read all rows once, to find the columns. Raises FormatError for one that MDS cannot
+        store.
+        """
         errors: dict[str, FormatError] = {}
         absent: set[str] = set()
         encodings: dict[str, str] = {}
@@ -79,7 +81,7 @@ class _Columns:
 
     @property
     def sizes(self) -> list[int | None]:
-        """The bytes per value of each column; None if they vary."""
+        """How many bytes each value of a column has; None if that varies."""
         return [size_of(each) for each in self.encodings.values()]
 
     def data(self, table: Table) -> list[Strings]:
@@ -142,10 +144,10 @@ def write(
 def _shards(
     tables: Iterable[Table], columns: _Columns, plan: Plan, config: int
 ) -> Iterator[tuple[int, Longs, list[memoryview]]]:
-    """Yield the number of each shard, the bytes of each of its samples, and the samples.
+    """Yield for each shard its number, the bytes of each of its samples, and the samples.
 
-    config: the number of bytes of the description of the columns in each shard. Raises FormatError
-    for a row that no shard can hold.
+    config: how many bytes the description of the columns takes in each shard. Raises FormatError
+    for a row that no shard can store.
     """
 
     def runs() -> Iterator[tuple[int, Longs, memoryview]]:

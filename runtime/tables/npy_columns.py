@@ -98,7 +98,9 @@ def arrays(files: Strings) -> TableColumn | None:
 
 
 def _numbers(full: NDArray[Any], files: Strings) -> Numbers | None:
-    """Return the rows as a column; None if a value is NaT, which columns cannot have."""
+    """Return the rows of an array as a column; None if a value is NaT, which columns cannot
+    have.
+    """
     if full.dtype.kind in "mM" and np.isnat(full).any():
         return None
     values = np.zeros((len(files), *full.shape[1:]), full.dtype)
@@ -126,7 +128,10 @@ def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
 def _headers(
     data: NDArray[np.uint8], starts: Longs, lengths: Longs
 ) -> tuple[list[bytes], Longs] | None:
-    """Return the distinct headers, and the index of each file's header; None if one is cut."""
+    """Return the distinct headers of files, and the index of each file's header.
+
+    starts, lengths: where each file is in `data`. Return None if a header is truncated.
+    """
     if (lengths < _START).any():
         return None
     sizes = data[starts + _START - 2].astype(np.int64) + data[starts + _START - 1] * np.int64(256)
@@ -147,7 +152,10 @@ def _headers(
 
 
 def _parsed(header: bytes) -> tuple[np.dtype[Any], tuple[int, ...], bool] | None:
-    """Return dtype, shape and order of a header; None for a dtype that columns cannot have."""
+    """Return the dtype, the shape and the order that a header gives.
+
+    Return None for a dtype that columns cannot have.
+    """
     match = _HEADER.fullmatch(header[_START:])
     if match is None or not header.startswith(_MAGIC):
         return None

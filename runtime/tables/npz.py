@@ -82,7 +82,10 @@ def table_of(
     stored: NDArray[Any] | None,
     findings: Findings | None,
 ) -> Table:
-    """Return the table of arrays and of the JSON value that exset stored, if any."""
+    """Return the table of the arrays in a file.
+
+    stored: the array with the JSON value that exset wrote; None for a file of another program.
+    """
     try:
         if stored is not None:
             known = json.loads(stored.tobytes())
@@ -114,7 +117,7 @@ def _arrays(source: Source, limits: Limits) -> dict[str, NDArray[Any]]:
 
 @contextmanager
 def damage(name: str) -> Iterator[None]:
-    """Raise `zipfile`'s errors for a damaged archive as FormatError. name: the archive's name."""
+    """Raise `zipfile`'s errors in this context as FormatError about the archive `name`."""
     try:
         yield
     except FormatError:
@@ -156,11 +159,10 @@ class Header(NamedTuple):
 
 
 def header_of(file: str, name: str, head: bytes) -> Header:
-    """Return the header in the first HEAD bytes of an NPY file.
+    """Return the header of an NPY file, given its first HEAD bytes.
 
-    Raises FormatError for an invalid header, and for an array of Python objects.
-
-    file: the name of the file or archive. name: the name of the member.
+    file: the name of the file or archive. name: the name of the member. Raises FormatError for an
+    invalid header, and for an array of Python objects.
     """
     if not _is_plain(head[:HEAD]):
         raise _error(file, f"{safe(name)}: the header is cut short or damaged")
@@ -197,7 +199,7 @@ def _array(file: str, name: str, data: bytes, limits: Limits) -> NDArray[Any]:
 
 
 def _is_plain(data: bytes) -> bool:
-    """Return whether the header of an NPY file may be parsed as a literal of Python.
+    """Return whether it is safe to parse the header of an NPY file as a literal of Python.
 
     Python's parser may crash on deep brackets, and on long chains of operators.
     """

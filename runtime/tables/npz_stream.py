@@ -96,7 +96,10 @@ def stream_array(
 
 
 def _members(archive: zipfile.ZipFile, most: int, name: str, stack: ExitStack) -> "_Arrays | None":
-    """Return the arrays in an archive; None if it has other members, or too many bytes."""
+    """Return the arrays in an archive, which `stack` closes.
+
+    Return None if the archive has other members, or more than `most` bytes.
+    """
     found: dict[str, _Array] = {}
     members = archive.infolist()
     if sum(each.file_size for each in members) > most:
@@ -170,7 +173,7 @@ class _Array:
 
 @dataclass(frozen=True)
 class _Arrays:
-    """The arrays of a file by name."""
+    """The arrays of an NPZ file by name, which are read in parts."""
 
     arrays: dict[str, _Array]
 
@@ -199,12 +202,12 @@ class _Arrays:
         return stored if isinstance(stored, dict) else None
 
     def length(self, name: str) -> int | None:
-        """Return the length of an array."""
+        """Return the length of the array `name`."""
         found = self.arrays.get(name)
         return None if found is None else found.header.shape[0]
 
     def part(self, name: str, begin: int, end: int) -> flat.Array:
-        """Return rows `begin` to `end` - 1 of an array."""
+        """Return rows `begin` to `end` - 1 of the array `name`."""
         return self.arrays[name].rows(begin, end)
 
     def strings(self, name: str, begin: int, end: int) -> Strings | None:

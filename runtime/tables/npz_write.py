@@ -119,22 +119,22 @@ def _bytes_of(array: Array) -> memoryview:
 
 
 class _Spool:
-    """Collects in one temporary file the parts of several arrays, which come in turns."""
+    """Collects parts of several arrays, which come in turns, in one temporary file."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        """Take an empty file."""
+        """Collect the parts in `file`, which must be empty."""
         self._file = file
         self._parts: dict[str, list[tuple[int, int]]] = {}
 
     def add(self, name: str, array: Array) -> None:
-        """Add the next part of an array."""
+        """Add the next part of the array `name`."""
         begin = self._file.tell()
         with temporary():
             size = self._file.write(_bytes_of(array))
         self._parts.setdefault(name, []).append((begin, size))
 
     def copy(self, name: str, out: IO[bytes]) -> None:
-        """Write the bytes of an array."""
+        """Write all bytes of the array `name` to `out`."""
         for begin, size in self._parts.get(name, []):
             self._file.seek(begin)
             while size > 0:

@@ -70,7 +70,7 @@ class _Parquet(ArrowReader):
         return file.schema_arrow
 
     def batches(self) -> "Iterator[pyarrow.RecordBatch]":
-        """Yield the rows of the groups, one group after the other."""
+        """Yield the rows of the file in batches, one row group after another."""
         file = self._opened()
         for number in range(file.num_row_groups):
             done = 0
@@ -102,7 +102,7 @@ class _Parquet(ArrowReader):
 
 
 def _rows(file: "ParquetFile", number: int) -> "Iterator[pyarrow.RecordBatch]":
-    """Yield the rows of a row group in small batches."""
+    """Yield the rows of the row group with this number in small batches."""
     group = file.metadata.row_group(number)
     rows = _BATCH * max(1, group.num_rows) // max(1, group.total_byte_size)
     yield from file.iter_batches(max(1, min(rows, group.num_rows)), row_groups=[number])
@@ -148,7 +148,9 @@ def _size(file: "ParquetFile") -> int:
 
 
 def _leaves(table: Table) -> Iterator[tuple[str, TableColumn, bool]]:
-    """Yield the columns that Parquet stores: path, values, and whether they are nested."""
+    """Yield the columns that Parquet stores: the path of each, its values, and whether it is
+    nested.
+    """
     for name, column in table.columns.items():
         yield from _inner(name, column, False)
 

@@ -55,7 +55,7 @@ def report(chunks: Iterable[Table], detailed: bool = False) -> Report:
 
 
 class _Blocks:
-    """The spread of numbers that come in chunks, added in blocks of one size.
+    """Computes the spread of numbers that come in chunks, from blocks of equal size.
 
     So rounding does not depend on the chunks.
     """

@@ -25,11 +25,11 @@ The parts are those that the reader counts, such as records. None: the file cann
 def sources(
     blocks: Blocks, limits: Limits, cut: Cut, watch: Watch | None
 ) -> Iterator[tuple[Source, int, bool]]:
-    """Yield the chunks of a file as sources that know their `start` in the file.
+    """Yield the chunks of a file, as sources that know where they begin in the file.
 
-    Also yield the number of parts before the chunk, and whether the chunk is the last one. The
-    last chunk has all bytes that cannot be divided. `blocks` must be readable again from the
-    beginning. watch: called with each block of bytes.
+    With each, yield the number of samples or entries before it, and whether it is the last one.
+    The last chunk has all bytes that cannot be divided. cut: finds where to divide. `blocks` must
+    be readable again from the beginning. watch: called with each block of bytes.
     """
     waiting: list[bytes] = []
     size = start = count = 0

@@ -12,7 +12,7 @@ class Seen:
     """What a reader can learn from the rows of a column, or of several of its chunks.
 
     `has_rows`: whether any row is present. `lengths`: up to two different lengths of lists.
-    `is_text`: whether all strings are UTF-8. `items`: the same for the items of lists.
+    `is_text`: whether all strings are UTF-8. `items`: the same about the items of lists.
     """
 
     has_rows: bool
@@ -22,7 +22,7 @@ class Seen:
 
     @classmethod
     def of(cls, column: TableColumn) -> Self:
-        """Return what the rows of one chunk show."""
+        """Return what a reader can learn from the rows of one chunk."""
         has_rows = bool(column.present.any())
         if isinstance(column, Lists):
             lengths = column.lengths[column.present]

@@ -54,9 +54,9 @@ def write_tfrecord(
 
 
 def archives(tables: Iterable[Table]) -> Iterator[Archive]:
-    """Yield the samples of tables, a few rows at a time.
+    """Yield the samples of tables as archives of a few rows each.
 
-    Raises FormatError for a column that members cannot hold.
+    Raises FormatError for a column that members cannot store.
     """
     contents, first, before = _contents(tables), 0, None
     for table in small(tables):
@@ -66,7 +66,7 @@ def archives(tables: Iterable[Table]) -> Iterator[Archive]:
 
 
 def _contents(tables: Iterable[Table]) -> dict[str, str]:
-    """Return the extensions of the columns of bytes, which depend on all rows."""
+    """Return for each column of bytes its extension, which depends on all rows."""
     found: dict[str, str] = {}
     for table in tables:
         columns = {
@@ -86,7 +86,10 @@ def _contents(tables: Iterable[Table]) -> dict[str, str]:
 def _written(
     tables: Held, chunks: Iterator[bytes | memoryview], out: BinaryIO, is_plain: IsPlain
 ) -> bytes | None:
-    """Write the encoded chunks of tables, and return the sidecar, if it is needed."""
+    """Write the encoded chunks of tables to `out`; return the sidecar, or None if none is needed.
+
+    is_plain: whether a column is read with its type without a sidecar.
+    """
     file = sidecar.Fingerprint()
     with tables.in_order():
         for chunk in chunks:

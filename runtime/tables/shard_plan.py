@@ -19,9 +19,10 @@ _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def size_of(text: str, most: int) -> int:
-    """Return a size such as `64MB`, `64MiB` or `1000000` in bytes; 64 MiB for an empty text.
+    """Return in bytes the size that a text gives, such as `64MB`, `64MiB` or `1000000`.
 
-    Raises OptionError for another text, and for a size of 0 or of more than `most`.
+    An empty text is 64 MiB. Raises OptionError for another text, and for a size of 0 or of more
+    than `most`.
     """
     if not text:
         return DEFAULT_SIZE
@@ -50,9 +51,10 @@ class Plan:
     _room: int = field(default=-1, init=False)
 
     def runs(self, sizes: Longs) -> Iterator[tuple[int, int, int]]:
-        """Yield runs of rows: the shard, the first row in the chunk, and the row after the last.
+        """Yield consecutive rows of a chunk that go to the same shard.
 
-        sizes: the bytes of each row of the chunk, int64 [n]. A chunk without rows is one run.
+        Each is given by the shard, the first row in the chunk, and the row after the last. sizes:
+        the bytes of each row of the chunk, int64 [n]. A chunk without rows is one run.
         """
         if not sizes.size:
             yield max(self._shard, 0), 0, 0
@@ -71,7 +73,7 @@ class Plan:
 
 
 class Sum:
-    """The size and the SHA-256 of a shard, which comes in chunks."""
+    """Counts the bytes of a shard, which comes in chunks, and computes its SHA-256."""
 
     def __init__(self) -> None:
         self.size = 0

@@ -23,10 +23,11 @@ _ARRAYS: Final = re.compile(r"list<(\w+)>|(\w+)\[\d+\]|(\w+)")
 
 @dataclass(frozen=True)
 class Part:
-    """The table of a shard or a chunk.
+    """The table of one shard, or of one chunk of a file.
 
-    names: the column of each name that the file has, which may depend on its other names. marks:
-    other facts about the whole file that chunks show; they must be the same in all chunks.
+    names: for each name that the file has, the name of its column, which may depend on other
+    names. marks: other facts about the whole file that chunks show; they must be the same in all
+    chunks.
     """
 
     table: Table
@@ -43,11 +44,11 @@ Names = Callable[[Sequence[str]], list[str]]
 
 @dataclass
 class _Known:
-    """What all parts show. is_regular: whether their columns can get the same types.
+    """What all parts together show: which types their columns get.
 
-    types, is_same: the types of the first part, and whether all parts have them. kinds: the type
-    of each column; None as long as all its rows are absent. value: the value of the sidecar, if
-    the parts fit it.
+    is_regular: whether the columns of all parts can get the same types. types, is_same: the types
+    of the first part, and whether all parts have them. kinds: the type of each column; None as
+    long as all its rows are absent. value: the value of the sidecar, if the parts fit it.
     """
 
     found: Findings
@@ -72,12 +73,13 @@ def streamed_folder(
     *,
     has_all: bool = False,
 ) -> Iterator[Table]:
-    """Yield the table of each shard: joined, they are the table of the folder.
+    """Yield the table of each shard of a folder; joined, they are the table of the folder.
 
     All shards are read twice, as all decide the types of the columns. If a column has another type
-    in another shard, or the sidecar does not fit, there is one chunk, which `whole` reads. source:
-    a source without content that has the sidecar of the folder. notes: the notes that are kept
-    about the folder. has_all: whether every shard has all columns. Raises the errors of `parts`.
+    in another shard, or the sidecar does not fit, there is one chunk, which `whole` reads. parts:
+    reads all shards, and adds its findings to its argument. source: a source without content that
+    has the sidecar of the folder. notes: the notes that are kept about the folder. has_all:
+    whether every shard has all columns. Raises the errors of `parts`.
     """
 
     def read(findings: Findings, watch: Watch | None) -> Iterator[Part]:
@@ -101,11 +103,11 @@ def streamed_file(
     *,
     has_scalars: bool = False,
 ) -> Iterator[Table]:
-    """Yield the tables of the chunks of a file: joined, they are the table of the file.
+    """Yield the tables of the chunks of a file; joined, they are the table of the file.
 
-    The file is read twice, as a folder by `streamed_folder`. names: returns the columns of all
-    names together. has_scalars: a column of lists has single numbers in a chunk whose lists all
-    have one number.
+    The file is read twice, as a folder by `streamed_folder`. parts: reads all chunks. whole: reads
+    the file as one table. names: returns the columns of all names together. has_scalars: a column
+    of lists has single numbers in a chunk whose lists all have one number.
     """
     known = blocks.notes.get(_NOTES)
     if not isinstance(known, _Known):
@@ -125,9 +127,10 @@ def _surveyed(
     file: sidecar.Fingerprint | None = None,
     common: Callable[[str, str], str | None] = lambda one, other: None,
 ) -> _Known:
-    """Read all parts once. Raises the errors of `parts`.
+    """Read all parts once, and return what they show. Raises the errors of `parts`.
 
-    file: gets all bytes of the file if it has a sidecar. common: returns the type for two types.
+    file: gets all bytes of the file if it has a sidecar. common: returns the type that can store
+    values of two types, or None.
     """
     found = Findings(strict=findings.strict)
     known = _Known(found, sidecar.unchecked_value(source))
@@ -144,7 +147,7 @@ def _surveyed(
 
 
 def _add(known: _Known, part: Part, common: Callable[[str, str], str | None]) -> None:
-    """Add the properties that a part shows."""
+    """Add what one part shows to `known`; common: as for `_surveyed`."""
     known.parts, known.rows = known.parts + 1, known.rows + part.table.rows
     types = dict(part.table.types)
     known.types = types if known.types is None else known.types
@@ -166,9 +169,9 @@ def _add(known: _Known, part: Part, common: Callable[[str, str], str | None]) ->
 
 
 def _lists(one: str, other: str, *, has_scalars: bool) -> str | None:
-    """Return the type of lists that holds lists of two types; None if there is no such type.
+    """Return the type of lists that can store both types, which are lists or arrays.
 
-    Lists become arrays in a chunk where all have one length.
+    Lists become arrays in a chunk where all have one length. Return None if there is no such type.
     """
     bare = [_ARRAYS.fullmatch(each) for each in (one, other)]
     kinds = {each and (each[1] or each[2] or each[3]) for each in bare}
@@ -197,7 +200,10 @@ def _tables(
 
 
 def _conformed(table: Table, kinds: dict[str, str | None]) -> Table:
-    """Return a part's table with the columns of all parts; a column without any value is text."""
+    """Return the table of a part with the columns of all parts; a column without values is text.
+
+    kinds: the type of each column.
+    """
     columns: dict[str, TableColumn] = {}
     for name, kind in kinds.items():
         column = table.columns.get(name)

@@ -157,7 +157,10 @@ def _is_shard(name: str, suffixes: tuple[str, ...]) -> bool:
 
 
 def _index(folder: Folder, limits: Limits) -> dict[str, dict[str, Any]]:
-    """Return the entry of each shard in the index, by name; empty if there is no index."""
+    """Return the entry of each shard in the index of a folder, by the shard's name.
+
+    Return an empty dictionary if there is no index.
+    """
     if INDEX not in folder.names:
         return {}
     source = folder.read(INDEX)
@@ -179,7 +182,10 @@ def _index(folder: Folder, limits: Limits) -> dict[str, dict[str, Any]]:
 
 
 def _check(source: Source, known: dict[str, Any], name: str) -> None:
-    """Raise FormatError unless a shard has the size and the checksum of the index."""
+    """Raise FormatError unless a shard has the size and the checksum that the index gives.
+
+    known: the shard's entry in the index.
+    """
     if name.endswith(tuple(SUFFIXES)):
         return
     size, expected = known.get("filesize"), known.get("sha256")

@@ -139,7 +139,10 @@ def _table(data: Bytes, starts: Longs, lengths: Longs) -> Part:
 
 
 def _names(listed: Sequence[str]) -> list[str]:
-    """Return the columns of features, and of lists of features, whose names end in `_STEPS`."""
+    """Return the columns of features, and those of lists of features; `listed`: all names.
+
+    The names of the latter end in `_STEPS`.
+    """
     features = {name for name in listed if not name.endswith(_STEPS)}
     bare = [name.removesuffix(_STEPS) for name in listed]
     return [
@@ -149,7 +152,7 @@ def _names(listed: Sequence[str]) -> list[str]:
 
 
 def _sequences(data: Bytes, maps: Parts, rows: int) -> Iterator[tuple[str, TableColumn]]:
-    """Yield a column for each FeatureList: lists with an array or a list for each feature."""
+    """Yield a column for each FeatureList: a row is a list that has a list or array per feature."""
     entries = examples.entries_of(data, maps, maps.owners)
     steps, entry = examples.steps_of(data, entries)
     records = entries.records[entry]
@@ -167,9 +170,9 @@ def _sequences(data: Bytes, maps: Parts, rows: int) -> Iterator[tuple[str, Table
 
 
 def _as_lists(column: TableColumn) -> TableColumn:
-    """Return single values as lists or arrays of one value.
+    """Return a column of single values as one of lists or arrays of one value.
 
-    By these, the writer knows a FeatureList.
+    The writer recognises a FeatureList by these.
     """
     if isinstance(column, Numbers) and not column.shape:
         return Numbers.of(column.values[:, np.newaxis], column.present)
@@ -180,9 +183,10 @@ def _as_lists(column: TableColumn) -> TableColumn:
 def _column(
     name: bytes, data: Bytes, features: Features, chosen: Longs, records: Longs
 ) -> TableColumn:
-    """Return the column of the features `chosen`; -1 means an absent row.
+    """Return the column of the feature `name`; chosen: the feature in each row, or -1.
 
     It has single values if each row has one, arrays if all rows have equally many, else lists.
+    records: the record of each feature, for errors.
     """
     present = chosen >= 0
     present[present] = features.kinds[chosen[present]] != NONE
@@ -244,7 +248,7 @@ def _no_example(source: Source, starts: Longs, error: ExampleError, first: int) 
 
 
 def _inflated(source: Source, limits: Limits) -> Source:
-    """Return the content of a file that TensorFlow compressed with ZLIB, or the source itself."""
+    """Return the content of a file, decompressed if TensorFlow compressed it with ZLIB."""
     head = bytes(source.view[:12])
     if len(head) < 12 or head[:1] != _ZLIB or int.from_bytes(head[:2], "big") % 31:
         return source

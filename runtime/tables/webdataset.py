@@ -98,7 +98,7 @@ def stream(
 
 @dataclass
 class _Notes:
-    """What is reported about the members of an archive, which may come in chunks."""
+    """Collects what is reported about the members of an archive, which may come in chunks."""
 
     skipped: int = 0
     extensions: dict[str, None] = field(default_factory=dict)
@@ -182,7 +182,10 @@ class _Samples:
         )
 
     def contents(self, code: int) -> Strings:
-        """Return the contents of the members of one extension; a sample without one is absent."""
+        """Return for each sample the contents of its member with an extension, given by its number.
+
+        A sample without such a member is absent.
+        """
         members = np.flatnonzero(self.codes == code)
         rows = self.rows[members]
         starts, lengths = np.zeros((2, len(self.keys)), np.int64)
@@ -211,7 +214,10 @@ class _Samples:
 
 
 def numbered_keys(first: int, count: int) -> list[bytes]:
-    """Return the keys for samples without keys: their numbers, in eight digits or more."""
+    """Return keys for samples that have none: their numbers, in eight digits or more.
+
+    first: the number of the first sample. count: how many samples there are.
+    """
     return [b"%08d" % number for number in range(first, first + count)]
 
 

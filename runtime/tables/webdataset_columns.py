@@ -68,7 +68,10 @@ def _is_flat(items: TableColumn) -> bool:
 
 
 def content_of(column: Strings) -> str:
-    """Return the extension for bytes by the first bytes of each row: `bin` if they differ."""
+    """Return the extension for a column of bytes, by the first bytes of each row.
+
+    Return `bin` if the rows differ.
+    """
     found = set()
     for row in np.flatnonzero(column.present).tolist():
         begin, end = int(column.offsets[row]), int(column.offsets[row + 1])
@@ -79,7 +82,10 @@ def content_of(column: Strings) -> str:
 
 
 def names_of(extensions: Sequence[str]) -> list[str]:
-    """Return the column names for extensions, without the added extension if names stay unique."""
+    """Return a column name for each extension.
+
+    It lacks the extension that a writer adds for the type, if all names stay unique.
+    """
     bare = [
         stem if dot and last in _ADDED else extension
         for extension in extensions

@@ -72,7 +72,9 @@ def _plain_type(column: TableColumn, seen: Seen) -> str | None:
 
 @dataclass(frozen=True)
 class Archive:
-    """A table as the samples of an archive: the contents of the members by extension, sorted."""
+    """The samples of an archive: the key of each, and its members' contents by extension,
+    sorted.
+    """
 
     keys: Strings
     extensions: list[bytes]
@@ -118,7 +120,7 @@ class Archive:
         return sizes
 
     def members(self, begin: int = 0, stop: int | None = None) -> Iterator[memoryview]:
-        """Yield the members of the samples from `begin` to `stop`, in chunks."""
+        """Yield the bytes of the members of the samples `begin` to `stop` - 1, in chunks."""
         ends = np.cumsum(self.sizes())
         stop = len(self.keys) if stop is None else stop
         while begin < stop:
@@ -129,7 +131,7 @@ class Archive:
             begin = after
 
     def joined(self, begin: int = 0, stop: int | None = None) -> bytes:
-        """Return an archive of the samples from `begin` to `stop`."""
+        """Return an archive with only the samples `begin` to `stop` - 1."""
         size = 0
         with io.BytesIO() as out:  # each chunk is freed once it is copied
             for chunk in self.members(begin, stop):
@@ -153,7 +155,10 @@ class Archive:
         return members(self._names(rows, present), data)
 
     def _names(self, rows: Longs, present: Flags) -> Strings:
-        """Return the names of members: the key, a dot and the extension."""
+        """Return the name of each member: the key, a dot and the extension.
+
+        rows, present: the sample of each member, and which members exist.
+        """
         keys = self.keys.take(rows)
         parts = Strings.of([b"." + each for each in self.extensions])
         data = np.concatenate([keys.data, parts.data])
@@ -188,9 +193,10 @@ def _nothing(present: Flags) -> Strings:
 
 
 def _checked(keys: TableColumn, first: int, before: bytes | None) -> Strings:
-    """Return the keys of a table. Raises FormatError for a key that would not read back.
+    """Return the keys that a table has for its samples.
 
-    first: the row of the first key. before: the key before it, if this is a chunk.
+    Raises FormatError for a key that would not read back. first: the row of the first key. before:
+    the key before it, if this is a chunk.
     """
     if not isinstance(keys, Strings):
         raise cannot_hold(KEY, f"keys must be text, not {type_of(keys)}")

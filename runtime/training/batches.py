@@ -213,14 +213,16 @@ class Batches:
             )
 
     def _state(self, batch: int, checksum: int) -> State:
-        """Return the state after the last batch that was taken from the sampler."""
+        """Return the state after batch number `batch`; checksum: of the indices of all batches
+        so far.
+        """
         if self._stateful is not None:
             # Some samplers return an object that they change later.
             return {"epoch": self.epoch, "sampler": deepcopy(self._stateful.state_dict())}
         return {"epoch": self.epoch, "batch": batch, "checksum": checksum}
 
     def _read(self, carrier: Transfer) -> Generator[tuple[Sent, State], None, None]:
-        """Yield each batch with the state after the batch."""
+        """Yield each batch, and the state after it; carrier: copies batches to the device."""
         skipped, expected = self._skipped
         batches = batches_of(self.sampler, self.batch_size, self.drop_last)
         checksum = 0

@@ -45,7 +45,7 @@ class Dataset(ABC):
 
     @abstractmethod
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of some samples, one row for each sample, in the order of the indices.
+        """Return the arrays of the samples at some indices, with one row for each index, in order.
 
         `indices`: integers, which may repeat and be negative, or a mask, bool [len(self)]. A field
         in `ragged` has two arrays: NAME.values, the concatenated samples, and NAME.offsets, int64
@@ -92,7 +92,7 @@ class Dataset(ABC):
         """Set the epoch, for samples that change from epoch to epoch; `Batches` calls this."""
 
     def check_sampler(self, sampler: object) -> None:  # noqa: B027
-        """Raise ValueError for a sampler that chooses from something other than these samples."""
+        """Raise ValueError for a sampler that chooses from other things than these samples."""
 
     @property
     def ragged(self) -> tuple[str, ...]:
@@ -125,9 +125,9 @@ class Dataset(ABC):
 def checked_names(
     what: str, names: Iterable[str], known: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """Return names as a tuple. Raises ValueError for repeated names, and for names not in `known`.
+    """Return names as a tuple; what: the name of the argument that gives them.
 
-    what: the name of the argument.
+    Raises ValueError for repeated names, and for names that are not in `known`.
     """
     found = () if isinstance(names, str) else tuple(names)
     if isinstance(names, str) or not all(isinstance(name, str) for name in found):

@@ -53,13 +53,16 @@ def numbers(keys: Words, counters: Words) -> Words:
 
 
 def words(xp: ModuleType, *values: int) -> Words:
-    """Return numbers below 2**64 as a uint64 array of a namespace."""
+    """Return numbers below 2**64 as a uint64 array of `xp`, NumPy or CuPy."""
     array: Words = xp.asarray(np.array(values, np.uint64))
     return array
 
 
 def ordered(values: NDArray[np.int64], key: int) -> NDArray[np.int64]:
-    """Return the numbers 0, 1, ... in an order that the key decides."""
+    """Return the numbers 0, 1, ... in a random order that is chosen by the key.
+
+    values: an array; the result has as many numbers.
+    """
     # All numbers of one key are different, so the order is unique.
     order: NDArray[np.int64] = numbers(
         words(namespace_of(values), key), values.astype(np.uint64)
@@ -68,12 +71,15 @@ def ordered(values: NDArray[np.int64], key: int) -> NDArray[np.int64]:
 
 
 def below(words: Words, bounds: Words) -> Words:
-    """Map random words to [0, bound), for bounds from 1 to 2**32; uint64 in and out."""
+    """Map each random word to a number from 0 to below its bound; uint64.
+
+    bounds: from 1 to 2**32.
+    """
     return (words >> np.uint64(32)) * bounds >> np.uint64(32)
 
 
 def places(keys: Words, sizes: Words, items: Words) -> Words:
-    """Return the positions of items in keyed orders: for each key, a bijection of [0, size).
+    """Return the positions of items in random orders: each key gives a bijection of [0, size).
 
     `keys`, `sizes`, `items`: uint64 arrays that broadcast, not scalars. Sizes are below 2**32, and
     items below their sizes.

@@ -14,7 +14,7 @@ Indices: TypeAlias = NDArray[np.integer]
 
 
 class CountedState(TypedDict):
-    """The number of batches yielded in an epoch, and a checksum (CRC-32) of their indices."""
+    """A position in an epoch: the number of batches yielded, and a checksum of their indices."""
 
     epoch: int
     batch: int
@@ -84,7 +84,7 @@ def batches_of(
 
 
 def _checked(batch: object) -> Indices:
-    """Return a batch of indices as an array. Raises TypeError as `batches_of` does."""
+    """Return the indices of a batch as an array. Raises TypeError as `batches_of` does."""
     array = to_host(cast("Indices", batch))
     if array.ndim != 1:
         what, hint = ("batches", "omit") if array.ndim else ("single indices", "pass")
@@ -95,5 +95,8 @@ def _checked(batch: object) -> Indices:
 
 
 def checksum_after(indices: Indices, before: int) -> int:
-    """Return the checksum (CRC-32) of all batches up to this; `before`: the checksum before it."""
+    """Return the checksum (CRC-32) of the indices of all batches so far.
+
+    `indices`: those of the last batch. `before`: the checksum without it.
+    """
     return crc32(indices.astype("<i8", copy=False).tobytes(), before)

@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 
 @dataclass
 class _End:
-    """A mark for the end of the items, with the error that ended them, if any."""
+    """Marks the end of the items; `error`: the error that ended them, if any."""
 
     error: BaseException | None = None
 
@@ -29,7 +29,11 @@ class Prefetcher(Generic[Item]):
     """
 
     def __init__(self, source: Generator[Item, None, None], most: int) -> None:
-        """Take a generator; only the thread uses and closes it."""
+        """Read ahead from the generator `source`, which from now on only the thread uses and
+        closes.
+
+        most: how many items to read ahead, at most.
+        """
         self._source, self._most = source, most
         # Garbage collection can call `close` in any thread, so these queues must be reentrant.
         self._requests: SimpleQueue[None] = SimpleQueue()
@@ -89,6 +93,9 @@ _RUNNING: "WeakSet[Prefetcher[Any]]" = WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    """Close all prefetchers: a running thread can crash the interpreter when this shuts down."""
+    """End the threads of all prefetchers before the interpreter exits.
+
+    A running thread can crash the interpreter when it shuts down.
+    """
     for each in list(_RUNNING):
         each.close()

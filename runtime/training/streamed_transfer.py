@@ -22,7 +22,7 @@ class StreamedTransfer(Transfer):
     """
 
     def __init__(self, xp: ModuleType) -> None:
-        """Take CuPy; the device is the current one."""
+        """Copy to the current device of `xp`, which is CuPy."""
         super().__init__(xp)
         self._device = xp.cuda.Device()
         self._user = xp.cuda.get_current_stream()
@@ -30,7 +30,7 @@ class StreamedTransfer(Transfer):
         self._in_flight: deque[tuple[Event, list[Values]]] = deque()
 
     def send(self, make: Callable[[], Mapping[str, Values]]) -> Sent:
-        """Make the arrays of a batch and start to copy them."""
+        """Make the arrays of a batch by calling `make`, and start to copy them."""
         user = self._user
         with self._device, user:
             arrays = dict(make())
@@ -75,5 +75,5 @@ class StreamedTransfer(Transfer):
 
 
 def transfer(xp: ModuleType) -> Transfer:
-    """Return an object that copies batches to the device of a namespace."""
+    """Return an object that copies batches to the device of `xp`, NumPy or CuPy."""
     return StreamedTransfer(xp) if hasattr(xp, "cuda") else Transfer(xp)

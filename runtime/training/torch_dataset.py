@@ -24,7 +24,7 @@ class Sample(dict[str, Any]):
 
 
 class Batched(Protocol):
-    """The part of a `Dataset` that `TorchDataset` needs."""
+    """What `TorchDataset` needs of a `Dataset`."""
 
     @property
     def ragged(self) -> tuple[str, ...]:
@@ -34,14 +34,17 @@ class Batched(Protocol):
         """Return the number of samples."""
 
     def batch(self, indices: ArrayLike) -> dict[str, NDArray[Any]]:
-        """Return the arrays of some samples, as `Dataset.batch`."""
+        """Return the arrays of the samples at some indices, as `Dataset.batch` does."""
 
 
 class Samples(Sequence[Sample]):
     """The samples of a batch. torch's loader uses the whole batch, and never splits it."""
 
     def __init__(self, columns: Columns, ragged: Sequence[str], count: int) -> None:
-        """Take the columns of a batch, which has `count` samples."""
+        """Make the samples of a batch, which has `count` samples, from its arrays.
+
+        ragged: the names of the fields of different sizes.
+        """
         self.columns, self.ragged, self._count = columns, ragged, count
 
     def __len__(self) -> int:

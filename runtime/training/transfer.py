@@ -24,14 +24,17 @@ class Event(Protocol):
 
 @dataclass(frozen=True)
 class Sent:
-    """The arrays of a batch, and the event of their arrival, None if they have arrived."""
+    """The arrays of a batch that is being copied to a device.
+
+    arrived: an event that happens when they are there; None if they are already.
+    """
 
     arrays: dict[str, Values]
     arrived: Event | None = None
 
 
 class Transfer:
-    """Copies batches to the device of a namespace, and waits for each copy; NumPy needs none.
+    """Copies batches to a device, and waits for each copy; with NumPy there is nothing to copy.
 
     Strings and objects stay on the host, because no device can store them.
     """
@@ -40,7 +43,10 @@ class Transfer:
         self.xp = xp
 
     def send(self, make: Callable[[], Mapping[str, Values]]) -> Sent:
-        """Make the arrays of a batch and start to copy them. Make all calls in the same thread."""
+        """Make the arrays of a batch by calling `make`, and start to copy them.
+
+        Make all calls in the same thread.
+        """
         return Sent({name: self._moved(array) for name, array in make().items()})
 
     def receive(self, sent: Sent) -> dict[str, Values]:
