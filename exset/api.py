@@ -237,7 +237,7 @@ def detect(path: FilePath) -> Format:
 
 
 def recognise(source: Source | Folder, format: str | None = None) -> Format:
-    """Return the format with the given name; without a name, detect the format of the source."""
+    """Return the format called `format`; without this name, detect the format of the source."""
     if format is not None:
         return formats.get(format)
     if isinstance(source, Folder):
@@ -248,9 +248,10 @@ def recognise(source: Source | Folder, format: str | None = None) -> Format:
 
 
 def check_convertible(family: Family, target: Format, path: str, source: str) -> None:
-    """Raise FormatError if the format `target` cannot store the models of a family.
+    """Raise FormatError if the format `target` cannot store models of the family.
 
-    `path`: the file to write, if its suffix decided the format. `source`: the name of the model.
+    `path`: the file to write, if its suffix decided the format. `source`: what the model was read
+    from, for the message.
     """
     if bridge.can_convert(family, target):
         return
@@ -305,7 +306,7 @@ def target_format(
     family: Family | None = None,
     argument: str = "format",
 ) -> Format:
-    """Return the format with the given name, or else with the path's suffix.
+    """Return the format called `format`, or else the one that the suffix of a path names.
 
     `family`: the family of the model to write, which chooses among formats with the same suffix.
     `argument`: the name of `format` in messages. Raises FormatError if no format fits.
@@ -325,7 +326,7 @@ def target_format(
 
 
 def _checked_class(fmt: Format, model: type[Model] | None, source: Source | Folder) -> Format:
-    """Return the format; raise FormatError if its models are not of the class `model`."""
+    """Return the format `fmt`; raise FormatError if its models are not of the class `model`."""
     if model is not None and not issubclass(fmt.family.model, model):
         nouns = {each.noun for each in formats.families() if issubclass(each.model, model)}
         expected = " or ".join(map(with_article, sorted(nouns))) or model.__name__

@@ -28,7 +28,9 @@ class Baseline:
     """The known findings of files; it also counts the findings of this run."""
 
     def __init__(self, path: FilePath, known: Known | None = None) -> None:
-        """Take the path of the baseline, and the known findings; a new baseline has none."""
+        """Use the baseline file `path`; `known`: the findings that it has, none for a new
+        baseline.
+        """
         self.path = os.fsdecode(path)
         self._known: Known = known or {}
         self._present: Known = {}
@@ -50,7 +52,7 @@ class Baseline:
         return cls(path, known)
 
     def new(self, path: str, findings: Findings) -> Findings:
-        """Return those findings of a file that are not in the baseline."""
+        """Count the findings of a checked file; return those that are not in the baseline."""
         name = self._name(path)
         present = self._present[name] = dict(_counts(findings))
         known = {code: counts.copy() for code, counts in self._known.get(name, {}).items()}
@@ -117,7 +119,10 @@ def _counts(findings: Findings) -> Iterator[tuple[str, Counter[str]]]:
 
 
 def _known_of(document: object) -> Known:
-    """Return the findings in a JSON document. Raises ValueError if it is no baseline."""
+    """Return the findings that a JSON document of a baseline has.
+
+    Raises ValueError if it is no baseline.
+    """
     if not isinstance(document, dict) or document.get("schema") != _SCHEMA:
         raise ValueError
     return {

@@ -144,7 +144,7 @@ def layout_of(
     limits: Limits = DEFAULT,
     **options: object,
 ) -> object:
-    """Return the columns of the table of a model that comes in chunks; `tables_of` needs them.
+    """Find the columns of the table of a model that comes in chunks; `tables_of` needs them.
 
     Raises FormatError if `to_table` would.
     """

@@ -74,6 +74,6 @@ def validate(
 
 
 def _without(declared: tuple[Option, ...], options: Mapping[str, object]) -> dict[str, OptionValue]:
-    """Return the options that are not declared."""
+    """Return those of the options that are not among `declared`."""
     names = {option.name for option in declared}
     return {key: cast(OptionValue, options[key]) for key in options if key not in names}

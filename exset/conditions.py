@@ -52,7 +52,7 @@ class Condition:
         return cls(**match.groupdict())
 
     def __call__(self, model: Model) -> "Flags":
-        """Return a mask of the units for which the condition holds.
+        """Return for each unit of a model whether the condition holds.
 
         Raises ValueError for an unknown field, and for a test or a value that the field does not
         allow.
@@ -78,7 +78,7 @@ class Condition:
 
 
 def is_one_of(model: Model, field: str, exact: Iterable[object]) -> "Flags":
-    """Return a mask of the units whose field has one of the values `exact`.
+    """Return for each unit of a model whether its field has one of the values `exact`.
 
     Raises ValueError for an unknown field.
     """

@@ -172,7 +172,10 @@ def _in_chunks(
     findings: Findings,
     writing: Mapping[str, OptionValue],
 ) -> Conversion:
-    """Write a file in chunks, completely or not at all; `models` may be iterated over twice."""
+    """Write the models, which are the chunks of one, as a file; return how much was written.
+
+    The file is written completely or not at all. `models` may be iterated over twice.
+    """
     if target_format.is_folder:
         with folders.writing(target, dry_run=dry_run) as folder:
             count = target_format.write_folder(models, folder, findings=findings, **writing)

@@ -61,9 +61,8 @@ def _opened(
 ) -> tuple[Family, object]:
     """Return the family of a source, and what its dataset reads: a model, a folder or an opener.
 
-    An opener is a function that opens a file which is mapped into memory.
-
-    Removes the options of the format's reader from `options`.
+    An opener is a function that opens a file which is mapped into memory. Removes the options of
+    the format's reader from `options`.
     """
     of_folders = next(each for each in formats.families() if each.folder is not None)
     target = cast(str, of_folders.folder)
@@ -82,7 +81,7 @@ def _opened(
 
 @dataclass(frozen=True)
 class _Mapped:
-    """A function that opens a file in the process that needs it, and maps it into memory."""
+    """Opens a file, mapped into memory, in the process that calls it."""
 
     path: str
     format: str

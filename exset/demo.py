@@ -13,7 +13,10 @@ from exset.io import files
 
 @dataclass(frozen=True)
 class Step:
-    """One step: a sample's name, the name of its converted file, and the number of units."""
+    """A step of the demo: a sample was written, checked and converted.
+
+    name: its file. converted: the converted file. units: how many units it has.
+    """
 
     name: str
     converted: str
@@ -73,7 +76,7 @@ def _converted(name: str) -> str:
 
 
 def _check(folder: str, own: set[str]) -> None:
-    """Raise FileExistsError if a folder contains files that the demo did not write."""
+    """Raise FileExistsError if a folder has files that are not in `own`, those of the demo."""
     others = sorted(set(os.listdir(folder)) - own)
     if others:
         some = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")

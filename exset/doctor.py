@@ -160,7 +160,7 @@ def _import_error() -> str | None:
 
 
 def _stored(name: str, cache_name: str | None) -> Compiled:
-    """Return the state of compiled code that is one file of the cache."""
+    """Return the state of compiled code that is one file of the cache; name: what is compiled."""
     if cache_name and (found := disk_cache.find(cache_name)):
         return Compiled(name, True, len(found[1]) + disk_cache.CHECKSUM, found[0])
     return Compiled(name, False, 0)

@@ -105,7 +105,10 @@ def _family(model: Model) -> Family:
 
 
 def _changed(names: Mapping[str, str]) -> Callable[[str], str]:
-    """Return a function that renames a name by the first of the old names that matches it."""
+    """Return a function that renames a name; names: old names, which are patterns, to new names.
+
+    The first old name that matches counts.
+    """
     substitutions = [substitution(old, new) for old, new in names.items()]
 
     def change(name: str) -> str:
@@ -121,7 +124,10 @@ def _mask(
     values: Mapping[str, Iterable[object]],
     every: bool,
 ) -> "Flags":
-    """Return a mask of the units for which every condition holds, or any if `every` is False."""
+    """Return for each unit whether all conditions hold or, if `every` is False, any of them.
+
+    values: for fields, the values that they may have.
+    """
     import numpy as np
 
     _family(model)

@@ -23,7 +23,7 @@ class SameVersion(Executor):
     """Runs calls on another executor, whose workers must have this version of exset."""
 
     def __init__(self, executor: Executor) -> None:
-        """Use an executor, which this object does not close."""
+        """Run calls on `executor`, which this object does not close."""
         self._executor = executor
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:

@@ -67,7 +67,7 @@ def _varied(variable: re.Match[str]) -> str:
 
 
 def texts(among: tuple[Format, ...]) -> dict[str, Rules]:
-    """Return the rules in the files that formats name, and the general rules, by file name."""
+    """Return, by file name, the rules that formats declare, and the general rules."""
     names = [name for fmt in among for name in fmt.findings]
     return {name: Rules(name) for name in (*names, "exset.core:general.findings")}
 
@@ -79,7 +79,7 @@ def _table(among: tuple[Format, ...]) -> dict[str, Explanation]:
 
 
 def _explained(rules: Rules, texts: dict[str, Rules]) -> Iterator[Explanation]:
-    """Yield the explanations in `rules`; their messages come from all `texts`."""
+    """Yield the explanation of each code in `rules`; texts: all rules, which have the messages."""
     for code, rule in rules.items():
         if not rule.means:
             continue

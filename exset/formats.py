@@ -88,7 +88,7 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Format:
-    """Return the format with a name. An unknown name raises ValueError with similar names."""
+    """Return the format called `name`. An unknown name raises ValueError with similar names."""
     for search in (all_formats, load_plugins):
         for fmt in search():
             if fmt.name == name:
@@ -108,7 +108,7 @@ def get(name: str) -> Format:
 
 
 def engine(name: str) -> Engine:
-    """Return the engine with a name. An unknown name raises ValueError with all names."""
+    """Return the engine called `name`. An unknown name raises ValueError with all names."""
     if name not in get_args(Engine):
         raise ValueError(f"unknown engine {name!r}: choose one of {', '.join(get_args(Engine))}")
     return cast(Engine, name)
@@ -241,7 +241,10 @@ def detect(head: bytes, name: str, argument: str = "format") -> Format:
 def _detected(
     head: bytes, by_name: Format | None, among: tuple[Format, ...]
 ) -> tuple[Format | None, list[Format]]:
-    """Return a file's format, None if several or none fit; also return all formats that fit."""
+    """Return the format of a file, None if several or none fit, and all formats that fit.
+
+    by_name: the format that the suffix names. among: the formats to try.
+    """
     among = tuple(fmt for fmt in among if not fmt.only_by_suffix or fmt == by_name)
     candidates = [fmt for fmt in among if fmt.magic and head.startswith(fmt.magic)]
     candidates = [fmt for fmt in candidates if _matches(fmt, head[:HEAD])] or [
@@ -270,7 +273,7 @@ def detect_folder(folder: Folder) -> Format | None:
 
 
 def _by_content(among: tuple[Format, ...], head: bytes) -> Format | None:
-    """Choose among formats with the same suffix by the first bytes of a file.
+    """Choose one of several formats with the same suffix, by the first bytes of a file.
 
     If the bytes fit no format, return the first format; None if there are no formats.
     """

@@ -28,7 +28,7 @@ BATCHES = "batches"
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """The batches to draw: the sampler's name, N classes, M samples of each, and the seed."""
+    """How to draw batches: N classes, M samples of each, the name of the sampler, and the seed."""
 
     classes: int
     samples: int

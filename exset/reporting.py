@@ -103,7 +103,7 @@ def _count(findings: Findings, severity: Severity) -> int:
 
 
 class _Sampled:
-    """The models of a file, or only of its beginning; keeps the first models for pictures."""
+    """Reads the models of a file, or only of its beginning; keeps the first ones for pictures."""
 
     def __init__(
         self, file: OpenFile | OpenFolder, findings: Findings, options: ReportOptions
@@ -185,7 +185,7 @@ def _means(code: str) -> str:
 
 
 def _first_units(model: Model) -> Iterator[PageTable]:
-    """Yield a table of the first units, in which long texts are cut."""
+    """Yield a table of the first units; long texts are cut."""
     family = formats.family_of(model)
     heads: list[str] = []
     rows = []
@@ -214,7 +214,7 @@ def _cell(value: object) -> str:
 def _pictures(
     model: Model, path: str, options: ReportOptions, number: int
 ) -> Iterator[PagePicture]:
-    """Yield the pictures of a model, and the picture of `batches` if they are set."""
+    """Yield the pictures of a model and, if `batches` are set, the picture of batches."""
     from exset.runtime.pictures.options import PictureOptions
 
     family = formats.family_of(model)
@@ -228,7 +228,10 @@ def _pictures(
 
 
 def _drawn(name: str, make: "Callable[[], Picture]", number: int) -> PagePicture:
-    """Return a picture as SVG; if it cannot be drawn, return the reason in its place."""
+    """Return a picture as SVG; if it cannot be drawn, return the reason instead.
+
+    make: makes the picture. number: the number of the picture on the page.
+    """
     from exset.runtime.pictures.drawing import encoded
 
     try:

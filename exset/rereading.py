@@ -28,7 +28,8 @@ KEPT: Final = 1 << 25
 def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:
     """Return whether to convert a file in chunks that are read more than once.
 
-    A small file is converted as a whole, which is faster; but not one whose table may be large.
+    Both formats must allow it. A small file is converted as a whole, which is faster, unless other
+    files must be opened to make its tables.
     """
     family = file.format.family
     if file.format.streamer is None or not (target.is_folder or target.chunk_writer is not None):
@@ -41,14 +42,20 @@ def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:
 
 
 class OnceFindings:
-    """Collects the findings of a file that is read several times, from one complete reading."""
+    """Collects the findings of a file that is read several times, each finding once.
+
+    They come from one complete reading.
+    """
 
     def __init__(self, findings: Findings) -> None:
         self._findings: Findings | None = findings
 
     @contextmanager
     def of_one(self) -> Iterator[Findings]:
-        """Give a collection for one reading. A reading is complete at its end or at an error."""
+        """Give a collection for the findings of one reading.
+
+        A reading is complete at its end or at an error.
+        """
         found = Findings(strict=self._findings is not None and self._findings.strict)
         try:
             yield found
@@ -127,7 +134,10 @@ class FileChunks(Iterable[Model]):
 
 
 def _state(file: OpenFile | OpenFolder) -> tuple[int, int]:
-    """Return numbers that change with a file: size and time; for a folder, its files' sizes."""
+    """Return numbers that change if a file changes: its size and time.
+
+    For a folder, they are the sizes of its files.
+    """
     if isinstance(file, OpenFolder) or not os.path.exists(file.name):
         return file.size, 0
     status = os.stat(file.name)
@@ -136,7 +146,7 @@ def _state(file: OpenFile | OpenFolder) -> tuple[int, int]:
 
 @dataclass
 class FileTables(Iterable["Table"]):
-    """Tables made from the chunks of a file, of any family; each iteration reads the file again.
+    """The tables of a file that is read in chunks; each iteration reads the file again.
 
     `findings`: collects the findings of one iteration. The first iteration reads the file twice,
     as it first finds the columns of the tables.

@@ -80,10 +80,11 @@ def split(
 
 
 def _parts_of_groups(size: "NDArray[np.int64]", ends: Sequence[int]) -> "NDArray[np.int64]":
-    """Return the part of each group; `len(ends)` for a group that is in no part.
+    """Return for each group the part to which it goes; `len(ends)` if it goes to no part.
 
-    The middle of a group decides its part. A part without groups then gets a group of the nearest
-    size from a part that has several groups.
+    size: the units of each group. ends: where each part ends. The middle of a group decides its
+    part. A part without groups then gets a group of the nearest size from a part that has several
+    groups.
     """
     import numpy as np
 
@@ -98,7 +99,7 @@ def _parts_of_groups(size: "NDArray[np.int64]", ends: Sequence[int]) -> "NDArray
 
 
 def _too_few_groups(by: str, size: "NDArray[np.int64]", parts: int) -> str:
-    """Return the message for fewer groups than parts."""
+    """Return the message for an error: there are fewer groups than parts."""
     low, high = int(size.min()), int(size.max())
     of_units = counted(high, "unit") if low == high else f"{low:,} to {counted(high, 'unit')}"
     has = "is only" if size.size == 1 else "are only"
@@ -143,7 +144,7 @@ def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
 
 
 def _shares(group: "NDArray[np.int64]") -> "NDArray[np.float64]":
-    """Return the relative position of each unit in its group, from 0 to 1."""
+    """Return for each unit its relative position in its group, from 0 to 1."""
     import numpy as np
 
     order = np.argsort(group, kind="stable")

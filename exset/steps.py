@@ -113,7 +113,7 @@ def _model_options(target: Format) -> tuple[Option, ...]:
 
 
 def _of(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, object]:
-    """Return the options that are set and declared."""
+    """Return those of the given options that are set and declared."""
     unset = (None, False, "")
     return {
         name: value for name, value in given.items() if value not in unset and named(declared, name)
@@ -121,7 +121,9 @@ def _of(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, 
 
 
 def parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, object]:
-    """Return the options that are set and declared; convert texts to values."""
+    """Return those of the given options that are set and declared, with texts converted to
+    values.
+    """
     found = _of(declared, given)
     for option in declared:
         text = found.get(option.name)
@@ -134,7 +136,7 @@ def parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[st
 
 
 def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict[str, object]:
-    """Return the options; replace each folder to write by a folder that only counts bytes."""
+    """Return the options with each folder to write replaced by one that only counts bytes."""
     folders = {each.name for each in declared if each.is_new_folder}
     return {
         name: NewFolder(str(value), None) if name in folders else value
@@ -143,7 +145,7 @@ def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict
 
 
 def _with_access(options: dict[str, object]) -> dict[str, object]:
-    """Return the options; join the options for access to files into one, `access`."""
+    """Return the options with those for access to files joined into one option, `access`."""
     flags = {field: bool(options.pop(name, False)) for name, field in _FLAGS.items()}
     locking = False if options.pop("no_locking", False) else None
     root = options.pop("root", "")

@@ -158,7 +158,7 @@ def chunks(
 
 @dataclass
 class OpenFile:
-    """An open file, and its format."""
+    """A file that is open for reading, and its format; few: only its first units are needed."""
 
     path: str
     blocks: Blocks
@@ -346,7 +346,7 @@ def reopener(
 
 
 def _is_plain(file: OpenFile) -> bool:
-    """Return whether a file can be read again from its path."""
+    """Return whether a file can be read again from its path, without a copy."""
     if not files.local_path(file.path, file.name) or file.is_pipe:
         return False
     return file.blocks.file is not None or not file.format.rereads
@@ -363,7 +363,7 @@ def _blocks(name: str, limits: Limits, size: int) -> Iterator[Blocks]:
 
 
 def recognise(blocks: Blocks, format: str | None = None, argument: str = "format") -> Format:
-    """Return the format with the given name; without a name, detect the format of the blocks.
+    """Return the format called `format`; without this name, detect the format of the blocks.
 
     `argument`: the name of `format` in messages, as in `formats.detect`.
     """

@@ -63,9 +63,10 @@ def writer(
 def part_writer(
     path: str, fmt: Format, *, findings: Findings, **options: OptionValue
 ) -> Iterator["Writer"]:
-    """Write a part of a file, without the file's beginning and end, for `Writer.append`.
+    """Give a writer for a part of a file, whose bytes `Writer.append` later adds to the file.
 
-    Places of findings count the units of this part. Raises the errors of `writer`.
+    It writes no beginning and no end of a file. Places of findings count the units of this part.
+    Raises the errors of `writer`.
     """
     position = _Position(fmt.family.noun, f"{fmt.family.unit}s")
     chunks = fmt.write_incrementally(path, ChangedFindings(findings, position.of_file), **options)
@@ -172,7 +173,10 @@ class _UnitWriter(Writer):
 
 @dataclass
 class _Position:
-    """The position in a file: its name, the path of its units, and the number of the next unit."""
+    """Where a writer is in a file: the file's name, and the number of the next unit.
+
+    path: the name of the units in places, such as `examples`. first: the number.
+    """
 
     name: str
     path: str
@@ -187,7 +191,7 @@ class _Position:
 
     @contextmanager
     def in_file(self) -> Iterator[None]:
-        """Convert the place of a FormatError from a chunk to the whole file."""
+        """In this context, convert the places of FormatErrors from a chunk to the whole file."""
         try:
             yield
         except FormatError as error:

@@ -185,14 +185,14 @@ def _check(
 
 
 def _compared(planning: dict[str, Any]) -> "Compared":
-    """Remove `--contents` from the options; return what to compare, sizes or contents."""
+    """Remove `--contents` from the options; return whether to compare sizes or contents."""
     return "contents" if planning.pop("contents") else "sizes"
 
 
 def _built(
     build: "Callable[[], Built]", plan: "Plan", manifest: str, common: CommonOptions
 ) -> Report:
-    """Show the findings of a plan, build the cache, and report the blocks."""
+    """Show the findings about a plan, then call `build`, and report the blocks of the cache."""
     if json_rows() is None:
         show_findings(common.findings, common.verbosity)
     with with_source_name(manifest):

@@ -97,7 +97,7 @@ def extract(
 def _extract_file(
     path: str, output: str, damaged: bool, common: CommonOptions, settings: dict[str, Any]
 ) -> "tuple[Extracted, str]":
-    """Extract a block, or another program's cpio archive; also return the format's name."""
+    """Extract a block, or a cpio archive of another program; return the result and the format."""
     from exset.codecs.aeon.cpio import decode, decode_archive
     from exset.runtime.aeon import cache_extract
 

@@ -41,7 +41,7 @@ class CheckOutput:
     _explained: set[str] = field(default_factory=set)
 
     def new(self, path: str, result: Result) -> Result:
-        """Return a result without the findings that are in the baseline."""
+        """Return the result of a file with only those findings that are not in the baseline."""
         if self.baseline is None:
             return result
         found = self.baseline.new(path, result.findings)
@@ -96,11 +96,14 @@ class CheckOutput:
         self._files.append(CheckedFile(path, findings, failed, error))
 
     def _all_reports(self) -> list[tuple[str, str]]:
-        """Return the form and the file of each report; the file "" means standard output."""
+        """Return each report to write: its form, and its file, "" for standard output."""
         return [*self.reports.items(), *([(self.form, "")] if self.form in _REPORTS else [])]
 
     def _explanations(self, findings: Findings) -> list[str]:
-        """Explain codes that were not explained before; skip other packages' unknown codes."""
+        """Yield explanations of the findings' codes that were not explained before.
+
+        Codes of other packages that exset does not know are skipped.
+        """
         from exset.explain import codes, explain
 
         lines: list[str] = []
@@ -112,7 +115,7 @@ class CheckOutput:
 
 
 def _chosen(ctx: click.Context, param: click.Parameter, form: str | None) -> str:
-    """Return the form of the output; `--json` is short for `json`."""
+    """Return the form of the output that the user chose; `--json` means `json`."""
     if form == "json":
         use_json(ctx)
     elif form is not None and json_rows() is not None:
@@ -147,7 +150,10 @@ output_options = options(
 def check_output(
     common: CommonOptions, form: str, reports: Sequence[str], baseline: str | None, update: bool
 ) -> CheckOutput:
-    """Return the output for the values of `output_options`; reads the baseline."""
+    """Return the object that writes the output, as the values of `output_options` say.
+
+    It reads the baseline, if there is one.
+    """
     with argument_errors():
         further = forms_of(reports)
     if unnamed := [report for report, path in further.items() if not path]:

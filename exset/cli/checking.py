@@ -14,7 +14,7 @@ from exset.core.parts import FilePart
 
 @dataclass(frozen=True)
 class Check:
-    """Checks a file or a part of one; with a `base`, also the files that it names.
+    """Checks one file, or a part of one; with a `base`, also the files that it names.
 
     base: the folder to which names are relative, empty for the current one; None: do not check the
     named files. jobs: the processes that check the named files. options: the options of readers
@@ -51,11 +51,13 @@ class Check:
         return [count_of(path, self.common) for path in paths]
 
     def part_of(self, path: str, rank: int, count: int) -> FilePart:
-        """Return a part of a file."""
+        """Return part `rank` of a file that is divided into `count` parts."""
         return FilePart(path, rank, count)
 
     def joined(self, path: str, parts: Sequence[PartResult]) -> PartResult:
-        """Join the results of the parts of a file, or check the file as a whole."""
+        """Join the results of the parts of a file; check the file as a whole if that is not
+        possible.
+        """
         if (findings := joined_findings(parts, self.common)) is None:
             return self(path)
         findings.sort()

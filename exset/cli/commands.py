@@ -19,7 +19,7 @@ def raw_arguments(ctx: click.Context) -> tuple[str, ...]:
 
 
 class HelpFormatter(click.HelpFormatter):
-    """Formats help in colour; click removes the colours if the output is not a terminal."""
+    """Formats help texts in colour; click removes the colours if the output is not a terminal."""
 
     def write_heading(self, heading: str) -> None:
         """Write the heading of a section."""
@@ -43,7 +43,7 @@ class Context(click.Context):
 
 
 class Command(click.Command):
-    """A command that returns a `Report`, an exit code, or nothing."""
+    """A command whose function returns a `Report`, an exit code, or nothing."""
 
     context_class = Context
 
@@ -79,7 +79,7 @@ class Group(click.Group):
 
 
 def option_sections(command: click.Command, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-    """Return each section of the options, with the names and the help of each option."""
+    """Return the sections of a command's options: the heading, and the name and help of each."""
     sections: dict[str, list[tuple[str, str]]] = {}
     for param in command.get_params(ctx):
         if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):

@@ -84,7 +84,10 @@ def _axes(output: "Output") -> str:
 
 
 def _aligned(rows: "list[_Row]") -> Iterator[str]:
-    """Yield rows as lines of three columns; a long value moves only the text after it."""
+    """Yield rows as lines with three aligned columns.
+
+    A value that is longer than its column moves only the text after it.
+    """
     name_width = max((len(name) for name, *_ in rows), default=0)
     widths = [len(value) for _, value, _ in rows if len(value) <= _WIDEST]
     value_width = max(widths, default=0)

@@ -70,7 +70,7 @@ def list_cases(format: str | None, only: Sequence[str], folder: str | None) -> N
 
 
 def _cases(format: str | None, folder: str | None) -> "tuple[Case, ...]":
-    """Return the cases of exset, or the cases in a folder."""
+    """Return the test cases of exset or, if given, those in a folder."""
     from exset.testing.conformance import cases, cases_in
 
     return cases(format) if folder is None else cases_in(folder, format)
@@ -126,7 +126,7 @@ def meaning(file: str, format: str, loop: bool, ids: str | None) -> int:
 
 
 def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[str, str]) -> None:
-    """Answer each file on standard input, as a reader with `--loop` does."""
+    """Read files from standard input and answer each, as a tested reader with `--loop` must."""
     from exset.testing.conformance import meanings
 
     while line := stdin.readline():
@@ -271,7 +271,10 @@ def run(
 def _generated(
     reader: "Reader", format: str, count: int, judge: "Judge", seed: int, keep: str | None
 ) -> "tuple[list[Result], list[str]]":
-    """Test random files; return the result of the smallest that fails, and the lines to print."""
+    """Test a reader with `count` random files.
+
+    Return the result of the smallest file that fails, if any, and the lines to print.
+    """
     from exset.cli import conformance_output as shown
     from exset.testing import conformance, need_hypothesis
 

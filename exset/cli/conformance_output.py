@@ -32,12 +32,14 @@ _SHOWN = 400
 
 
 def role_of(text: str) -> Role:
-    """Return a role by its name."""
+    """Return the role (decoder, encoder or transcoder) with this name."""
     return cast(Role, text)
 
 
 def check_role(role: str, format: str, target: str) -> None:
-    """Raise ValueError for a role that the cases of a format cannot have."""
+    """Raise ValueError if the cases of a format cannot test this role; target: the output
+    format.
+    """
     if role == "decoder":
         return
     if format in meanings.REQUESTS:
@@ -53,7 +55,7 @@ def check_role(role: str, format: str, target: str) -> None:
 
 
 def lines(results: Sequence[Result], verbose: bool) -> Iterator[str]:
-    """Yield lines for the terminal: how many cases of each feature pass, then the failed cases."""
+    """Yield the lines for the terminal: for each feature how many cases pass, then failed cases."""
     run = run_of("", results)
     width = max(map(len, run.by_group), default=0)
     for group, rows in run.by_group.items():
@@ -71,7 +73,10 @@ def lines(results: Sequence[Result], verbose: bool) -> Iterator[str]:
 
 
 def found_lines(result: Result, draws: int) -> Iterator[str]:
-    """Yield the lines that show a random file which the reader read wrongly."""
+    """Yield the lines that show the random file on which a reader is wrong.
+
+    draws: how many files were tried.
+    """
     yield f"file {draws} differs; the smallest file that does:"
     data = result.case.data
     is_text = not formats_binary(result.case.format)
@@ -86,12 +91,14 @@ def found_lines(result: Result, draws: int) -> Iterator[str]:
 
 
 def formats_binary(format: str) -> bool:
-    """Return whether a format is binary; `format` may also be a kind of request, which is text."""
+    """Return whether files of a format are binary; a kind of request, also allowed here, is
+    text.
+    """
     return format not in meanings.REQUESTS and exset.formats.get(format).binary
 
 
 def run_of(format: str, results: Sequence[Result]) -> Run:
-    """Return the results of the cases as rows of a report."""
+    """Return the results of test cases as a `Run`, from which reports are written."""
     rows = [
         Row(
             name=each.case.id,

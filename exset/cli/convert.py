@@ -28,7 +28,7 @@ from exset.steps import Steps
 
 @dataclass(frozen=True)
 class Converter:
-    """Converts the file of a job."""
+    """Converts a file, as a `Job` describes, or a part of one."""
 
     common: CommonOptions
     options: dict[str, Any]
@@ -72,7 +72,10 @@ class Converter:
         return Converted(findings, count=done.count, size=done.size)
 
     def _for_terminal(self, job: Job) -> Converted:
-        """Convert in memory: a terminal must not show half a file, nor control characters."""
+        """Convert a file and return its bytes, which a terminal will show.
+
+        A terminal must not show half a file, nor control characters.
+        """
         how: dict[str, Any] = {"limits": self.common.limits, "roots": self.common.access.roots}
         source = api.read_input(job.source, self.common.format, **how)
         fmt = api.recognise(source, self.common.format)
@@ -169,7 +172,7 @@ def convert(
 
 
 def _options(job: Job) -> dict[str, Any]:
-    """Return the user's options of writers and of tables.
+    """Return the options that the user set for writers and for tables.
 
     An option of writers must be an option of the job's target format, unless it is also an option
     of tables.

@@ -38,14 +38,17 @@ class Converted(PartResult):
 
 @dataclass(frozen=True)
 class PartJob(os.PathLike[str]):
-    """A part of a conversion; `target`: the file to which its units are written."""
+    """A part of a conversion: `job` describes the whole, `range` says which part.
+
+    `target`: the file to which the units of the part are written.
+    """
 
     job: Job
     range: FilePart
 
     @classmethod
     def of_job(cls, job: Job, rank: int, count: int) -> "PartJob":
-        """Return a part of a job."""
+        """Return part `rank` of a conversion that is divided into `count` parts."""
         return cls(job, FilePart(job.source, rank, count))
 
     @property
@@ -123,7 +126,7 @@ class Divider:
         return found
 
     def part_of(self, job: Job, rank: int, count: int) -> PartJob:
-        """Return a part of a job."""
+        """Return part `rank` of a conversion that is divided into `count` parts."""
         return PartJob.of_job(job, rank, count)
 
     def joined(self, job: Job, parts: Sequence[Converted]) -> Converted:

@@ -21,9 +21,9 @@ _BLOCK: Final = 1 << 16
 
 @dataclass(frozen=True)
 class Job:
-    """A conversion of one file to a format; as an `os.PathLike`, it is the source.
+    """The conversion of one file. As an `os.PathLike`, it is the path of the source.
 
-    `to`: the name of the format, or None if the suffix of the target decided it.
+    `to`: the name of the target's format, or None if the suffix of the target decided it.
     """
 
     source: str
@@ -112,7 +112,7 @@ def plan(
 
 
 def _split(inputs: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """Split two arguments into the inputs (a tuple of one) and the output, or raise UsageError."""
+    """Divide two arguments into the input and the output; or raise UsageError."""
     if len(inputs) != 2:
         usage_error("no output: name one INPUT and one OUTPUT, or use -o OUT or --to FORMAT")
     source, target = inputs
@@ -147,7 +147,7 @@ def _format(source: str, from_format: str | None, output: str | None, to: str | 
 
 
 def _check(jobs: Jobs) -> None:
-    """Raise UsageError if a job overwrites an input, or if two jobs write the same file.
+    """Raise UsageError if a conversion would overwrite an input, or if two write the same file.
 
     Names are compared by their hashes first, as a million names take much memory.
     """
@@ -177,7 +177,7 @@ def _check(jobs: Jobs) -> None:
 
 
 def _common(numbers: "array[int]", others: Iterable[int]) -> set[int]:
-    """Return the numbers that are in both arguments."""
+    """Return the numbers in `others` that are also in `numbers`."""
     if not numbers:
         return set()
     import numpy as np
@@ -193,7 +193,7 @@ def _common(numbers: "array[int]", others: Iterable[int]) -> set[int]:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Return the identity of a file, the same for all its names; None if there is no such file."""
+    """Return what identifies a file under all its names; None if there is no such file."""
     if path == "-":
         return None
     try:

@@ -24,7 +24,7 @@ _LARGE: Final = 2 * SMALL
 
 @dataclass(frozen=True, kw_only=True)
 class PartResult(FileResult):
-    """The result of a file, or of a part of one.
+    """The result of a command for a file, or for a part of one.
 
     state: the state after a part, None for a whole file. source_format: the name of the file's
     format, only for a part. common: the value of `ModelCheck.common` for the part.
@@ -52,7 +52,7 @@ class PartModels:
 def count_of(
     path: str, common: CommonOptions, accepts: Callable[[Format], bool] = lambda _: True
 ) -> int:
-    """Return into how many parts a file or a folder is divided; 1 for a small one.
+    """Return into how many parts to divide a file or a folder; 1 for a small one.
 
     accepts: whether the command can divide files of a format.
     """
@@ -71,9 +71,10 @@ def count_of(
 
 @contextmanager
 def read_part(part: FilePart, common: CommonOptions, findings: Findings) -> Iterator[PartModels]:
-    """Open a file to read the models of a part; places of findings count from the part's start.
+    """Open a file to read the models of one part; the context gives these models.
 
-    Raises FormatError if the file changed after it was divided, and OSError if it cannot be read.
+    The places of findings count from the start of the part. Raises FormatError if the file changed
+    after it was divided, and OSError if it cannot be read.
     """
     with common.opened(part.path) as file:
         if (parts := _parts_of(file.format)) is None:

@@ -27,13 +27,13 @@ Result = TypeVar("Result", bound=FileResult)
 
 
 class Divider(Protocol[Result]):
-    """Divides work on large files."""
+    """Divides the work on large files into parts, and joins the results."""
 
     def counts(self, paths: Sequence[Any], /) -> Sequence[int]:
         """Return into how many parts each file is divided."""
 
     def part_of(self, item: Any, rank: int, count: int, /) -> Any:
-        """Return one of the `count` parts of a file; `rank` counts from 0."""
+        """Return part `rank` (from 0) of a file that is divided into `count` parts."""
 
     def joined(self, path: Any, parts: Sequence[Result], /) -> Result:
         """Join the results of the parts of a file."""

@@ -149,9 +149,9 @@ def edit_files(
 def _models(
     paths: Sequence[str], common: CommonOptions, read: list[int]
 ) -> Iterator[tuple[Format, Joinable]]:
-    """Yield the model of each file, or of each chunk of a file; all must be of one family.
+    """Yield a model for each file, or for each chunk of a file; all must be of one family.
 
-    Adds the number of units of each model to `read`.
+    Adds the number of units of each model to the list `read`.
     """
     family = None
     for path in paths:
@@ -176,13 +176,13 @@ def _applied(model: Joinable, steps: Sequence[Step]) -> Joinable:
 
 
 def _size(source: Format, count: int, read: int) -> str:
-    """Return how many units were written, as text; and how many were read, if this differs."""
+    """Return how many units were written, as text; also how many were read, if this differs."""
     counted = source.family.counted(read)
     return counted if count == read else f"{count:,} of {counted}"
 
 
 def _is_chunked(source: Format, target: Format, output: str) -> bool:
-    """Return whether files can be edited in chunks; a terminal must not show half a file."""
+    """Return whether to edit the files in chunks; a terminal must not show half a file."""
     is_shown = output == "-" and (sys.stdout is None or sys.stdout.isatty())
     if is_shown or source.family != target.family:
         return False
@@ -190,7 +190,10 @@ def _is_chunked(source: Format, target: Format, output: str) -> bool:
 
 
 def _filters(keep: tuple[str, ...], drop: tuple[str, ...], common: CommonOptions) -> Iterator[Step]:
-    """Yield a step for each condition. In FIELD=@LIST, the file LIST contains the values."""
+    """Yield a function for each condition; it returns a model of the units that a model keeps.
+
+    keep, drop: the conditions. In FIELD=@LIST, the file LIST contains the values.
+    """
     functions: list[tuple[str, Step, Step]] = [(each, edit.keep, edit.drop) for each in keep]
     functions += [(each, edit.drop, edit.keep) for each in drop]
     for text, function, opposite in functions:

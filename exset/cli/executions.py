@@ -82,7 +82,9 @@ jobs_options = options(
 
 
 def taken_execution(values: dict[str, Any]) -> Execution:
-    """Remove the values of `jobs_options` from `values`, and return them as an `Execution`."""
+    """Remove the values of `jobs_options` from `values`; return the `Execution` that they
+    describe.
+    """
     names = ("jobs", "journal", "resume", "shard", "plan", "scheduler")
     jobs, journal, resume, shard, plan, scheduler = (values.pop(name, None) for name in names)
     if jobs is None:
@@ -124,7 +126,7 @@ def gathering(ctx: click.Context, paths: tuple[str, ...]) -> Header:
 
 
 def _command(ctx: click.Context) -> tuple[str, ...]:
-    """Return the words of a command's name, such as `("list", "build")`."""
+    """Return the words of the command's name, such as `("list", "build")`."""
     names = []
     above: click.Context | None = ctx
     while above is not None and above.parent is not None:
@@ -134,7 +136,7 @@ def _command(ctx: click.Context) -> tuple[str, ...]:
 
 
 def _arguments(ctx: click.Context) -> tuple[str, ...]:
-    """Return the arguments of a command that determine its results."""
+    """Return those arguments of the command that decide its results."""
     values, _, _ = ctx.command.make_parser(ctx).parse_args([*raw_arguments(ctx)])
     left_out = _HOW if ctx.command.name == "convert" else _HOW | _OUTPUTS
     words: list[str] = []
@@ -153,5 +155,8 @@ def _arguments(ctx: click.Context) -> tuple[str, ...]:
 
 
 def _work(command: tuple[str, ...], arguments: tuple[str, ...]) -> str:
-    """Return an id of the work: a hash of exset's version, the command, arguments and folder."""
+    """Return an id of the work of a command.
+
+    It is a hash of exset's version, the command, its arguments and the current folder.
+    """
     return work_id(exset.__version__, os.getcwd(), *command, *arguments)

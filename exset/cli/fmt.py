@@ -27,7 +27,10 @@ _HINT: Final = "download the file, or convert the sample to a file"
 
 @dataclass(frozen=True, kw_only=True)
 class Formatted(FileResult):
-    """Whether a file was not canonical; for standard input, also its canonical text."""
+    """The result of `exset fmt` for a file: whether the file was not canonical.
+
+    text: for standard input, the canonical text.
+    """
 
     format: Format
     changed: bool
@@ -36,7 +39,7 @@ class Formatted(FileResult):
 
 @dataclass(frozen=True)
 class Formatter:
-    """Gives a file canonical white space, or only compares it with its canonical text."""
+    """Gives a file canonical white space; with `check`, only finds out whether it has that."""
 
     common: CommonOptions
     check: bool

@@ -31,7 +31,10 @@ class FormatOption(CommandOption):
     """The command-line option for an option of one or more formats; `values` returns its value."""
 
     def __init__(self, _: object, *, same_name: list[Option], step: Step) -> None:
-        """Declare an option from its records `same_name`; click's `meta` stores the value."""
+        """Make the option from `same_name`, the options of this name that formats declare.
+
+        click's `meta` stores its value.
+        """
         self.step = step
         self.section = _SECTIONS[step]
         first = same_name[0]
@@ -106,7 +109,7 @@ def values(step: Step) -> dict[str, OptionValue]:
 
 
 def _by_name(among: Iterable[Format], step: Step) -> list[list[Option]]:
-    """Group the options of formats by name: options of the same name are one option for users.
+    """Return the options of formats by name; options of the same name are one option for users.
 
     Leaves out an option of tables if a reader or a writer has an option of the same name.
     """

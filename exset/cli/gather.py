@@ -54,7 +54,10 @@ def gather(
 
 
 def _command(ctx: click.Context, path: str, header: Header) -> click.Command:
-    """Return the command that wrote a journal; it must be a command that supports --shard."""
+    """Return the command that wrote the journal `path`; header: the journal's first line.
+
+    It must be a command that supports --shard.
+    """
     command: click.Command | None = ctx.find_root().command
     for name in header.command:
         command = command.get_command(ctx, name) if isinstance(command, click.Group) else None

@@ -73,7 +73,7 @@ class CommonOptions:
         return replace(self.jobs, isolated=True)
 
     def showing(self, action: str) -> "CommonOptions":
-        """The same options, with the progress of the work shown on a terminal."""
+        """Return the same options, but with the progress of the work shown on a terminal."""
         return replace(self, jobs=replace(self.jobs, watch=partial(progress, action=action)))
 
     def load(self, path: str) -> LoadedFile:
@@ -82,7 +82,7 @@ class CommonOptions:
         return self.load_source(source, api.recognise(source, self.format))
 
     def load_source(self, source: Source | Folder, fmt: Format) -> LoadedFile:
-        """Read a source of the format `fmt`."""
+        """Read a source of the format `fmt`; errors as for `load`."""
         findings = self.new_findings()
         model = fmt.read(source, limits=self.limits, findings=findings, **self.options)
         return LoadedFile(source.name, fmt, model, findings)

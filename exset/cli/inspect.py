@@ -123,11 +123,14 @@ class Summariser:
         return [count_of(path, self.common, can_divide) for path in paths]
 
     def part_of(self, path: str, rank: int, count: int) -> FilePart:
-        """Return a part of a file."""
+        """Return part `rank` of a file that is divided into `count` parts."""
         return FilePart(path, rank, count)
 
     def joined(self, path: str, parts: Sequence[FileSummary]) -> FileSummary:
-        """Summarise a file from the counts of its parts, or read it as a whole."""
+        """Return the summary of a file, from the counts of its parts.
+
+        If that is not possible, read the file as a whole.
+        """
         findings = joined_findings(parts, self.common)
         fmt = formats.get(parts[0].source_format)
         if findings is None or fmt.family.tally is None:

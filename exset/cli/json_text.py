@@ -25,7 +25,7 @@ def _object(row: Mapping[str, object]) -> dict[str, object]:
 
 
 def _members(name: str, value: object) -> Iterator[tuple[str, object]]:
-    """Yield a member; if its text is not UTF-8, also yield a member that has its bytes."""
+    """Yield a member of a JSON object, and if its text is not UTF-8, a member with its bytes."""
     name = _text(name)
     yield name, _plain(value)
     if isinstance(value, str):
@@ -57,7 +57,7 @@ def _base64(value: str) -> str | None:
 
 
 def _bytes(value: str) -> bytes:
-    """Return the bytes of a name. Surrogates that represent no byte become three bytes each."""
+    """Return a name as bytes; a surrogate that represents no byte becomes three bytes."""
     try:
         return value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

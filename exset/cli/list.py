@@ -140,7 +140,7 @@ def _pictures(
     classes: str | None,
     common: CommonOptions,
 ) -> "SampleList":
-    """Return a SINGLE-SAMPLE list, and write its labels and classes."""
+    """Build a list of pictures, and write its labels and its classes to files."""
     from exset.parsers.lbann.labels import render
     from exset.runtime.lbann.list_pictures import from_folder, from_labels
 

@@ -29,7 +29,7 @@ class MainGroup(commands.Group):
     """
 
     def __init__(self, *, sections: Mapping[str, Mapping[str, str]], **attributes: Any) -> None:
-        """Declare the commands; nothing is imported."""
+        """Declare the commands of each section; import none of them yet."""
         super().__init__(**attributes)
         self.sections = sections
         self.modules = {
@@ -111,7 +111,7 @@ class MainGroup(commands.Group):
 
 
 def _share_text(share: ShareDone) -> str:
-    """Return a text that says what a share of the work did."""
+    """Return what a share of the work did, in words."""
     failed = f", {share.failed:,} of them with an error" if share.failed else ""
     units = counted(share.units, "unit")
     return f"{safe(share.record.file)}: share {share.record.shard}, {units} of work{failed}"

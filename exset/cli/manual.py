@@ -41,7 +41,7 @@ def man(ctx: click.Context, folder: str) -> None:
 
 
 def _contexts(ctx: click.Context) -> Iterator[click.Context]:
-    """Yield the context of a command, and the contexts of its subcommands."""
+    """Yield the context of a command, and the contexts of all its subcommands."""
     yield ctx
     if isinstance(ctx.command, click.Group):
         for name in ctx.command.list_commands(ctx):

@@ -46,7 +46,7 @@ def refuse_json_in_data(output: str) -> None:
 def is_incomplete(
     findings: Findings, outputs: Iterable[str | None], partial: bool, verbosity: int
 ) -> bool:
-    """Return whether some HDF5 files could not be read: whether `findings` has errors.
+    """Return whether `findings` has errors, as some HDF5 files could not be read.
 
     If so, raise FormatError if one of the outputs exists and `partial` is false: an old file
     stays.

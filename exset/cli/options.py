@@ -11,7 +11,7 @@ Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Option(click.Option):
-    """An option that is listed in a section of the help; the help omits the range of a number."""
+    """An option that the help lists in a section; the help leaves out the range of a number."""
 
     section: str = "Options"
 

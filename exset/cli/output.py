@@ -56,13 +56,16 @@ class _DataError(click.ClickException):
 
 
 def data_error(message: str) -> NoReturn:
-    """Raise the error of arguments that do not fit the data: exit code 2, no usage line."""
+    """Raise the error for arguments that do not fit the data: exit code 2, no usage line."""
     raise _DataError(message)
 
 
 @contextmanager
 def argument_errors(prefix: str = "") -> Iterator[None]:
-    """Turn a ValueError into a usage error; a FormatError stays as it is."""
+    """In this context, a ValueError becomes a usage error; a FormatError stays as it is.
+
+    prefix: a text before the message.
+    """
     try:
         yield
     except FormatError:
@@ -73,7 +76,10 @@ def argument_errors(prefix: str = "") -> Iterator[None]:
 
 @contextmanager
 def data_errors(also: type[Exception] = ValueError) -> Iterator[None]:
-    """Turn ValueErrors (not FormatErrors) and errors of the class `also` into a `data_error`."""
+    """In this context, ValueErrors become a `data_error`, and so do errors of the class `also`.
+
+    FormatErrors stay as they are.
+    """
     try:
         yield
     except FormatError:
@@ -100,11 +106,12 @@ def progress(
     is_share: bool,
     visible: bool = False,
 ) -> Iterator[Outcome[Item, Value]]:
-    """Show how many files are done, their bytes, and how many failed; can be used as a `Watch`.
+    """Show how many files are done, their bytes, and how many failed; yield outcomes unchanged.
 
-    A part of a large file counts as a file. exset shows the progress only if standard error is a
-    terminal. `visible`: whether the command shows the results, which a share of the work never
-    does. A file fails with an error, or with a value whose exit code, `exit`, is not OK.
+    It can be used as a `Watch`. A part of a large file counts as a file. exset shows the progress
+    only if standard error is a terminal. `visible`: whether the command shows the results, which a
+    share of the work never does. A file fails with an error, or with a value whose exit code,
+    `exit`, is not OK.
     """
     is_hidden = visible and not is_share and sys.stdout is not None and sys.stdout.isatty()
     if count < 2 or not sys.stderr.isatty() or is_hidden:

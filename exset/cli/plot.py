@@ -152,7 +152,10 @@ def plot(
 
 
 def _size(grid: str | None) -> tuple[int, int] | None:
-    """Return the height and width in a text such as `8x8`. Raises UsageError for another text."""
+    """Return the height and width that a text such as `8x8` gives.
+
+    Raises UsageError for another text.
+    """
     if grid is None:
         return None
     height, cross, width = grid.lower().partition("x")

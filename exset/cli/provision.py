@@ -125,7 +125,10 @@ def _provide(
     contact: str | None,
     findings: Findings,
 ) -> Report:
-    """Write batches and pictures of their records; report the arrays of a batch."""
+    """Make `batches` batches, and write them, and pictures of their records, to files.
+
+    Report the arrays of a batch.
+    """
     from exset.runtime.aeon.provision.sheet import Sheet, as_png
     from exset.runtime.pictures.tiles import sheet
 

@@ -114,7 +114,7 @@ def verdict(
 
 
 def _line(finding: Finding) -> str:
-    """Return a finding as text; the word `warning` or `note` follows its place."""
+    """Return a finding as text, with the word `warning` or `note` after its place."""
     text = str(finding.for_command_line())
     place = "" if finding.place is None else f"{finding.place}: "
     if finding.severity is Severity.ERROR or not text.startswith(place):
@@ -145,13 +145,13 @@ def json_option(*keys: str, **parameters: str) -> Decorator:
 
 
 def use_json(ctx: click.Context) -> None:
-    """Use JSON, as if the user had set the option `--json`."""
+    """Let the command write JSON, as if the user had set `--json`."""
     ctx.meta[_META] = JsonRows(ctx, (), {})
 
 
 @dataclass(frozen=True)
 class JsonRows:
-    """Writes JSON objects that all have the same members, declared as in `json_option`."""
+    """Writes JSON objects that all have the same members; see `json_option`."""
 
     ctx: click.Context
     keys: tuple[str, ...]
@@ -165,7 +165,7 @@ class JsonRows:
         ok: bool = True,
         error: object = None,
     ) -> None:
-        """Write an object: `values`, the members of `findings`, and null for other members."""
+        """Write an object with `values`, the members for `findings`, and null for other members."""
         given = {key: self.ctx.params.get(name) for key, name in self.parameters.items()}
         found = {} if findings is None else findings_row(findings)
         head = {"schema": SCHEMA, "ok": ok, "error": error}
@@ -202,7 +202,7 @@ def findings_row(findings: Findings) -> dict[str, object]:
 
 
 def tally(findings: Findings) -> dict[Severity, int]:
-    """Return how many findings each severity has, including findings counted but not kept."""
+    """Return how many findings each severity has, also those that were counted but not kept."""
     counts = dict.fromkeys(Severity, 0)
     for code, severity in {finding.code: finding.severity for finding in findings}.items():
         counts[severity] += findings.count(code)

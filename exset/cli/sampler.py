@@ -100,7 +100,7 @@ def plan(
 
 
 def _rows(numbers: dict[str, object], classes: int, samples: int) -> list[tuple[str, str]]:
-    """Return the numbers of a plan as pairs (label, text)."""
+    """Return the numbers about an epoch as pairs (label, text)."""
     counts = {name: value for name, value in numbers.items() if isinstance(value, int)}
     text = {name: f"{value:,}" for name, value in counts.items()}
     extra = {"repeated_batches": "repeated", "dropped_batches": "dropped"}

@@ -203,7 +203,7 @@ def build(
 
 
 def _load(path: str, common: CommonOptions) -> "Schema":
-    """Read a schema; options for readers of sample lists do not apply to it."""
+    """Read the schema at a path, without the options for readers of sample lists."""
     from exset.grammars.lbann.schema import Schema
 
     return api.load(path, model=Schema, format="schema", **common.reading)

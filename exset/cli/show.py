@@ -64,7 +64,7 @@ def head(file: str, count: int, common: CommonOptions, **writing: bool) -> Repor
 
 
 def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
-    """Read the first units of a file; raise UsageError if its format has no units."""
+    """Read the first `count` units of a file; raise UsageError if its format has no units."""
     findings, chunks, left = common.new_findings(), [], count
     with common.opened(path, few=True) as file:
         fmt = file.format
@@ -81,7 +81,7 @@ def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
 
 
 def _as_text(file: LoadedFile, writing: dict[str, Any], verbosity: int) -> Report:
-    """Return a report that writes the file as text to standard output."""
+    """Return a report whose data are the file as text; writing: the options of the writer."""
     findings, name = file.findings, file.name
     with with_source_name(name):
         fmt = formats.text_of(file.format)

@@ -91,7 +91,10 @@ def split(
 def _targets(
     file: str, parts: tuple[str, ...], trainers: int | None, output: str | None
 ) -> dict[str, float | str | None]:
-    """Return the size of each file to write, by path. Raises UsageError for wrong arguments."""
+    """Return the size of each file to write, by its path.
+
+    parts: the arguments PATH=SIZE. Raises UsageError for wrong arguments.
+    """
     if (trainers is None) == (not parts):
         usage_error("name the files as OUTPUT=SIZE, or use --trainers N")
     if trainers is not None:

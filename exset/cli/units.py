@@ -27,7 +27,7 @@ def check_count(model: Model, path: str, limits: Limits) -> None:
 
 
 def chosen_units(model: Model, chosen: tuple[str, ...]) -> "Longs | None":
-    """Return the indices of the chosen units without repetition; None means all units.
+    """Return the indices of the units that the user chose, each once; None means all units.
 
     `chosen`: indices, slices and patterns of names. Raises UsageError for one that selects no
     unit.
@@ -65,8 +65,9 @@ def _matching(names: list[bytes], matches: Callable[[bytes], bool]) -> list[int]
 
 
 def layout_of(side: str, values: tuple[str, ...]) -> "dict[str, int] | int | None":
-    """Parse group sizes or a number of units, given for the option `side`; None if not given.
+    """Parse the values of an option for the layout of a side; None without values.
 
+    `side`: the option, `inputs` or `targets`. `values`: sizes of groups, or a number of units.
     Raises UsageError for other values.
     """
     if not values:

@@ -131,9 +131,8 @@ class Family:
     def summarise(self, chunks: Iterable[Model], *, detailed: bool = False) -> Summary:
         """Return the summary of a model that comes in chunks.
 
-        For a family without `units`, there must be exactly one chunk.
-
-        `detailed`: whether to include numbers that take longer to compute.
+        For a family without `units`, there must be exactly one chunk. `detailed`: whether to
+        include numbers that take longer to compute.
         """
         if (tally_type := self.tally) is not None:
             tally = tally_type(detailed)
@@ -167,7 +166,9 @@ class Family:
         raise ValueError(f"{with_article(self.noun)} has no field {field!r}: choose one of {there}")
 
     def names_of(self, model: Model) -> "Iterator[bytes]":
-        """Yield the name of each unit, which may be empty; ValueError if units have no names."""
+        """Yield the name of each unit, which may be empty. Raises ValueError if units have no
+        names.
+        """
         if not isinstance(model, Named):
             raise ValueError(f"the {self.unit}s of {with_article(self.noun)} have no names")
         return model.unit_names()
@@ -187,9 +188,10 @@ class Family:
         return np.fromiter(numbers, np.int64, len(model))
 
     def cells_of(self, model: Model, index: int) -> list[tuple[str, object]]:
-        """Return the parts of a unit for people: pairs of a name, which may be empty, and a value.
+        """Return the parts of the unit `index` for people: pairs of a name and a value.
 
-        Raises FormatError, TypeError or ValueError for a unit that cannot be shown.
+        A name may be empty. Raises FormatError, TypeError or ValueError for a unit that cannot be
+        shown.
         """
         if self.cells is not None:
             cells = cast("Callable[[Model, int], list[tuple[str, object]]]", load(self.cells))

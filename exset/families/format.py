@@ -323,19 +323,19 @@ class Format:
     def chosen(
         self, options: Mapping[str, OptionValue], *, reading: bool = False
     ) -> dict[str, OptionValue]:
-        """Return the options that are set, of the writer, or of the reader if `reading`.
+        """Return those of the options that are set; they are of the writer, or with `reading`
+        of the reader.
 
-        Raises OptionError for an option that the format does not have, and for a value that is not
-        one of the choices. An unset option that only another format has is no error.
+        Raises OptionError for an option that the format does not have, and for a value that is
+        not one of the choices. An unset option that only another format has is no error.
         """
         declared = self.read_options if reading else self.options
         return cast(dict[str, OptionValue], chosen(options, declared, f"the format {self.name!r}"))
 
     def _loaded(self, target: str) -> object:
-        """Import a function or class of the format, named "module:name".
+        """Import a function or class of the format by its name, "module:function".
 
-        Raises FormatError if it is missing and the format was declared by a package other than
-        exset.
+        Raises FormatError if it is missing and another package than exset declares the format.
         """
         try:
             return load(target)
@@ -359,14 +359,17 @@ class Format:
 def _kept(
     blocks: Blocks, limits: Limits, read: Callable[[Blocks], Iterator[Model]]
 ) -> Iterator[Model]:
-    """Yield the models that a streamer with `rereads` reads, from a file with all blocks."""
+    """Yield the models that `read` reads from a file that has all the blocks.
+
+    If the blocks have no such file, they are copied to one.
+    """
     with blocks.kept(limits) as kept:
         yield from read(kept)
 
 
 @dataclass
 class _Counted(Iterable[Model]):
-    """Checks models and counts their units during iteration; `count`: the units so far."""
+    """The models of an iterable, each checked when it is yielded; `count`: their units so far."""
 
     models: Iterable[Model]
     check: Callable[[Model], None]

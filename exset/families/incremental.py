@@ -145,13 +145,13 @@ class IncrementalWriter(Protocol):
     """Whether the file begins with the number of units."""
 
     def begin(self, header: Any, count: int, /) -> bytes:
-        """Return the beginning of a file of `count` units.
+        """Return the first bytes of a file of `count` units.
 
         Another call, with another count, must return the same number of bytes.
         """
 
     def units(self, model: Any, /) -> bytes:
-        """Return the units of a model."""
+        """Return the bytes of the units of a model."""
 
     def end(self, size: int, /) -> bytes:
-        """Return the end of a file; `size`: the number of bytes before this end."""
+        """Return the last bytes of a file; `size`: the number of bytes before them."""

@@ -44,7 +44,9 @@ class Option:
         return not self.choices and not self.metavar
 
     def value_of(self, model: Model) -> OptionValue:
-        """Return the value with which a reader reads this model as it is; "" for the default."""
+        """Return the option's value with which a reader reads this model as it is; "": the
+        default.
+        """
         value: object = getattr(model, self.attribute) if self.attribute else ""
         return self.choices[value] if isinstance(value, bool) else str(value)
 
@@ -57,7 +59,7 @@ def named(options: Iterable[Option], name: str) -> Option | None:
 def chosen(
     given: Mapping[str, object], declared: tuple[Option, ...], owner: str
 ) -> dict[str, object]:
-    """Return the options that are set.
+    """Return those of the given options that are set.
 
     `owner`: the name of the format or function that has the options, for messages. Raises
     OptionError for a value that is not one of the choices, and for an option that is not declared,

@@ -4,7 +4,10 @@ import re
 
 
 def any_of(*words: str) -> str:
-    """Return a pattern for any of the words, and for a word that the end of the data cuts."""
+    """Return a pattern for data that begin with any of the words.
+
+    The data may also end within the word.
+    """
     cut = {word[:size] for word in words for size in range(len(word))}
     whole, parts = (
         "|".join(map(re.escape, sorted(each, key=len, reverse=True))) for each in (words, cut)

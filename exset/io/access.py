@@ -58,5 +58,8 @@ def _has_type(path: str, test: Callable[[int], bool]) -> bool:
 
 
 def raise_error(error: OSError) -> NoReturn:
-    """Raise the error; without this `onerror`, `os.walk` skips folders that it cannot read."""
+    """Raise the error. As `onerror` of `os.walk`, it reports folders that cannot be read.
+
+    Without it, `os.walk` skips them.
+    """
     raise error

@@ -19,7 +19,7 @@ _ACCESS_LIST = "system.posix_acl_access"
 
 @contextmanager
 def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
-    """Open a temporary file next to the target for writing; it replaces the target at the end.
+    """Open a temporary file for writing; at the end, it replaces the file `name`.
 
     `old`: the status of the old file, None if there is none. Its owner, group and permissions are
     kept as far as the system allows. On any failure the old file stays and the temporary file is
@@ -55,9 +55,10 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
 
 
 def permit(temp: str, target: str, old: os.stat_result) -> None:
-    """Give a new file the owner, group and permissions of the old file, and no more permissions.
+    """Give a new file `temp` the owner, group and permissions of `target`, whose status is `old`.
 
-    If the group cannot be kept, another group gets only the permissions that other users have.
+    The new file never has more permissions. If the group cannot be kept, another group gets only
+    the permissions that other users have.
     """
     mode = stat.S_IMODE(old.st_mode) & 0o777
     narrow = mode & ~0o070 | (mode & 0o007) << 3
@@ -89,7 +90,10 @@ def _access_list(path: str) -> bytes | None:
 
 
 def sync_name(name: str, folder: str) -> None:
-    """Flush the new name of a file to disk; an OSError says that the file itself is written."""
+    """Flush to disk that the file `name` is in a folder, after the file itself is on disk.
+
+    If this fails, the OSError says that the file is written.
+    """
     try:
         sync_folder(folder)
     except OSError as error:
@@ -99,7 +103,7 @@ def sync_name(name: str, folder: str) -> None:
 
 
 def make_folders(folder: str) -> None:
-    """Create a folder, and missing folders above it; flush their names to disk."""
+    """Create a folder, and missing folders above it; flush to disk that they exist."""
     if not folder or os.path.isdir(folder):
         return
     above = os.path.dirname(folder)
@@ -110,7 +114,7 @@ def make_folders(folder: str) -> None:
 
 
 def sync_folder(folder: str) -> None:
-    """Flush the names in a folder to disk, on systems that can open and sync folders."""
+    """Flush the list of names in a folder to disk, on systems that can open and sync folders."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -123,7 +127,7 @@ def sync_folder(folder: str) -> None:
 
 
 def sync_open_folder(handle: int) -> None:
-    """Flush the names in an open folder to disk, on systems that can sync folders."""
+    """Flush the list of names in an open folder to disk, on systems that can sync folders."""
     try:
         os.fsync(handle)
     except OSError as error:

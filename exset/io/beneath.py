@@ -27,15 +27,15 @@ class OutsideError(OSError):
 
 
 class PathInside(str):
-    """A path of a file that the user did not name; it is opened as `open_regular` does.
+    """A path of a file that the user did not name, with the folders that must contain the file.
 
-    `roots`: the folders that must contain the file when it is opened.
+    `roots`: these folders. They are checked when the file is opened, as by `open_regular`.
     """
 
     roots: tuple[str, ...]
 
     def __new__(cls, path: str, roots: tuple[str, ...]) -> Self:
-        """Make the path, without a check."""
+        """Make the path; the file is not checked yet."""
         made = super().__new__(cls, path)
         made.roots = roots
         return made
@@ -92,7 +92,7 @@ def file_size(path: str | bytes, roots: Iterable[str] = ()) -> int:
 
 
 def status(path: str | bytes, roots: Iterable[str] = ()) -> os.stat_result:
-    """Return the status of a file of any type; with `roots`, the file must be readable.
+    """Return the status of a file of any type; with `roots`, exset must be able to read the file.
 
     Raises OutsideError for a file outside of `roots`, and OSError if there is no such file.
     """
@@ -108,7 +108,9 @@ def status(path: str | bytes, roots: Iterable[str] = ()) -> os.stat_result:
 
 
 def _descriptor(path: str, flags: int, roots: tuple[str, ...]) -> int:
-    """Return a descriptor of a regular file, as the `opener` of `open` must."""
+    """Open a regular file inside the roots; return its descriptor, as an `opener` of `open`
+    does.
+    """
     handle = _opened(path, roots)
     try:
         with with_file_name(path):
@@ -124,7 +126,7 @@ def _descriptor(path: str, flags: int, roots: tuple[str, ...]) -> int:
 
 
 def _opened(path: str, roots: tuple[str, ...]) -> int:
-    """Return a descriptor of a file inside the roots."""
+    """Open a file inside the roots, and return its descriptor."""
     if not roots:
         return os.open(path, os.O_RDONLY | _FILE)
     real, root = _real(path, roots)
@@ -146,7 +148,10 @@ def _opened(path: str, roots: tuple[str, ...]) -> int:
 
 
 def _opened_by_path(path: str, real: str, roots: tuple[str, ...]) -> int:
-    """Open a file on systems that cannot open folders, and check that its path is still inside."""
+    """Open a file by its path, then check that it is still inside the roots; return its descriptor.
+
+    This is for systems that cannot open folders. real: the path without links.
+    """
     try:
         handle = os.open(real, os.O_RDONLY | _FILE)
     except OSError as error:
@@ -173,7 +178,7 @@ def _checked(path: str | bytes) -> str:
 
 
 def _real(path: str, roots: tuple[str, ...]) -> tuple[str, str]:
-    """Return the path of a file without links, and the path of the root that contains it."""
+    """Return the path of a file without links, and which of the roots contains it."""
     real = os.path.realpath(path)
     for root in map(os.path.realpath, roots):
         if real == root or real.startswith(os.path.join(root, "")):

@@ -96,7 +96,11 @@ class Blocks(Iterator[bytes]):
         ready: Callable[[float], bool] | None = None,
         file: BinaryIO | None = None,
     ) -> None:
-        """`chunks`: the bytes of the input; chunks may be empty. `ready`: as `is_ready`."""
+        """Divide the input `name` into blocks; `chunks`: its bytes, in pieces that may be empty.
+
+        `size`: how many bytes it has, or None. `is_pipe`, `file`: as for the class. `ready`: waits
+        for data as `is_ready` does.
+        """
         self.name = name
         self.size = self.needed = size
         self.count = 0
@@ -110,7 +114,9 @@ class Blocks(Iterator[bytes]):
 
     @classmethod
     def of(cls, file: BinaryIO, name: str, limits: Limits, size: int) -> "Blocks":
-        """Return an open file's blocks of about `size` bytes; errors as in `exset.io.files`."""
+        """Return the blocks of an open file, of about `size` bytes each; errors as in
+        `exset.io.files`.
+        """
         count_stored, count_made = _counter(name, limits), _counter(name, limits)
 
         def read(size: int) -> bytes:
@@ -208,7 +214,10 @@ def too_long(name: str, limits: Limits) -> LimitError:
 
 
 def _counter(name: str, limits: Limits) -> Callable[[bytes], bytes]:
-    """Return a function that counts and returns bytes; above `max_bytes` it raises LimitError."""
+    """Return a function that returns the bytes that it gets, after counting them.
+
+    It raises LimitError when they are more than `max_bytes`.
+    """
     count = 0
 
     def counted(data: bytes) -> bytes:

@@ -16,10 +16,12 @@ _RANGE: Final = re.compile(r"\{(\d{1,9})\.\.(\d{1,9})\}")
 
 
 class Pattern(Folder):
-    """The files that a pattern names, in its order, as if they were a folder."""
+    """The files that a pattern names, as if they were a folder, in the order of the pattern."""
 
     def __init__(self, pattern: str, limits: Limits = DEFAULT, roots: tuple[str, ...] = ()) -> None:
-        """Take a pattern; `{000..009}` means each number from 000 to 009, with three digits."""
+        """Make the folder for a pattern; `{000..009}` is each number from 000 to 009, in three
+        digits.
+        """
         super().__init__(pattern, limits)
         self._folder = os.path.dirname(_RANGE.split(pattern, maxsplit=1)[0])
         self.roots = (self._folder or os.curdir, *roots) if roots else ()
@@ -48,7 +50,7 @@ class Pattern(Folder):
         return iter(self.names)
 
     def has(self, pattern: str) -> bool:
-        """Return whether the name of a file, without folders, matches a pattern."""
+        """Return whether the name of any file, without its folders, matches `pattern`."""
         return any(fnmatchcase(os.path.basename(name), pattern) for name in self.names)
 
     def path_of(self, name: str) -> str:
@@ -57,7 +59,7 @@ class Pattern(Folder):
 
 
 def folder_at(name: str, limits: Limits = DEFAULT, roots: tuple[str, ...] = ()) -> Folder | None:
-    """Return the folder at a path, or the `Pattern` if it has braces; None for another path."""
+    """Return the folder at a path, or a `Pattern` if the name has braces; None for a file."""
     if name == "-" or "://" in name:
         return None
     if is_folder(name):

@@ -38,12 +38,14 @@ Made = TypeVar("Made")
 
 
 def _implied(suffix: str) -> Kind | None:
-    """Return the compression that a suffix implies, or None."""
+    """Return the compression for which a suffix stands in file names, or None."""
     return SUFFIXES.get(suffix) or _ARCHIVES.get(suffix)
 
 
 def may_be_compressed(head: bytes) -> bool:
-    """Return whether compressed data may begin with these bytes, of which there may be few."""
+    """Return whether `head` may be the beginning of compressed data; it may have only a few
+    bytes.
+    """
     magics = (_LZW, *(magic for kind in KINDS for magic in kind.magics))
     return any(magic.startswith(head[: len(magic)]) for magic in magics)
 
@@ -57,7 +59,10 @@ def content_of(head: bytes) -> Kind | None:
 
 
 def kind_of(head: bytes, name: str) -> Kind | None:
-    """Return the compression of a file. Raises FormatError if its suffix says another one."""
+    """Return the compression of a file, given its first bytes, or None.
+
+    Raises FormatError if the suffix of its name is that of another compression.
+    """
     content = content_of(head)
     suffix = os.path.splitext(name)[1]
     expected = _implied(suffix)
@@ -144,7 +149,10 @@ def decompressed(
 
 
 def _made(make: Callable[[], Made], kind: Kind, name: str) -> Made:
-    """Make a compressor or decompressor. Raises FormatError if its library is missing."""
+    """Make a compressor or decompressor by calling `make`.
+
+    Raises FormatError if the library of this compression is missing; name: the file.
+    """
     try:
         return make()
     except ImportError as error:
@@ -154,7 +162,7 @@ def _made(make: Callable[[], Made], kind: Kind, name: str) -> Made:
 
 
 def _reason(error: Exception) -> str:
-    """Return the reason for an error of a library, in the same words for all libraries."""
+    """Return what an error of a library says, in the same words for all libraries."""
     text = str(error).lower()
     if (
         "unsupported" not in text
@@ -168,7 +176,10 @@ def _reason(error: Exception) -> str:
 
 
 def _past_zeros(read: Callable[[int], bytes], data: bytes, size: int) -> tuple[bytes, int]:
-    """Skip zeros that pad a file to a full block; return the data after them, and their number."""
+    """Skip the zeros that fill a file up to a full block.
+
+    `data`: bytes that were already read. Return the data after the zeros, and the number of zeros.
+    """
     skipped = 0
     while data:
         rest = data.lstrip(b"\0")
@@ -186,7 +197,10 @@ def _window_too_large(name: str, kind: Kind, used: int) -> LimitError:
 
 
 class _CompressedFile(io.BufferedIOBase):
-    """Compresses written data; only `finish` completes the data, not `close` as in GzipFile."""
+    """A file that compresses what is written to it.
+
+    Only `finish` completes the data, not `close` as in GzipFile.
+    """
 
     def __init__(self, file: BinaryIO, compressor: Compressor) -> None:
         self._file = file
@@ -204,7 +218,10 @@ class _CompressedFile(io.BufferedIOBase):
 
 
 def compressed_alike(data: bytes, path: str) -> bytes:
-    """Compress the new content of a file like the old content, if its suffix does not say how."""
+    """Compress the new content of a file as its old content is compressed.
+
+    It stays uncompressed here if the suffix of the file says how to compress it.
+    """
     with open_named(path, "rb") as file:
         kind = content_of(file.read(MAGIC))
     if kind is None or _implied(os.path.splitext(path)[1]) is not None:
@@ -215,7 +232,10 @@ def compressed_alike(data: bytes, path: str) -> bytes:
 
 @contextmanager
 def compressing(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
-    """Compress written data as the name's suffix says; after an error, data stay incomplete."""
+    """Give a file that compresses what is written to it, as the suffix of `name` says.
+
+    After an error, the compressed data stay incomplete.
+    """
     kind = _implied(os.path.splitext(name)[1])
     if kind is None:
         yield file

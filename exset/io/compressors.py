@@ -39,7 +39,7 @@ class Kind:
 
 
 class _Zlib:
-    """`zlib.decompressobj` with the interface of `bz2.BZ2Decompressor`."""
+    """`zlib.decompressobj` with the methods and attributes of `bz2.BZ2Decompressor`."""
 
     def __init__(self) -> None:
         self._zlib = zlib.decompressobj(wbits=31)

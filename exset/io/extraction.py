@@ -57,7 +57,9 @@ def parts_of(name: bytes) -> list[bytes]:
 
 
 def _is_plain(part: bytes) -> bool:
-    """Return whether Windows uses a part of a name unchanged; it reads `.. ` as `..`."""
+    """Return whether Windows uses a part of a path unchanged; it reads `.. `, for example, as
+    `..`.
+    """
     changed = _RESERVED & set(part) or part.endswith((b".", b" ")) or min(part) < 32
     return not changed and _DEVICE.fullmatch(part) is None
 
@@ -127,7 +129,7 @@ class Extractor:
         self.count += 1
 
     def _fill(self, handle: int, pieces: Iterable[bytes | memoryview], name: str) -> None:
-        """Write the contents of an open file; it stays open until it is flushed to disk."""
+        """Write the pieces to an open file, which stays open until it is flushed to disk."""
         with open_named(handle, "wb", name=name) as file:
             for piece in pieces:
                 self.bytes += file.write(piece)
@@ -138,7 +140,7 @@ class Extractor:
             self._sync()
 
     def _sync(self, is_whole: bool = True) -> None:
-        """Close the open files, and flush them to disk if `is_whole`."""
+        """Close the files that are still open; with `is_whole`, flush them to disk first."""
         files, self._unsynced = self._unsynced, []
         failed: OSError | None = None
         for handle, name in files:
@@ -163,7 +165,10 @@ class Extractor:
             sync_folder(os.path.dirname(os.path.realpath(self.folder)))
 
     def _folder(self, parts: list[bytes]) -> int:
-        """Open a folder in the extraction folder, and create it if it is missing."""
+        """Open a subfolder of the extraction folder, and create it if it is missing.
+
+        parts: the names on the way to it.
+        """
         if self._last is not None and self._last[0] == parts:
             return self._last[1]
         self._close_last()
@@ -185,7 +190,7 @@ class Extractor:
         return here
 
     def _close_last(self) -> None:
-        """Flush the names in the last folder to disk, and close it."""
+        """Flush to disk which names are in the folder that was used last, and close it."""
         last, self._last = self._last, None
         if last is not None:
             with with_file_name(self._path(last[0])):
@@ -195,7 +200,9 @@ class Extractor:
                     os.close(last[1])
 
     def _write_by_path(self, parts: list[bytes], pieces: Iterable[bytes | memoryview]) -> None:
-        """Write a file where folders cannot be opened; check each part of the path before use."""
+        """Write a file on a system that cannot open folders; check each part of the path
+        before use.
+        """
         path = os.fsencode(os.path.realpath(self.folder))
         for part in parts[:-1]:
             path = os.path.join(path, part)
@@ -225,7 +232,10 @@ class Extractor:
 
 
 def _name(temp: str, name: bytes, folder: int) -> None:
-    """Give a new file its final name. Raises FileExistsError if the name exists."""
+    """Give a new file its final name in the open folder `folder`.
+
+    Raises FileExistsError if the name exists. temp: its temporary name.
+    """
     try:
         os.link(temp, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except OSError as error:

@@ -79,7 +79,10 @@ def blocks(
 
 
 def local_path(path: FilePath, name: str) -> str:
-    """Return the path of a file that was opened as `name`; "" if it is not on this machine."""
+    """Return the path of a file on this machine; "" for standard input and remote files.
+
+    name: the name as which `path` was opened, which may have a suffix of compression.
+    """
     given = os.fsdecode(path)
     return "" if given == "-" or remote.is_remote(given) else name
 
@@ -90,7 +93,7 @@ def is_plain(name: str) -> bool:
 
 
 def is_file(name: str) -> bool:
-    """Return whether a name is the path of an existing or new file here, and not of a device."""
+    """Return whether a name is the path of a regular file on this machine, which may be new."""
     if name == "-" or remote.is_remote(name):
         return False
     try:
@@ -100,7 +103,10 @@ def is_file(name: str) -> bool:
 
 
 def local(path: str) -> str:
-    """Return a name from the content of a file as a path; `-` and `https://` are not special."""
+    """Return a path that another file contains, as a name that is always a path.
+
+    In such a name, `-` and `https://` have no special meaning.
+    """
     return os.path.join(os.curdir, path)
 
 
@@ -198,7 +204,7 @@ def _open(name: str, roots: tuple[str, ...]) -> tuple[str, BinaryIO]:
 
 
 def _nearest(name: str) -> str | None:
-    """Return the path of the file in the same folder with the most similar name, or None."""
+    """Return the path of the file in the same folder whose name is most similar, or None."""
     from exset.core.suggestions import nearest
 
     folder, base = os.path.split(name)
@@ -215,7 +221,7 @@ def _nearest(name: str) -> str | None:
 def _opened(
     path: FilePath, limits: Limits, roots: tuple[str, ...]
 ) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file or standard input; yield the file and its name for messages."""
+    """Open a file or standard input; the context gives the file, and its name for messages."""
     name = _checked(path)
     with ExitStack() as stack:
         if name == "-":
@@ -246,7 +252,10 @@ def _standard(stream: TextIO | None, name: str) -> BinaryIO:
 def _uncompressed(
     file: BinaryIO, name: str, size: int, maps: Callable[[bytes], bool] | None
 ) -> bytes | memoryview | None:
-    """Read or map a regular, uncompressed file without a copy; return None if it is compressed."""
+    """Return the content of a regular file, read or mapped, without copying it.
+
+    Return None if the file is compressed. maps: as for `read`.
+    """
     with with_file_name(name):
         start = file.tell()
         head = file.read(_HEAD if maps is not None else MAGIC)

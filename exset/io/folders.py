@@ -34,7 +34,7 @@ _IS_FULL: Final = "the folder exists and is not empty: name a new folder, or rem
 
 
 class Folder:
-    """A folder to read, and the files in it. `name`: its path, for messages.
+    """A folder to read as one input, and the files in it. `name`: its path, for messages.
 
     `roots`: if there are any, each file must be in one of these folders, or in the folder itself.
     `notes`: as in `Blocks`.
@@ -112,7 +112,10 @@ class Folder:
         return open_regular(self.path_of(name), self.roots)
 
     def _regular(self, name: str) -> str:
-        """Return the path of a regular file; refuse pipes, as a read could wait forever."""
+        """Return the path of the file `name`, which must be a regular file.
+
+        Reading a pipe, for example, could wait forever.
+        """
         path = self.path_of(name)
         check_regular_file(path, self.roots)
         return path
@@ -229,7 +232,7 @@ def _sync(folder: str) -> None:
 
 @contextmanager
 def _named(name: str, temp: str) -> Iterator[None]:
-    """Replace the temporary folder in the path of an OSError by the new folder."""
+    """In OSErrors of this context, replace the temporary folder `temp` by the new folder `name`."""
     try:
         yield
     except OSError as error:
@@ -240,7 +243,10 @@ def _named(name: str, temp: str) -> Iterator[None]:
 
 
 def _checked(folder: str, name: str) -> str:
-    """Return a relative name as a path. Raises FormatError if it leads out of the folder."""
+    """Return the path of the file `name` in a folder.
+
+    Raises FormatError if the name leads out of the folder.
+    """
     try:
         return os.path.join(*map(os.fsdecode, parts_of(os.fsencode(name))))
     except ValueError as error:

@@ -20,7 +20,7 @@ class Paths(Sequence[str]):
             self.append(path)
 
     def append(self, path: str) -> None:
-        """Add a path. A slice is only for reading."""
+        """Add a path at the end; this is not possible for a slice."""
         self._data += path.encode("utf-8", "surrogatepass")
         self._ends.append(len(self._data))
         self._rows = range(len(self._ends) - 1)
@@ -45,7 +45,7 @@ class Paths(Sequence[str]):
         return Paths(dict.fromkeys(self)) if repeated(array("q", map(hash, self))) else self
 
     def firsts(self) -> "NDArray[np.int64]":
-        """Return, for each path, the index of the first path that is equal: int64 [paths]."""
+        """Return for each path the index of the first path that equals it: int64 [paths]."""
         import numpy as np
 
         hashes = np.fromiter(map(hash, self), np.int64, len(self))
@@ -60,7 +60,7 @@ class Paths(Sequence[str]):
 
 
 def repeated(hashes: "array[int]") -> set[int]:
-    """Sort hashes, and return those that occur more than once.
+    """Return the hashes that occur more than once; the array is sorted.
 
     Paths are first compared by their hashes: a set of a million paths takes much memory.
     """
@@ -72,6 +72,6 @@ def repeated(hashes: "array[int]") -> set[int]:
 
 
 def names_of(paths: Sequence[str], most: int = 8) -> str:
-    """Return the first paths as one text, and how many others there are."""
+    """Return the first `most` paths as one text, which also says how many others there are."""
     others = f" and {len(paths) - most:,} more" if len(paths) > most else ""
     return f"{', '.join(paths[:most])}{others}"

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def with_file_name(name: str, codes: Collection[int | None] = ()) -> Iterator[None]:
-    """Add a file name to an OSError without one; `codes`: only for these error codes, if any."""
+    """Add a file name to each OSError of this context that has none.
+
+    `codes`: add it only to errors with these codes, if there are any.
+    """
     try:
         yield
     except OSError as error:
@@ -49,7 +52,7 @@ def sync(file: BinaryIO, name: str) -> None:
 
 
 class _Named(io.RawIOBase):
-    """A file that adds its name to all errors."""
+    """A file whose errors all have its name."""
 
     def __init__(self, file: io.FileIO, name: str) -> None:
         self._file = file

@@ -48,7 +48,7 @@ def is_remote(name: str) -> bool:
 
 
 def shown(name: str) -> str:
-    """Return a name without user and password, for messages."""
+    """Return a remote name for messages: without its user and password."""
     return _SECRET.sub("", name)
 
 
@@ -143,7 +143,7 @@ def _options(protocol: str) -> dict[str, object]:
 
 @contextmanager
 def _as_os_error(name: str) -> Iterator[None]:
-    """Raise every error as an OSError that names the file."""
+    """Raise every error of this context as an OSError that names the file."""
     try:
         yield
     except (FormatError, MemoryError):
@@ -154,7 +154,9 @@ def _as_os_error(name: str) -> Iterator[None]:
 
 
 def _reason(error: Exception, protocol: str) -> tuple[int, str]:
-    """Return an error's code and reason; a system error has the reason that the system gives."""
+    """Return the code and the reason of an error; for a system error, the reason is the
+    system's.
+    """
     if isinstance(error, ImportError):
         if error.name == "fsspec":
             reason = f"{protocol}:// needs fsspec: pip install 'exset[remote]'"

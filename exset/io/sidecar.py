@@ -21,7 +21,7 @@ def name_of(path: str) -> str:
 
 
 def with_metadata(source: Source, limits: Limits) -> Source:
-    """Return a source with the content of its sidecar, if it has one.
+    """Return the source of a file, with the content of the file's sidecar if there is one.
 
     Raises OSError if the sidecar cannot be read.
     """
@@ -58,9 +58,10 @@ def write(path: str, data: bytes, sidecar: bytes | None) -> None:
 
 
 def remove_old(path: str) -> None:
-    """Remove the sidecar of an older file, unless another file such as NAME.gz may need it.
+    """Remove the sidecar that an older file `path` had, unless another file may need it.
 
-    If this fails, readers still see that the sidecar does not belong to the new file.
+    That could be NAME.gz, for example. If the removal fails, readers still see that the sidecar
+    does not belong to the new file.
     """
     sidecar = name_of(path)
     if not os.path.isfile(sidecar):

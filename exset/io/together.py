@@ -75,7 +75,10 @@ class _Staged:
 
 @contextmanager
 def _staging(name: str, data: bytes) -> Iterator[_Staged]:
-    """Write a file with a temporary name next to its target; remove this name at the end."""
+    """Write a file with a temporary name next to its target `name`.
+
+    The context gives this file; at its end, the temporary name is removed.
+    """
     old = None
     with suppress(FileNotFoundError):
         old = os.stat(name)

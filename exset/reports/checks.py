@@ -115,7 +115,7 @@ def _meaning(code: str) -> str:
 
 
 def _more(findings: Findings) -> Iterator[tuple[str, str]]:
-    """Yield each code with more findings than exset kept, and a message that says how many."""
+    """Yield each code with findings that exset counted but did not keep, and how many, in words."""
     for code, count in findings.unkept().items():
         yield code, f"... and {count:,} more"
     if findings.stopped:

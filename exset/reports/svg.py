@@ -43,7 +43,7 @@ def inline(data: bytes, prefix: str, alternative: str) -> str:
 
 
 def _plain(element: ElementTree.Element, prefix: str) -> None:
-    """Replace the styles of an element by attributes, and make its ids and links unique."""
+    """Replace the style of an element by attributes; begin its ids and links with `prefix`."""
     for pair in element.attrib.pop("style", "").split(";"):
         name, _, value = (part.strip() for part in pair.partition(":"))
         if name == "font":

@@ -68,7 +68,10 @@ class Readable(Protocol):
 
 @dataclass
 class Outcome:
-    """The outcome of reading: a model or an error, `later` errors, findings and their counts."""
+    """What reading some bytes gave: a model or an error, and findings.
+
+    later: the errors after the first one. counts: how many findings each code has.
+    """
 
     model: Model | None
     error: Finding | None
@@ -78,7 +81,7 @@ class Outcome:
 
     @classmethod
     def of(cls, model: Model | None, error: Finding | None, findings: Findings) -> "Outcome":
-        """Return the outcome with the findings in a collection."""
+        """Make an outcome from a model or an error, and from the findings of a collection."""
         kept = list(findings)
         return cls(model, error, kept, {each.code: findings.count(each.code) for each in kept})
 
@@ -175,7 +178,7 @@ def _check_chunks(fmt: Format, data: bytes, whole: Outcome, limits: Limits, step
 
 
 def _up_to_error(outcome: Outcome) -> Outcome:
-    """Return an outcome without the findings whose places are after its error."""
+    """Return an outcome without the findings that are placed after its error."""
     end = _begin(outcome.error)
     kept = [each for each in outcome.findings if end < 0 or _begin(each) <= end]
     counts = {each.code: outcome.counts[each.code] for each in kept}
@@ -259,6 +262,8 @@ def described(error: BaseException) -> str:
 
 
 def line_of(error: BaseException, frame: int = -1) -> str:
-    """Return the line in a frame of the traceback, by default the line that raised the error."""
+    """Return the source line of a frame in a traceback; by default the line that raised the
+    error.
+    """
     place = extract_tb(error.__traceback__)[frame]
     return f"{os.path.basename(place.filename)}:{place.lineno} in {place.name}"

@@ -31,7 +31,7 @@ _MANY: Final = 3
 
 
 class Reached:
-    """The numbers of lines and states that this process has reached since it began to watch."""
+    """Records the lines and states that this process reaches, as numbers."""
 
     def __init__(self) -> None:
         """Begin to watch; do this only once in a process."""
@@ -53,7 +53,7 @@ class Reached:
         self._found.add(crc32(repr(what).encode()))
 
     def _watch_lines(self) -> None:
-        """Let Python call a function the first time that it runs a line of exset."""
+        """Have Python report each line of exset when it first runs."""
         monitoring: Any = getattr(sys, "monitoring")  # noqa: B009  # mypy checks for 3.11
         tool = monitoring.COVERAGE_ID
 
@@ -69,7 +69,11 @@ class Reached:
     def _with_states(
         self, streams: Callable[[Driver, Any], Iterator[ParseStream]]
     ) -> Callable[[Driver, Any], Iterator[ParseStream]]:
-        """Return a `Driver.streams` that also records pairs of a parser state and a token."""
+        """Return a function that does what `streams` does, a method of `Driver`, and records
+        states.
+
+        It records each pair of a parser state and a token.
+        """
 
         @wraps(streams)
         def watched(driver: Driver, blocks: Iterator[Block]) -> Iterator[ParseStream]:
@@ -88,7 +92,10 @@ class Reached:
     def _with_instructions(
         self, run: Callable[[Execution], int | None]
     ) -> Callable[[Execution], int | None]:
-        """Return an `Execution.run` that also records where a layout fails, and its lengths."""
+        """Return a function that does what `run` does, a method of `Execution`, and records states.
+
+        It records at which instruction a layout fails, and how long its streams are.
+        """
 
         @wraps(run)
         def watched(execution: Execution) -> int | None:

@@ -49,7 +49,11 @@ _COMPILATION = 100.0
 
 @dataclass
 class Tally:
-    """How many cases of a target had each outcome; `died`: how often another library crashed."""
+    """How many cases of a target had each outcome.
+
+    died: how often the process died. grown: how many cases became seeds. broken: how many broke
+    each rule.
+    """
 
     cases: int = 0
     read: int = 0
@@ -90,7 +94,10 @@ class Fuzzer:
         return self.mutator.made(random.Random(f"{self.target.name} {self.start} {number}"))
 
     def warm(self) -> None:
-        """Read good and bad files first, as imports and compilation take time and memory."""
+        """Read some good and some bad files before the cases.
+
+        Imports and compilation take time and memory, which must not count for a case.
+        """
         some = (*self.mutator.seeds[:_WARMUP], *map(self.case, range(_WARMUP)))
         for number, data in enumerate(some):
             found = self.tried(data, number, slow=_COMPILATION)
@@ -110,7 +117,7 @@ class Fuzzer:
             (self.corpus / sha256(data).hexdigest()[:16]).write_bytes(data)
 
     def tried(self, data: bytes, number: int | None, *, slow: float | None = None) -> Verdict:
-        """Return the verdict on `data`, from the checks that the case `number` selects.
+        """Return the verdict on `data`; the number of the case selects the checks.
 
         `slow`: the seconds that the checks may take, by default the fuzzer's own limit.
         """

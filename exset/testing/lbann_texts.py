@@ -67,7 +67,7 @@ def list_texts(draw: st.DrawFn, *, integers: bool = False) -> bytes:
 
 @st.composite
 def _ids(draw: st.DrawFn, integers: bool, is_exclusion: bool) -> list[tuple[int, str]]:
-    """Draw the ids of a line, each with the number of samples that it names."""
+    """Draw the ids of a line of a list, each with how many samples it names."""
     names = _INTEGERS if integers else _IDS.map(lambda name: (1, name))
     ids = draw(st.lists(names, max_size=3, unique=is_exclusion))
     if ids and draw(st.integers(0, 7)) == 7:
@@ -158,7 +158,10 @@ def _tree(draw: st.DrawFn, names: st.SearchStrategy[str], depth: int) -> dict[st
 
 @st.composite
 def _selection(draw: st.DrawFn, tree: dict[str, object]) -> dict[str, object]:
-    """Draw an experiment for a data schema: some of its nodes, and maybe one that it lacks."""
+    """Draw an experiment schema for a data schema, given as a tree.
+
+    It has some of the tree's nodes, and maybe one that the tree lacks.
+    """
     made = dict[str, object]()
     for name, child in tree.items():
         if name != "metadata" and draw(st.integers(0, 3)):

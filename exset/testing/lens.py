@@ -187,7 +187,10 @@ def _examples(
     binary: bool,
     num_groups: int,
 ) -> _Example:
-    """Draw an example: its lists, and its events, which refer to them by number."""
+    """Draw an example: range lists, and events that refer to these lists by number.
+
+    string, names: strategies for strings. text: whether text files must be able to store it.
+    """
     lists = draw(st.lists(st.lists(_ranges(text, num_groups), max_size=3), max_size=4))
     frequency = draw(_reals)
     if binary and frequency < 0:

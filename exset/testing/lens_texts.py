@@ -95,7 +95,11 @@ def _example(draw: st.DrawFn) -> list[str]:
 
 @st.composite
 def _unusual_order(draw: st.DrawFn, count: int) -> list[str]:
-    """Draw an unusual order: an event list that goes back, or an active value next to data."""
+    """Draw the parts of an example in an unusual order, as text.
+
+    An event list goes back to an earlier event, or an active value is next to data. count: how
+    many events the example has.
+    """
     last = f"[{count - 1}]"
     if count > 1 and draw(st.integers(0, 2)) == 2:
         return [last, *draw(_data()), "[0]", *draw(_data()), *draw(_data())]

@@ -112,7 +112,7 @@ class Mutator:
 
 
 def _with_changed_bits(rng: random.Random, data: bytes) -> bytes:
-    """Flip single bits, or set single bytes."""
+    """Return the data with some single bits flipped, or some single bits set."""
     changed = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 4)) if data else 0):
         at = rng.randrange(len(changed))
@@ -121,7 +121,7 @@ def _with_changed_bits(rng: random.Random, data: bytes) -> bytes:
 
 
 def _with_changed_bytes(rng: random.Random, data: bytes) -> bytes:
-    """Replace two, four or eight bytes by a number from `INTEGERS`."""
+    """Return the data with two, four or eight bytes replaced by a number from `INTEGERS`."""
     size = rng.choice((2, 4, 4, 8))
     number = rng.choice(INTEGERS) % (1 << 8 * size)
     orders: tuple[Literal["little", "big"], ...] = ("little", "big")
@@ -132,7 +132,7 @@ def _with_changed_bytes(rng: random.Random, data: bytes) -> bytes:
 
 
 def _with_changed_lines(rng: random.Random, data: bytes) -> bytes:
-    """Delete, repeat or move a line, or change all line ends."""
+    """Return the data with a line deleted, repeated or moved, or with all line ends changed."""
     lines = data.splitlines(keepends=True) or [b""]
     at = rng.randrange(len(lines))
     match rng.randrange(4):
@@ -148,7 +148,7 @@ def _with_changed_lines(rng: random.Random, data: bytes) -> bytes:
 
 
 def _span(rng: random.Random, data: bytes) -> tuple[int, int]:
-    """Return the start and end of a span of any length, often short."""
+    """Return the start and the end of a random span of the data, which is often short."""
     begin = rng.randint(0, len(data))
     length = rng.choice((1, 2, 4, 8, 26, 100, len(data)))
     return begin, min(begin + rng.randint(0, length), len(data))

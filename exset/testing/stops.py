@@ -48,5 +48,5 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _as_interrupt(number: int, frame: FrameType | None) -> None:
-    """Become a SIGINT, which waits where the program must not be interrupted."""
+    """Handle SIGTERM like SIGINT, which waits where the program must not be interrupted."""
     signal.raise_signal(signal.SIGINT)

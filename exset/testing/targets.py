@@ -134,7 +134,7 @@ def collected(strategy: st.SearchStrategy[T], count: int, start: int) -> list[T]
 
 
 def found(fmt: Format, folders: Iterable[str]) -> list[bytes]:
-    """Return the small files of a format in folders and their subfolders, and bundled samples."""
+    """Return the small files of a format in folders and their subfolders, and in the samples."""
     sources = [samples.read(name) for name in samples.names()]
     for folder in folders:
         for path in sorted(Path(folder).rglob("*")):
@@ -154,7 +154,7 @@ def found(fmt: Format, folders: Iterable[str]) -> list[bytes]:
 
 
 def words(reader: str) -> list[bytes]:
-    """Return the literals of the grammars that the module of a reader, "module:function", uses."""
+    """Return the fixed texts in the grammars that a reader uses; reader: "module:function"."""
     home = importlib.import_module(reader.partition(":")[0])
     names = {getattr(each, "__module__", "") for each in vars(home).values()}
     used = [importlib.import_module(name) for name in names if name.startswith("exset.parsers")]

@@ -96,12 +96,12 @@ def _checked(target: Target, data: bytes, number: int | None, room: int, slow: f
 
 
 class _Timeout(BaseException):
-    """Raised when the time limit is exceeded; no reader may catch this."""
+    """Raised when the time limit is exceeded; it is no Exception, so that no reader catches it."""
 
 
 @contextmanager
 def _bounded_time(seconds: float) -> Iterator[None]:
-    """Raise Broken after `seconds` of processor time of this process; this needs signals."""
+    """In this context, raise Broken after `seconds` of processor time. This needs signals."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -122,7 +122,10 @@ def _bounded_time(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _bounded_memory(room: int) -> Iterator[None]:
-    """Raise Broken if the process uses more than `room` more bytes of memory; this needs Linux."""
+    """In this context, raise Broken if the process uses more than `room` bytes more memory.
+
+    This needs Linux.
+    """
     if not room or not os.access(_REFS, os.W_OK):
         yield
         return
@@ -145,7 +148,7 @@ def _bounded_memory(room: int) -> Iterator[None]:
 
 
 def _bytes_of(name: str) -> int:
-    """Return a size of this process, in bytes, by its name in /proc."""
+    """Return a size of this process in bytes; name: what /proc calls it, such as VmSize."""
     match = re.search(rf"{name}:\s*(\d+) kB", _STATUS.read_text())
     assert match is not None
     return int(match[1]) * 1024

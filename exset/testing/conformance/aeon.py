@@ -25,7 +25,7 @@ def meaning(manifest: Manifest) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
+    """Return the canonical form of a meaning that a program wrote. Raises BadMeaning if invalid."""
     document.known("types", "records")
     kinds = [_kind(each) for each in document.get("types").items()]
     records: list[Json] = []

@@ -18,7 +18,7 @@ def meaning(block: Block) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
+    """Return the canonical form of a meaning that a program wrote. Raises BadMeaning if invalid."""
     document.known("record_count", "elements")
     elements = document.get("elements").items()
     return {

@@ -32,7 +32,7 @@ def meaning(config: LoaderConfig) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
+    """Return the canonical form of a meaning that a program wrote. Raises BadMeaning if invalid."""
     document.known("members", "outputs")
     return {
         "members": _object(document.get("members"), "loader"),
@@ -95,7 +95,10 @@ def _canonical(kind: Kind, value: Value) -> Json:
 
 
 def _object(node: Node, table: str) -> dict[str, Json]:
-    """Return the canonical form of an object, with the defaults of missing members."""
+    """Return an object in canonical form, in which missing members have their defaults.
+
+    table: the name of the table of the schema that declares its members.
+    """
     declared = TABLES[table].members_of(_DIALECT)
     kind = table.partition(" ")[2]
     node.known(*declared, *(["type"] if kind else []))
@@ -117,7 +120,7 @@ def _object(node: Node, table: str) -> dict[str, Json]:
 
 
 def _value(member: Member, node: Node) -> Json:
-    """Return the canonical form of the value of a member."""
+    """Return the value of a member in canonical form."""
     if member.table == "etl":
         return [_object(each, f"etl {_type(each)}") for each in node.items()]
     if member.table is not None:

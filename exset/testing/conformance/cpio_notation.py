@@ -71,7 +71,10 @@ def _any_entry(rest: str) -> bytes:
 
 
 def _header(rest: str) -> bytes:
-    """Return a block's first entry; `3,word=0,version=2` sets 3 records and changes two fields."""
+    """Return the first entry of a block, which has the block's header.
+
+    rest: what to change; `3,word=0,version=2` sets 3 records and changes two fields.
+    """
     count, _, more = rest.partition(",")
     words = _words(more)
     data = words.get("magic", "MACR").encode()

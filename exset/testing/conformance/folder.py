@@ -59,7 +59,7 @@ def _case(folder: str, format: str, verdict: Verdict, name: str, index: Mapping[
 
 
 def _described(case: Case, entry: Node) -> Case:
-    """Return a case with what its entry in the index says about it."""
+    """Return a case with the details of its entry in the index."""
     severity = entry.get("severity")
     if not severity.missing and severity.value not in get_args(Severity):
         raise severity.error(" or ".join(get_args(Severity)))

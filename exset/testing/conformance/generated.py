@@ -52,9 +52,10 @@ _ROUND: Final = 10
 
 
 def contents(format: str) -> st.SearchStrategy[bytes]:
-    """Return a strategy for files of a format: written by exset, as people write, or requests.
+    """Return a strategy for files of a format, or for requests.
 
-    Raises ValueError for a format without a strategy.
+    The files are some that exset writes, and some that people could have written. Raises
+    ValueError for a format without a strategy.
     """
     texts = _strategy(_TEXTS[format]) if format in _TEXTS else None
     if texts is not None and format in meanings.REQUESTS:
@@ -69,7 +70,7 @@ def contents(format: str) -> st.SearchStrategy[bytes]:
 
 
 def drawings(format: str) -> st.SearchStrategy[tuple[bytes, Mapping[str, str]]]:
-    """Return a strategy for files of a format, each with the options of its reader.
+    """Return a strategy for files of a format, each with options for its reader.
 
     Raises ValueError for a format without a strategy.
     """
@@ -161,7 +162,10 @@ def _round(
     start: int,
     count: int,
 ) -> Found | None:
-    """Draw up to `count` files with one seed; see `search`."""
+    """Draw up to `count` files with the seed `start`; the result is that of `search`.
+
+    strategy: draws a file and its options.
+    """
     wrong: list[Result] = []
     drawn = 0
 

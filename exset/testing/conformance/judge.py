@@ -96,7 +96,7 @@ class Judge:
         return Result(case, "wrong" if wrong else "passed", tuple(wrong))
 
     def _differences(self, case: Case, output: bytes | Mapping[str, object]) -> list[str]:
-        """Return texts that say how an output differs from the expected output."""
+        """Return how the output of a reader differs from the expected output, as texts."""
         expected = case.meaning
         if self.role == "transcoder":
             made = output if isinstance(output, bytes) else json.dumps(output).encode()

@@ -62,7 +62,11 @@ def _example(name: str, expected: Node, found: Node) -> Iterator[str]:
 
 
 def _side(side: str, one: Node, other: Node, expected: Node, found: Node) -> str:
-    """Return a text that says how the lists of an event differ; "" if they have equal values."""
+    """Return how the lists of an event differ, in words; "" if they have equal values.
+
+    side: inputs or targets. one, other: the two lists. expected, found: the examples that have
+    them.
+    """
     lists = [_list(side, *pair) for pair in ((one, expected), (other, found))]
     values = [None if each is None else each.value for each in lists]
     if values[0] == values[1]:
@@ -82,7 +86,10 @@ def _list(side: str, event: Node, example: Node) -> Node | None:
 
 
 def _shared_with(side: str, event: Node, example: Node) -> str:
-    """Return a text that names another event with the same list, as `the list of event 1, `."""
+    """Return a text that names another event with the same list, such as `the list of event 1, `.
+
+    event: the event. example: the example that has both events.
+    """
     number = event.get(side).value
     for v, other in enumerate(example.get("events").items()):
         for each in _SIDES:
@@ -113,7 +120,10 @@ def _ranges(ranges: Node | None) -> str:
 
 
 def _sharing(name: str, pairs: list[tuple[Node, Node]]) -> Iterator[str]:
-    """Yield texts that name events which share a list in only one of two meanings."""
+    """Yield texts that name events which share a list in only one of two meanings.
+
+    name: the example. pairs: each event in both meanings.
+    """
     groups = [_groups([pair[k] for pair in pairs]) for k in (0, 1)]
     for words, one, other in (
         ("must share one list", groups[0], groups[1]),
@@ -129,7 +139,7 @@ def _sharing(name: str, pairs: list[tuple[Node, Node]]) -> Iterator[str]:
 
 
 def _groups(events: list[Node]) -> list[list[tuple[int, str]]]:
-    """Return groups of pairs (event, side); the pairs of a group have the same list."""
+    """Return groups of pairs (event, side) that have the same list."""
     found: dict[int, list[tuple[int, str]]] = {}
     for v, event in enumerate(events):
         for side in _SIDES:

@@ -121,7 +121,7 @@ def read(
 
 
 def parsed(text: bytes, format: str) -> Document:
-    """Parse a meaning that a program wrote as JSON; return its canonical form.
+    """Parse the JSON of a meaning that a program wrote; return the meaning in canonical form.
 
     Strings may have control characters, and bytes that are not UTF-8, as shell scripts write them.
     Raises BadMeaning if the meaning is invalid.
@@ -134,7 +134,7 @@ def parsed(text: bytes, format: str) -> Document:
 
 
 def checked(document: object, format: str) -> Document:
-    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
+    """Return the canonical form of a meaning that a program wrote. Raises BadMeaning if invalid."""
     try:
         return family_of(format).normalized(Node(document))
     except RecursionError:

@@ -149,7 +149,10 @@ class Node:
         return double(self._number())
 
     def _bits(self, digits: str) -> int | None:
-        """Return the bits of a number; None if the document does not have them."""
+        """Return the bits of the number that this value represents; None if it does not give them.
+
+        digits: how many hexadecimal digits the bits have, for the error.
+        """
         if not isinstance(self.value, dict):
             return None
         bits = self.known("decimal", "bits").get("bits")
@@ -216,7 +219,7 @@ def shown(value: Json) -> str:
 
 
 def brief(value: Json) -> Json:
-    """Return a meaning to show: with plain numbers, and without missing members."""
+    """Return a meaning for people: with plain numbers, and without missing members."""
     if isinstance(value, list):
         return [brief(each) for each in value]
     if not isinstance(value, dict):

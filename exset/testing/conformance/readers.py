@@ -230,6 +230,8 @@ def _filled(word: str, options: Mapping[str, str]) -> str:
 
 
 def _last(stderr: bytes, before: str = "") -> str:
-    """Return the last line that a program wrote to standard error."""
+    """Return the last line that a program wrote to standard error; before: a text to put
+    before it.
+    """
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
     return before + lines[-1][:500] if lines else ""

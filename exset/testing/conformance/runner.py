@@ -16,9 +16,9 @@ from exset.testing.conformance.readers import Reader
 
 @dataclass(frozen=True)
 class Score:
-    """How many cases passed, of the cases that count; and how many do not count.
+    """How many cases passed (`passed`) of those that count (`run`), and how many do not count.
 
-    `not_judged`: files on which the real systems disagree, and any answer is right.
+    `not_judged`: files on which the real systems disagree, so that any answer is right.
     """
 
     passed: int
@@ -57,7 +57,7 @@ def selected(chosen: Iterable[Case], patterns: Sequence[str]) -> list[Case]:
 
 
 def features_of(names: Iterable[str], chosen: Iterable[Case]) -> frozenset[str]:
-    """Return the given features as a set; raises ValueError for one that no case has."""
+    """Return the names of features as a set; raise ValueError for one that no case has."""
     features = frozenset(names)
     known = {feature for case in chosen for feature in case.features}
     if unknown := sorted(features - known):

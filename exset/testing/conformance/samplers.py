@@ -33,7 +33,7 @@ def meaning_of(data: bytes) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
+    """Return the canonical form of a meaning that a program wrote. Raises BadMeaning if invalid."""
     ranks = document.known("ranks").get("ranks")
     return {
         "ranks": [[index.integer() for index in rank.items()] for rank in ranks.items()],

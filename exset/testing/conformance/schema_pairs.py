@@ -45,7 +45,7 @@ def meaning_of(data: bytes) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
+    """Return the canonical form of a meaning that a program wrote. Raises BadMeaning if invalid."""
     document.known("fields")
     return _sorted(
         {

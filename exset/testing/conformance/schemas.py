@@ -20,7 +20,7 @@ def meaning(schema: Schema) -> Document:
 
 
 def normalized(document: Node) -> Document:
-    """Check a meaning that a program wrote; return its canonical form, or raise BadMeaning."""
+    """Return the canonical form of a meaning that a program wrote. Raises BadMeaning if invalid."""
     document.known("metadata", "children")
     children = document.get("children").members()
     return {
@@ -58,7 +58,7 @@ def canonical(value: Value) -> Json:
 
 
 def kinds(value: Json) -> Iterator[str]:
-    """Yield the features that a reader needs to read this canonical value."""
+    """Yield the features that a reader needs for this value, which is in canonical form."""
     if isinstance(value, list):
         yield "lists"
         for each in value:
