@@ -38,7 +38,7 @@ Made = TypeVar("Made")
 
 
 def _implied(suffix: str) -> Kind | None:
-    """Return the compression for which a suffix stands in file names, or None."""
+    """Return the compression that the suffix of a file name implies, or None."""
     return SUFFIXES.get(suffix) or _ARCHIVES.get(suffix)
 
 

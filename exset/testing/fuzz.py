@@ -96,7 +96,8 @@ class Fuzzer:
     def warm(self) -> None:
         """Read some good and some bad files before the cases.
 
-        Imports and compilation take time and memory, which must not count for a case.
+        The first files need time and memory for imports and compilation, which no case should
+        need.
         """
         some = (*self.mutator.seeds[:_WARMUP], *map(self.case, range(_WARMUP)))
         for number, data in enumerate(some):
