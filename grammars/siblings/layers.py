@@ -6,7 +6,7 @@ from typing import Final, TypeGuard
 import numpy as np
 
 from exset.grammars.siblings.patterns import is_vector
-from exset.grammars.siblings.sparse import is_single
+from exset.grammars.siblings.rows import is_single
 from exset.grammars.tables.columns import Numbers, TableColumn, Text
 from exset.grammars.tables.table import Table
 

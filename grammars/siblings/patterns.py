@@ -1,18 +1,20 @@
 """The patterns in a table: inputs, targets and other columns, for writers of pattern files."""
 
 import math
-from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, NoReturn, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.errors import FormatError, Place
+from exset.core.errors import Findings, FormatError, Place
 from exset.core.text import safe
-from exset.grammars.columns.arrays import Flags, as_doubles
+from exset.grammars.columns.arrays import Flags, Longs, as_doubles
+from exset.grammars.columns.strings import Strings
+from exset.grammars.siblings.events import EVENTS
 from exset.grammars.siblings.findings import SHARED
-from exset.grammars.tables.columns import Numbers, TableColumn, type_of
+from exset.grammars.siblings.rows import Rows, is_single
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, type_of
 from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
 from exset.grammars.tables.unit_columns import join_units
@@ -37,8 +39,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Patterns:
-    """The columns of a table, sorted into inputs, targets and `others`, all other columns by
-    name.
+    """The columns of a table to write, sorted into inputs, targets and `others` by name.
+
+    stored: the names of the columns in `others` that the writer stores. title: the format, for
+    messages.
     """
 
     rows: int
@@ -47,12 +51,11 @@ class Patterns:
     others: dict[str, TableColumn]
     losses: Losses
     title: str
+    stored: set[str]
 
     @classmethod
-    def of(cls, table: Table, losses: Losses, title: str) -> "Patterns":
-        """Sort the columns of a table into inputs, targets and others. title: the format, for
-        messages.
-        """
+    def of(cls, table: Table, title: str, findings: Findings | None, is_lossy: bool) -> "Patterns":
+        """Sort the columns of a table."""
         columns = join_units(table.columns)
         sides: dict[str, list[Group]] = {INPUTS[0]: [], TARGETS[0]: []}
         others: dict[str, TableColumn] = {}
@@ -65,14 +68,58 @@ class Patterns:
             values = column.values.reshape(len(column), math.prod(column.shape))
             sides[side[0]].append(Group(group, name, values, column.present))
         inputs, targets = (tuple(sides[side]) for side in (INPUTS[0], TARGETS[0]))
-        return cls(table.rows, inputs, targets, others, losses, title)
+        losses = Losses(is_lossy, Findings() if findings is None else findings)
+        return cls(table.rows, inputs, targets, others, losses, title, set())
 
-    def drop_others(self, kept: Collection[str] = ()) -> None:
-        """Report the columns in `others` as losses, except those in `kept` and those that say
-        nothing.
+    def numbers(self, name: str, kinds: str) -> Numbers | None:
+        """Return a column of single numbers, to store it; None if there is no such column.
+
+        kinds: the letters of the dtype kinds it may have.
+        """
+        column = self.others.get(name)
+        if not is_single(column, kinds):
+            return None
+        self.stored.add(name)
+        return column
+
+    def first_rows(self) -> Flags:
+        """Return a mask of the first row of each example: all rows, if no column is `example`.
+
+        An event that is not larger than the event before it also begins an example.
+        """
+        is_new = np.ones(self.rows, np.bool_)
+        example, event = (self.numbers(name, "biuf") for name in EVENTS)
+        if example is not None and example.present.all():
+            is_new[1:] = example.values[1:] != example.values[:-1]
+        if event is not None and event.present.all():
+            is_new[1:] |= event.values[1:] <= event.values[:-1]
+        return is_new
+
+    def texts(self, name: str) -> list[bytes | None]:
+        """Return a column of text or bytes, to store it; nothing if there is no such column."""
+        column = self.others.get(name)
+        if not isinstance(column, Strings):
+            return []
+        self.stored.add(name)
+        return [*Strings.unchecked(**vars(column))]
+
+    def rows_of(self, side: str) -> Rows:
+        """Return the numbers of the inputs, or of the targets: of a column of lists, or of all
+        groups.
+        """
+        column = self.others.get(side)
+        if isinstance(column, Lists) and (rows := Rows.of(column)) is not None:
+            self.stored.add(side)
+            return rows
+        groups = self.targets if side == TARGETS[0] else self.inputs
+        return Rows.of_array(self.joined(groups, side))
+
+    def drop_others(self) -> None:
+        """Report the columns in `others` as losses, except those that are stored and those that
+        say nothing.
         """
         for name, column in self.others.items():
-            if name not in kept and not self.says_nothing(name):
+            if name not in self.stored and not self.says_nothing(name):
                 problem = f"{self.title} cannot store the column {safe(name)!r}, {type_of(column)}"
                 self.losses.report(name, problem)
 
@@ -97,8 +144,8 @@ class Patterns:
         absent row.
         """
         for group in groups:
-            for row in np.flatnonzero(~group.present).tolist():
-                self.refuse(group.column, f"{self.title} cannot store an absent value", row)
+            problem = f"{self.title} cannot store an absent value"
+            self.refuse_rows(group.column, problem, np.flatnonzero(~group.present))
         if len(groups) > 1:
             names = ", ".join(safe(group.column) for group in groups)
             place = Place("table", field=f"columns[{groups[0].column!r}]")
@@ -109,10 +156,20 @@ class Patterns:
             return np.zeros((self.rows, 0), np.float32)
         return np.concatenate([group.values for group in groups], axis=1)
 
-    def refuse(self, column: str, problem: str, row: int | None = None) -> None:
+    def lose(self, column: str, problem: str, rows: Longs) -> None:
+        """Report that a column, in each of the given rows, cannot be stored."""
+        for row in rows.tolist():
+            self.losses.report(column, problem, row)
+
+    def refuse(self, column: str, problem: str, row: int | None = None) -> NoReturn:
         """Raise FormatError for a column that cannot be written, even with `lossy`."""
         field = f"columns[{column!r}]" + ("" if row is None else f"[{row}]")
         raise FormatError(problem, place=Place("table", field=field), code="table-holds")
+
+    def refuse_rows(self, column: str, problem: str, rows: Longs) -> None:
+        """Raise FormatError for the first of the given rows, if there is one."""
+        for row in rows[:1].tolist():
+            self.refuse(column, problem, row)
 
 
 def is_vector(column: TableColumn) -> TypeGuard[Numbers]:

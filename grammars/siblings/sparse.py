@@ -3,7 +3,7 @@ array.
 """
 
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from exset.core.limits import Limits, limit_hint
 from exset.core.source import Source
 from exset.grammars.columns.arrays import Flags, Longs, as_doubles
 from exset.grammars.siblings.patterns import Patterns
-from exset.grammars.tables.columns import Lists, Numbers, TableColumn
+from exset.grammars.siblings.rows import is_single, rows_of
+from exset.grammars.tables.columns import Lists
 
 LARGEST = (1 << 31) - 1
 """The largest index that programs read."""
@@ -36,39 +37,34 @@ class Sparse:
         return cls(units, values[rows, units], np.searchsorted(rows, np.arange(len(values) + 1)))
 
     @classmethod
-    def of_columns(
-        cls, index: TableColumn | None, value: TableColumn | None, name: str, patterns: Patterns
-    ) -> "Sparse | None":
-        """Return the rows of a column of lists of indices and a column of lists of values; None
-        for columns of other types.
+    def of_columns(cls, patterns: Patterns, name: str, value: str) -> "Sparse | None":
+        """Return the rows of a column of lists of indices and of a column of lists of values, to
+        store them; None if there are no such columns.
 
-        name: the name of the column of indices. Raises FormatError for lists of different lengths,
-        and for indices out of range.
+        name, value: their names. Raises FormatError for lists of different lengths, and for
+        indices out of range.
         """
-        if not (isinstance(index, Lists) and isinstance(value, Lists)):
+        index, values = patterns.others.get(name), patterns.others.get(value)
+        if not (isinstance(index, Lists) and isinstance(values, Lists)):
             return None
-        units, values = index.items, value.items
-        if not (is_single(units, "iu") and is_single(values, "biuf")):
+        units, reals = index.items, values.items
+        if not (is_single(units, "iu") and is_single(reals, "biuf")):
             return None
-        if (index.offsets != value.offsets).any():
-            row = int((index.lengths != value.lengths).argmax())
-            patterns.refuse(name, "the lists of indices and of values differ in length", row)
+        patterns.stored.update((name, value))
+        wrong = np.flatnonzero(index.lengths != values.lengths)
+        patterns.refuse_rows(name, "the lists of indices and of values differ in length", wrong)
         numbers = units.values.astype(np.int64)
-        wrong = np.flatnonzero((numbers < 0) | (numbers >= LARGEST))
-        if wrong.size:
-            row = int(np.searchsorted(index.offsets, wrong[0], "right")) - 1
-            patterns.refuse(name, f"an index is not from 0 to {LARGEST - 1:,}", row)
-        return cls(numbers, values.values, index.offsets)
+        wrong = rows_of(np.flatnonzero((numbers < 0) | (numbers >= LARGEST)), index.offsets)
+        patterns.refuse_rows(name, f"an index is not from 0 to {LARGEST - 1:,}", wrong)
+        return cls(numbers, reals.values, index.offsets)
 
     def dense(self, width: int, source: Source, limits: Limits) -> NDArray[Any]:
         """Return the rows as an array [rows, width]. Raises LimitError for an array beyond the
         limits.
         """
         rows = self.offsets.size - 1
-        size = self.values.itemsize * width * rows
-        if size > max(limits.max_array, 1000 * len(source.data)):
-            message = f"dense rows of {width:,} units have {size:,} bytes"
-            raise LimitError(message, source=source, hint=limit_hint("max_array"))
+        what = f"dense rows of {width:,} units"
+        check_size(self.values.itemsize * width * rows, what, source, limits)
         found = np.zeros((rows, width), self.values.dtype)
         found[np.repeat(np.arange(rows), np.diff(self.offsets)), self.index] = self.values
         return found
@@ -83,8 +79,11 @@ class Sparse:
         return is_late
 
 
-def is_single(column: TableColumn | None, kinds: str) -> TypeGuard[Numbers]:
-    """Return whether a column has single numbers. kinds: the letters of the dtype kinds it may
-    have.
+def check_size(size: int, what: str, source: Source, limits: Limits) -> None:
+    """Raise LimitError for arrays of more bytes than a file of this size may need.
+
+    what: the arrays, for the message.
     """
-    return isinstance(column, Numbers) and not column.shape and column.values.dtype.kind in kinds
+    if size > limits.most_bytes(len(source.data)):
+        message = f"{what} have {size:,} bytes"
+        raise LimitError(message, source=source, hint=limit_hint("max_array"))

@@ -1,6 +1,5 @@
 """Parse archives of Kaldi in text form."""
 
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -11,19 +10,12 @@ from exset.core.source import Source
 from exset.core.text import counted
 from exset.grammars.siblings.archive import Archive
 from exset.grammars.siblings.findings import ARK
-from exset.parsers.engine.grammar import Grammar
-from exset.parsers.siblings.words import Words, counts_between
+from exset.parsers.siblings.words import Words, counts_between, grammar
 
-GRAMMAR: Final = Grammar(
-    file="kaldi_ark.lark",
-    start="kaldi_ark",
-    steps=(),
-    words=MappingProxyType(
-        {
-            **{"KEY": "a key", "OPEN": "`[`", "CLOSE": "`]`"},
-            **{"NUMBER": "a number", "LINE": "the end of the line"},
-        }
-    ),
+GRAMMAR: Final = grammar(
+    "kaldi_ark",
+    {"KEY": "a key", "OPEN": "`[`", "CLOSE": "`]`", "NUMBER": "a number"},
+    {"LINE": "the end of the line"},
 )
 _HINT: Final = "write: key, blank, [ and ] with a row of numbers a line, or one line for a vector"
 
@@ -34,7 +26,7 @@ def parse(source: Source, *, findings: Findings, engine: Engine) -> Archive:
     An object without brackets is a vector of int32. An object whose numbers begin on the line of
     its key is a vector. Raises FormatError for a text that Kaldi cannot read.
     """
-    words = Words.of(GRAMMAR, source, engine, ARK, findings, lambda _: _HINT)
+    words = Words.of(GRAMMAR, source, engine, ARK, findings, _HINT)
     keys, lines = words.where("KEY"), words.where("LINE")
     ends, numbers = np.append(keys[1:], len(words)), words.where("NUMBER")
     has_open = words.is_a("OPEN", among=np.minimum(keys + 1, len(words) - 1))
@@ -53,9 +45,9 @@ def parse(source: Source, *, findings: Findings, engine: Engine) -> Archive:
         for row in np.flatnonzero(found != cols[at])[:1].tolist():
             message = f"row {row} of the matrix has {counted(int(found[row]), 'number')}"
             hint = f"write {counted(int(cols[at]), 'number')} in each row"
-            raise words.error(int(keys[at]), "ark-text", message, hint)
+            words.refuse("ark-text", keys[at], message, hint)
     if b"\r" in source.data:
-        words.report("ark-kaldiio", keys[:1], lambda _: {"what": "carriage returns"})
+        words.report("ark-kaldiio", keys[:1], what="carriage returns")
     values: Any = words.float32s(numbers)
     if not has_open.any() and keys.size:
         values = words.integers(numbers).astype(np.int32)

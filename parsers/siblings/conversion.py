@@ -13,7 +13,7 @@ KERNELS: Final = Kernels(
     "exset.parsers.engine.conversion",
     "exset.parsers.siblings.conversion",
 )
-(_PLUS, _MINUS, _POINT) = b"+-."
+(_PLUS, _MINUS, _POINT, _BREAK) = b"+-.\n"
 _MOST_DIGITS: Final = 18  # fit in 63 bits
 
 
@@ -63,14 +63,14 @@ def integers(
     values: Longs,
     hard: Longs,
 ) -> int:
-    """Convert tokens to integers, without their first `skip` bytes.
-
-    The other arguments, and the result, are those of `reals`.
+    """Convert tokens without their first `skip` bytes, and then without a line break, to integers;
+    fill `hard` as `reals` does.
     """
     left = 0
     for place in range(len(tokens)):
         token = tokens[place]
         at, end = starts[token] - base + skip, ends[token] - base
+        at += at < end and buffer[at] == _BREAK
         negative = at < end and buffer[at] == _MINUS
         at += negative
         value, first = 0, at

@@ -1,25 +1,22 @@
 """Write tables in the text format of CNTK."""
 
-import math
 import re
 from dataclasses import replace
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from exset.core.errors import Findings
-from exset.grammars.columns.arrays import Flags, as_singles
+from exset.grammars.columns.arrays import as_singles
 from exset.grammars.siblings.patterns import Patterns, is_vector
-from exset.grammars.siblings.sparse import Sparse, is_single
-from exset.grammars.tables.columns import Numbers, TableColumn
-from exset.grammars.tables.losses import Losses
+from exset.grammars.siblings.rows import Rows
+from exset.grammars.siblings.sparse import Sparse
+from exset.grammars.tables.columns import TableColumn
 from exset.grammars.tables.table import Table
 from exset.grammars.tables.unit_columns import join_units
 from exset.parsers.siblings.ctf import EXAMPLE, INDEX, VALUE
-from exset.parsers.siblings.decimals import decimals, joined, sparse_rows
+from exset.parsers.siblings.decimals import BEYOND, decimals, joined, sparse_rows
 
-_INFINITE: Final = MappingProxyType({"inf": b"1e39", "-inf": b"-1e39"})
 _NAME: Final = re.compile(rb"[^\0-\x20|#][^\0-\x20|]*+")
 
 
@@ -30,73 +27,46 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
     gives the ids, unless it is just the number of each row. Raises FormatError for columns and
     values that the format cannot store; with `lossy`, samples with NaN are left out.
     """
-    losses = Losses(lossy, Findings() if findings is None else findings)
-    patterns = Patterns.of(table, losses, "CTF")
-    columns = join_units(table.columns)
-    kept = [EXAMPLE]
+    patterns, columns = Patterns.of(table, "CTF", findings, lossy), join_units(table.columns)
     ids = _ids(patterns)
     lines = [[each] if each else [] for each in ids]
     for name, column in sorted(columns.items(), key=_first_row):
-        stem = name.removesuffix(INDEX)
-        sparse = None
-        if stem != name:
-            values = columns.get(stem + VALUE)
-            sparse = Sparse.of_columns(column, values, name, patterns)
+        if name in patterns.stored or (name in patterns.others and patterns.says_nothing(name)):
+            continue
+        stem, rows = name.removesuffix(INDEX), Rows.of(column)
+        sparse = Sparse.of_columns(patterns, name, stem + VALUE) if stem != name else None
         if sparse is not None:
             sparse = replace(sparse, values=as_singles(sparse.values))
-            texts, present = sparse_rows(sparse, 0, _INFINITE), column.present
-            has_nan = np.isnan(sparse.values)
-            rows = np.searchsorted(sparse.offsets, np.flatnonzero(has_nan), "right") - 1
-            wrong = np.isin(np.arange(table.rows), rows)
-            kept += [name, stem + VALUE]
-        elif is_vector(column) and len(column.shape) < 2 and not _says_nothing(patterns, name):
-            assert isinstance(column, Numbers)
-            width = math.prod(column.shape)
-            offsets = np.arange(table.rows + 1) * width
-            texts = [
-                b" " + each if each else b""
-                for each in joined(decimals(as_singles(column.values), _INFINITE), offsets)
-            ]
-            wrong, stem = np.isnan(column.values.reshape(table.rows, width)).any(axis=1), name
-            present = column.present
-            kept.append(name)
+            wrong = Rows(sparse.values, sparse.offsets).having(np.isnan(sparse.values))
+            texts = sparse_rows(sparse, 0, BEYOND)
+        elif is_vector(column) and len(column.shape) < 2 and rows is not None:
+            wrong, parts = (
+                rows.having(np.isnan(rows.values)),
+                decimals(as_singles(rows.values), BEYOND),
+            )
+            texts = joined([b" " + part for part in parts], rows.offsets, b"")
+            stem = name
+            patterns.stored.add(name)
         else:
             continue
-        _add(lines, stem, texts, present, wrong, name, losses)
-    patterns.drop_others([*kept, *(each.column for each in (*patterns.inputs, *patterns.targets))])
-    for row, line in enumerate(lines):
-        if len(line) == (ids[row] != b""):
-            problem = "CTF cannot store a row without numbers"
-            losses.report(next(iter(columns), "inputs"), problem, row)
-            line.clear()
-    if not any(lines):
-        patterns.refuse("inputs", "CTF needs a row with numbers")
-    return b"".join(b" ".join(line) + b"\n" for line in lines if line)
-
-
-def _add(
-    lines: list[list[bytes]],
-    stream: str,
-    texts: list[bytes],
-    present: Flags,
-    wrong: Any,
-    column: str,
-    losses: Losses,
-) -> None:
-    """Add the text of a stream to each line that has a sample of it.
-
-    texts: the numbers of each row. wrong: which rows have NaN. column: the name of the column in
-    errors.
-    """
-    raw = stream.encode("utf-8", "surrogateescape")
-    if not _NAME.fullmatch(raw):
-        losses.report(column, "CTF has no streams with blanks, `|` or an empty name")
-        return
-    for row in np.flatnonzero(present).tolist():
-        if wrong[row]:
-            losses.report(column, "CTF cannot store the sample: it has no value for NaN", row)
-        else:
+        raw = stem.encode("utf-8", "surrogateescape")
+        if not _NAME.fullmatch(raw):
+            problem = "CTF has no streams with blanks, `|` or an empty name"
+            patterns.losses.report(name, problem)
+            continue
+        wrong = wrong[column.present[wrong]]
+        patterns.lose(name, "CTF cannot store the sample: it has no value for NaN", wrong)
+        for row in np.setdiff1d(np.flatnonzero(column.present), wrong).tolist():
             lines[row].append(b"|%b%b" % (raw, texts[row]))
+    patterns.drop_others()
+    empty = [row for row, line in enumerate(lines) if len(line) == (ids[row] != b"")]
+    first = next(iter(columns), "inputs")
+    patterns.lose(first, "CTF cannot store a row without numbers", np.array(empty, np.int64))
+    if len(empty) == len(lines):
+        patterns.refuse("inputs", "CTF needs a row with numbers")
+    for row in empty:
+        lines[row].clear()
+    return b"".join(b" ".join(line) + b"\n" for line in lines if line)
 
 
 def _first_row(named: tuple[str, TableColumn]) -> int:
@@ -111,17 +81,13 @@ def _first_row(named: tuple[str, TableColumn]) -> int:
     return int(has_number.argmax()) if has_number.any() else len(column)
 
 
-def _says_nothing(patterns: Patterns, name: str) -> bool:
-    return name == EXAMPLE or (name in patterns.others and patterns.says_nothing(name))
-
-
 def _ids(patterns: Patterns) -> list[bytes]:
-    """Return the id that each line begins with; it is empty if each line is a separate sequence."""
-    column = patterns.others.get(EXAMPLE)
-    if column is None or patterns.says_nothing(EXAMPLE):
+    """Return the id of each line; the ids are empty if each line is a separate sequence."""
+    column = patterns.numbers(EXAMPLE, "iu")
+    if EXAMPLE not in patterns.others or patterns.says_nothing(EXAMPLE):
         return [b""] * patterns.rows
-    is_whole = isinstance(column, Numbers) and is_single(column, "iu") and column.present.all()
-    if not is_whole or not isinstance(column, Numbers) or (column.values < 0).any():
+    patterns.stored.add(EXAMPLE)
+    if column is None or not column.present.all() or (column.values < 0).any():
         patterns.losses.report(EXAMPLE, "CTF numbers sequences from 0")
         return [b""] * patterns.rows
-    return [b"%d" % number for number in column.values.tolist()]
+    return decimals(column.values)

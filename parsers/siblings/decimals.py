@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from exset.grammars.columns.arrays import Longs
 from exset.grammars.siblings.sparse import Sparse
 
+BEYOND: Final = MappingProxyType({"inf": b"1e39", "-inf": b"-1e39"})
+"""Texts for infinity that programs read as infinite binary32 numbers."""
 _NO_WORDS: Final[Mapping[str, bytes]] = MappingProxyType({})
 
 

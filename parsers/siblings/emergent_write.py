@@ -33,8 +33,8 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
     An absent number becomes an empty cell. Raises FormatError for columns that emergent does not
     have, and for values that it would not read back; with `lossy` they are left out.
     """
-    losses = Losses(lossy, Findings() if findings is None else findings)
-    patterns = Patterns.of(table, losses, "emergent")
+    patterns = Patterns.of(table, "emergent", findings, lossy)
+    losses = patterns.losses
     kept = {name for name, column in table.columns.items() if getattr(column, "shape", ())}
     others = patterns.others if table.rows and table.columns.keys() >= _LENS else {}
     unused = [name for name in others if name not in kept and patterns.says_nothing(name)]

@@ -1,8 +1,6 @@
 """Parse the files in a data directory of Kaldi that are tables of keys and values."""
 
 import re
-from functools import partial
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -12,14 +10,10 @@ from exset.core.kernels import Engine
 from exset.core.source import Source
 from exset.core.text import invalid_utf8
 from exset.grammars.siblings.findings import KALDI
-from exset.parsers.engine.grammar import Grammar
-from exset.parsers.siblings.words import Words
+from exset.parsers.siblings.words import Words, grammar
 
-GRAMMAR: Final = Grammar(
-    file="kaldi_table.lark",
-    start="kaldi_table",
-    steps=(),
-    words=MappingProxyType({"KEY": "a key", "VALUE": "a value", "LINE": "the end of the line"}),
+GRAMMAR: Final = grammar(
+    "kaldi_table", {"KEY": "a key", "VALUE": "a value", "LINE": "the end of the line"}
 )
 _UNUSUAL: Final = re.compile(
     "[\r\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]"
@@ -35,30 +29,26 @@ def parse(
     fields. Raises FormatError for a syntax error.
     """
     hint = "write: key, one blank, value; no line begins with a blank"
-    words = Words.of(GRAMMAR, source, engine, KALDI, findings, lambda _: hint)
+    words = Words.of(GRAMMAR, source, engine, KALDI, findings, hint)
     keys, lines, values = words.where("KEY"), words.where("LINE"), words.where("VALUE")
     is_last = words.starts[lines] - words.base >= len(source.data)
     is_empty = (np.diff(lines) == 1) & ~is_last[1:]
-    words.report("kaldi-line", lines[:-1][is_empty], lambda _: {"what": "is empty"})
+    words.report("kaldi-line", lines[:-1][is_empty], what="is empty")
     found, before = dict[bytes, bytes](), b""
     has_value = set((values - 1).tolist())
     for token in keys.tolist():
         key, raw = words.raw(token), words.raw(token + 1) if token in has_value else b""
         value = raw[1:].rstrip(b"\r") if is_words else b" ".join(raw.split())
         if what := _wrong(raw, is_words=is_words):
-            words.report("kaldi-line", [token], partial(_words, what))
+            words.report("kaldi-line", [token], what=what)
         if key <= before:
             what = "comes twice" if key in found else "is not in the order of bytes"
-            words.report("kaldi-order", [token], partial(_words, what))
+            words.report("kaldi-order", [token], what=what)
         before = max(before, key)
         found.setdefault(key, value)
     if source.data and not source.data.endswith(b"\n"):
-        words.report("kaldi-line", keys[-1:], lambda _: {"what": "has no line break at its end"})
+        words.report("kaldi-line", keys[-1:], what="has no line break at its end")
     return found
-
-
-def _words(what: str, _: int) -> dict[str, object]:
-    return {"what": what}
 
 
 def _wrong(raw: bytes, *, is_words: bool) -> str:

@@ -1,66 +1,44 @@
 """Parse example files of MikeNet, as version 8 reads them."""
 
 import re
-from bisect import bisect_left
-from itertools import pairwise
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from exset.core.errors import Findings, LimitError
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.core.source import Source
 from exset.core.text import counted
-from exset.grammars.columns.arrays import Floats, Longs
+from exset.grammars.columns.arrays import Floats, Longs, row_indices
 from exset.grammars.columns.strings import Strings
+from exset.grammars.siblings.events import event_columns
 from exset.grammars.siblings.findings import MIKENET
+from exset.grammars.siblings.sparse import check_size
 from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes
 from exset.grammars.tables.table import Table
-from exset.parsers.engine.errors import Unexpected, shown
-from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.numbers import float32s
-from exset.parsers.siblings.words import Words
+from exset.parsers.siblings.words import Words, grammar
 
-GRAMMAR: Final = Grammar(
-    file="mikenet.lark",
-    start="mikenet",
-    steps=(),
-    words=MappingProxyType(
-        {
-            **{"END": "`;`", "TAG": "`TAG`", "PROB": "`PROB`", "CLAMP": "`CLAMP`"},
-            **{"TARGET": "`TARGET`", "SOFT": "`SOFTCLAMP`", "FULL": "`FULL`", "COMMA": "`,`"},
-            **{"SPARSE": "`SPARSE`", "TIME": "a time", "NUMBER": "a number", "GROUP": "a group"},
-        }
-    ),
+GRAMMAR: Final = grammar(
+    "mikenet",
+    {"END": "`;`", "TAG": "`TAG`", "PROB": "`PROB`", "CLAMP": "`CLAMP`", "TARGET": "`TARGET`"},
+    {"SOFT": "`SOFTCLAMP`", "FULL": "`FULL`", "SPARSE": "`SPARSE`", "COMMA": "`,`"},
+    {"TIME": "a time", "NUMBER": "a number", "GROUP": "a group"},
 )
 LAST: Final = 1 << 20
 """The tick after the last one: `ALL` ends there."""
+_SPAN: Final = 2 * LAST  # more than the ticks of an example
+_SIDES: Final = ("inputs", "targets")
 _NUMBER: Final = re.compile(
     rb"[-+]?(?:0[xX][0-9a-fA-F]++|(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?|(?i:inf(?:inity)?|nan))"
 )
-_TIME: Final = re.compile(rb"(\d{1,9})\d*+(?:-(?:(\d{1,9})|ALL))?")
+_TIME: Final = re.compile(r"([0-9]{1,9})[0-9]*+(?:-(?:([0-9]{1,9})|ALL))?")
 _NOTHING: Final = (b"NaN", b"d")
 _MARK: Final = -505
 _OLD: Final = re.compile(rb"\[|tag:|[A-Za-z]\w*\s+\[")
-
-
-class _Range(NamedTuple):
-    """A line of a file: values of a group for the ticks (time steps) `first` to `end` - 1.
-
-    side: inputs or targets. token: where the line begins. values: of all units or, if `units` is
-    given, of these units. others: the value of all other units.
-    """
-
-    side: str
-    group: str
-    first: int
-    end: int
-    token: int
-    values: Floats
-    units: Longs | None
-    others: float
 
 
 def parse(
@@ -79,44 +57,50 @@ def parse(
     many bytes.
     """
     words = Words.of(GRAMMAR, source, engine, MIKENET, findings, _hint)
-    for token in words.where("SOFT")[:1].tolist():
-        message = "exset has no soft clamps"
-        raise words.error(token, "mikenet-dialect", message, "clamp the units, or leave them out")
-    ends = words.where("END")
-    values = _numbers(words)
-    ranges = _ranges(words, values)
-    owners = np.searchsorted(ends, np.array([each.token for each in ranges], np.int64))
-    _end_check(words, ends)
-    of_example: list[list[_Range]] = [[] for _ in range(ends.size)]
-    for owner, each in zip(owners.tolist(), ranges, strict=True):
-        of_example[owner].append(each)
-    events = [(number, *span) for number, each in enumerate(of_example) for span in _events(each)]
-    sizes = _sizes(words, ranges)
-    size = len(events) * sum(4 * width + 1 for width in sizes.values())
-    if size > max(limits.max_array, 1000 * len(source.data)):
-        message = f"dense events of the groups have {size:,} bytes"
-        raise LimitError(message, source=source, hint=limit_hint("max_array"))
-    columns = _words_of(words, values, ends, np.array([event[0] for event in events], np.int64))
-    lengths = np.array([end - first for _, first, end in events], np.float32)
-    is_last = np.array([end == LAST for *_, end in events], np.bool_)
-    columns["max_time"] = columns["min_time"] = Numbers.of(lengths, ~is_last)
-    if is_last.all():
-        del columns["max_time"], columns["min_time"]
-    columns |= _sides(of_example, events, sizes, limits, source)
-    return Table(columns, len(events), {})
+    hint = "clamp the units, or leave them out"
+    words.refuse("mikenet-dialect", words.where("SOFT"), "exset has no soft clamps", hint)
+    ends, last = words.where("END"), len(words) - 1
+    ranges = _Ranges(words, _numbers(words))
+    hint = "end the example with `;` after a blank"
+    unended = [last] if last >= 0 and ends[-1:].tolist() != [last] else []
+    words.refuse("mikenet-values", unended, "the last example has no `;`", hint)
+    owners = np.searchsorted(ends, ranges.verbs) * _SPAN
+    first, end = owners + ranges.first, owners + ranges.end
+    cuts = np.concatenate([first[ranges.used], end[ranges.used & (ranges.end < LAST)]])
+    cuts = np.unique(np.append(np.arange(ends.size) * _SPAN, cuts))
+    example, tick = np.divmod(cuts, _SPAN)
+    columns = event_columns(np.bincount(example, minlength=ends.size))
+    columns |= _words_of(words, ranges.numbers, ends, example)
+    until = np.append(tick, 0)[1:]  # 0 after the last event of an example
+    if until.any():
+        lengths = (until - tick).astype(np.float32)
+        columns["max_time"] = columns["min_time"] = Numbers.of(lengths, until > 0)
+    sizes = ranges.sizes()
+    size = cuts.size * sum(4 * width + 1 for width in sizes.values())
+    check_size(size, "dense events of the groups", source, limits)
+    rows = np.searchsorted(cuts, first)
+    counts = np.where(ranges.used, np.searchsorted(cuts, end) - rows, 0)
+    if counts.sum() > limits.max_expand:
+        message = f"the times of values expand to more than {limits.max_expand:,} events"
+        raise LimitError(message, source=source, hint=limit_hint("max_expand"))
+    found: dict[tuple[int, int, int], tuple[str, Numbers]] = {}
+    for key, width in sizes.items():
+        mine = np.flatnonzero(ranges.keys == key)
+        of_row = np.full(cuts.size, -1, np.int64)  # a later line replaces an earlier one
+        of_row[row_indices(rows[mine], counts[mine])] = np.repeat(mine, counts[mine])
+        if (present := of_row >= 0).any():
+            side, group = divmod(key, len(ranges.titles))
+            title = f"{_SIDES[side]}.{ranges.titles[group]}"
+            values = Numbers.of(ranges.values(of_row, width), present)
+            found[side, int(present.argmax()), key] = title, values
+    columns |= dict(found[order] for order in sorted(found))
+    return Table(columns, cuts.size, {})
 
 
 def _hint(unexpected: Unexpected) -> str:
     if _OLD.match(unexpected.after):
         return "this is the syntax before MikeNet 8: write CLAMP Input ALL FULL and the numbers"
     return "write: TAG, PROB, CLAMP or TARGET with group, time and values, then `;` after a blank"
-
-
-def _end_check(words: Words, ends: Longs) -> None:
-    """Raise FormatError for words after the last `;`; ends: the tokens `;`."""
-    if len(words) and (not ends.size or ends[-1] < len(words) - 1):
-        hint = "end the example with `;` after a blank"
-        raise words.error(len(words) - 1, "mikenet-values", "the last example has no `;`", hint)
 
 
 def _numbers(words: Words) -> Floats:
@@ -128,182 +112,120 @@ def _numbers(words: Words) -> Floats:
     matches = [None if raw in _NOTHING else _NUMBER.match(raw) for raw in raws]
     found[others] = float32s([match[0] if match else b"nan" for match in matches])
     found[found == _MARK] = np.nan
-    has_tail = [
-        match is not None and match.end() < len(raw)
-        for match, raw in zip(matches, raws, strict=True)
-    ]
+    has_tail = [match is not None and match[0] != match.string for match in matches]
     tails = others[np.array(has_tail, np.bool_)]
     words.report("mikenet-tail", tails, lambda token: {"number": float(found[token])})
     return found
 
 
-def _ranges(words: Words, numbers: Floats) -> list[_Range]:
-    """Return the lines of values in all examples, in the order of the file."""
-    names = words.grammar.terminals
-    verbs = words.where("CLAMP", "TARGET")
-    stops = np.sort(words.where("CLAMP", "TARGET", "END", "TAG", "PROB"))
-    ends = np.append(stops, len(words))[np.searchsorted(stops, verbs, "right")]
-    found = []
-    groups, group_of = words.strings(verbs + 1).distinct()
-    times, time_of = words.strings(verbs + 2).distinct()
-    titles = [(group or b"").decode("utf-8", "surrogateescape") for group in groups]
-    ticks = [_ticks(time or b"") for time in times]
-    is_empty = np.array([first >= end for first, end in ticks], np.bool_)
-    words.report("mikenet-time", verbs[is_empty[time_of]] + 2)
-    kinds = words.is_a("CLAMP", among=verbs), words.is_a("SPARSE", among=verbs + 3)
-    rows = (verbs, ends, group_of, time_of, *kinds)
-    for verb, end, group, time, is_input, is_sparse in zip(
-        *(r.tolist() for r in rows), strict=True
-    ):
-        side, (first, last) = "inputs" if is_input else "targets", ticks[time]
-        values, units, others = numbers[verb + 4 : end], None, 0.0
-        if is_sparse:
-            value, listed, at = np.ones(1, np.float32), list[float](), verb + 4
-            while at < end - 1:
-                kind = names[words.kinds[at]]
-                at += kind in ("ON", "OFF")
-                if kind == "ON":
-                    value = numbers[at : at + 1]
-                elif kind == "OFF":
-                    others = float(numbers[at])
-                else:
-                    listed.append(_unit(words, at, float(numbers[at])))
-                at += 1
-            values, units = value, np.array(listed, np.int64)
-        found.append(_Range(side, titles[group], first, last, verb, values, units, others))
-    return found
+class _Ranges:
+    """The values of groups in spans of ticks, in the order of the file; arrays have a row for each.
+
+    keys: the side and the group, side * groups + group. first, end: the first tick and the tick
+    after the last. counts: the number of values, unless `sparse`. A sparse range has the value `on`
+    in some units and `off` in others; marks: its units, range * LAST + unit, ascending.
+    """
+
+    def __init__(self, words: Words, numbers: Floats) -> None:
+        """Find the ranges. Raises FormatError for a number that is no unit."""
+        self.words, self.numbers = words, numbers
+        self.verbs = verbs = words.where("CLAMP", "TARGET")
+        stops = words.where("CLAMP", "TARGET", "END", "TAG", "PROB")
+        stops = np.append(stops, len(words))[np.searchsorted(stops, verbs, "right")]
+        self.counts = stops - verbs - 4
+        self.titles, self.groups = words.distinct(verbs + 1)
+        self.keys = words.is_a("TARGET", among=verbs) * len(self.titles) + self.groups
+        times, time_of = words.distinct(verbs + 2)
+        ticks = np.array([_ticks(time) for time in times], np.int64).reshape(-1, 2)
+        self.first, self.end = ticks[time_of].T
+        self.used = self.first < self.end
+        words.report("mikenet-time", verbs[~self.used] + 2)
+        self.sparse = words.is_a("SPARSE", among=verbs + 3)
+        self.on, self.off = np.ones(verbs.size, np.float32), np.zeros(verbs.size, np.float32)
+        self.marks = self._marks() if self.sparse.any() else verbs[:0]
+
+    def _marks(self) -> Longs:
+        """Return the units of sparse ranges, and fill in their values."""
+        words, numbers, verbs = self.words, self.numbers, self.verbs
+        for name, level in (("ON", self.on), ("OFF", self.off)):
+            tokens = words.where(name)
+            level[np.searchsorted(verbs, tokens) - 1] = numbers[tokens + 1]
+        units = words.where("NUMBER", "OTHER")
+        units = units[~words.is_a("ON", "OFF", "PROB", among=units - 1)]
+        owners = np.searchsorted(verbs, units) - 1
+        units, owners = units[self.sparse[owners]], owners[self.sparse[owners]]
+        is_unit = (numbers[units] >= 0) & (numbers[units] < LAST)
+        message = f"{{raw}} is not a unit from 0 to {LAST - 1:,}"
+        hint = "write the numbers of units, from 0"
+        words.refuse("mikenet-values", units[~is_unit], message, hint)
+        return np.unique(owners * LAST + numbers[units].astype(np.int64))
+
+    def sizes(self) -> dict[int, int]:
+        """Return the number of units for each key, in the order of the file.
+
+        Raises FormatError if a group has different numbers, or a unit beyond them.
+        """
+        words, dense = self.words, np.flatnonzero(~self.sparse)
+        sizes = np.full(len(self.titles), -1, np.int64)
+        sizes[self.groups[dense[::-1]]] = self.counts[dense[::-1]]
+        expected = sizes[self.groups]
+        for each in dense[self.counts[dense] != expected[dense]][:1].tolist():
+            size = counted(int(expected[each]), "value")
+            message = f"the group {{raw}} has {self.counts[each]} values, elsewhere {size}"
+            hint = "write one number for each unit of the group"
+            words.refuse("mikenet-values", self.verbs[each] + 1, message, hint)
+        owners, marks = np.divmod(self.marks, LAST)
+        widths = np.zeros(self.verbs.size, np.int64)
+        np.maximum.at(widths, owners, marks + 1)
+        for each in np.flatnonzero((widths > expected) & (expected >= 0))[:1].tolist():
+            units = f"the {expected[each]} units of its group"
+            message = f"the unit {widths[each] - 1} is beyond {units}"
+            hint = "correct the unit: MikeNet writes beyond the memory of the group"
+            words.refuse("mikenet-values", self.verbs[each] + 1, message, hint)
+        widths = np.where(expected >= 0, expected, widths)
+        found = dict.fromkeys(self.keys.tolist(), 0)
+        for key in found:
+            found[key] = int(widths[self.keys == key].max())
+        return found
+
+    def values(self, of_row: Longs, width: int) -> Floats:
+        """Return the values of events, [rows, width]. of_row: the range of each row, -1 if none."""
+        rows = np.flatnonzero((of_row >= 0) & ~self.sparse[of_row])
+        found = np.zeros((0, width), np.float32)
+        if rows.size:
+            found = sliding_window_view(self.numbers, width)[self.verbs[of_row[rows]] + 4]
+        if rows.size == of_row.size:
+            return found
+        values = np.zeros((of_row.size, width), np.float32)
+        values[rows] = found
+        rows = np.flatnonzero((of_row >= 0) & self.sparse[of_row])
+        ranges = of_row[rows]
+        values[rows] = self.off[ranges, np.newaxis]
+        bounds = np.searchsorted(self.marks, np.arange(self.verbs.size + 1) * LAST)
+        counts = np.diff(bounds)[ranges]
+        units = self.marks[row_indices(bounds[ranges], counts)] % LAST
+        values[np.repeat(rows, counts), units] = np.repeat(self.on[ranges], counts)
+        return values
 
 
-def _unit(words: Words, token: int, number: float) -> int:
-    if not 0 <= number < LAST:
-        message = f"{shown(words.raw(token))} is not a unit from 0 to {LAST - 1:,}"
-        raise words.error(token, "mikenet-values", message, "write the numbers of units, from 0")
-    return int(number)
-
-
-def _ticks(raw: bytes) -> tuple[int, int]:
-    """Parse the time of a line: return its first tick, and the tick after its last."""
-    if raw == b"ALL":
+def _ticks(text: str) -> tuple[int, int]:
+    """Return the first tick of a time in the text, and the tick after its last."""
+    if text == "ALL":
         return 0, LAST
-    match = _TIME.match(raw)
+    match = _TIME.match(text)
     first = int(match[1]) if match else LAST
-    last = LAST if match and b"-ALL" in match[0] else int(match[2] or first) + 1 if match else 0
+    last = LAST if match and "-ALL" in match[0] else int(match[2] or first) + 1 if match else 0
     return min(first, LAST), min(last, LAST)
 
 
-def _cuts(each: _Range) -> set[int]:
-    """Return the ticks, except the first of the example, at which the values of a line begin
-    or end.
-    """
-    return {each.first, each.end} - {0, LAST} if each.first < each.end else set()
-
-
-def _events(ranges: list[_Range]) -> list[tuple[int, int]]:
-    """Divide an example into events, spans of ticks in which no value changes; return each."""
-    if all(each.first == 0 and each.end == LAST for each in ranges):
-        return [(0, LAST)]
-    return [*pairwise([0, *sorted({tick for each in ranges for tick in _cuts(each)}), LAST])]
-
-
-def _sizes(words: Words, ranges: list[_Range]) -> dict[tuple[str, str], int]:
-    """Return the number of units of each group, by side and name.
-
-    Raises FormatError if lines of a group have different numbers of values.
-    """
-    full: dict[str, int] = {}
-    for each in ranges:
-        size = each.values.size
-        if each.units is None and full.setdefault(each.group, size) != size:
-            expected = counted(full[each.group], "value")
-            message = f"the group {shown(words.raw(each.token + 1))} has {each.values.size} values"
-            hint = "write one number for each unit of the group"
-            raise words.error(
-                each.token + 1, "mikenet-values", f"{message}, elsewhere {expected}", hint
-            )
-    sizes = {(each.side, each.group): full.get(each.group, 0) for each in ranges}
-    for each in ranges:
-        if each.units is None:
-            continue
-        most = int(each.units.max(initial=-1)) + 1
-        if most > full.get(each.group, LAST):
-            message = f"the unit {most - 1} is beyond the {full[each.group]} units of its group"
-            hint = "correct the unit: MikeNet writes beyond the memory of the group"
-            raise words.error(each.token + 1, "mikenet-values", message, hint)
-        key = each.side, each.group
-        sizes[key] = max(sizes[key], full.get(each.group, most))
-    return sizes
-
-
-def _sides(
-    of_example: list[list[_Range]],
-    events: list[tuple[int, int, int]],
-    sizes: dict[tuple[str, str], int],
-    limits: Limits,
-    source: Source,
-) -> dict[str, TableColumn]:
-    """Return the columns of inputs, then those of targets, with a row for each event.
-
-    of_example: the lines of each example. events: the example and the ticks of each event. A later
-    line of an example replaces an earlier one. The groups are in the order of their first events.
-    A group gets no column if MikeNet ignores all its values.
-    """
-    rows, left = len(events), limits.max_expand
-    order = sorted(sizes, key=lambda key: key[0])
-    values = {key: np.zeros((rows, sizes[key]), np.float32) for key in order}
-    present = {key: np.zeros(rows, np.bool_) for key in order}
-    begin, every = 0, [each for ranges in of_example for each in ranges]
-    if all(each.units is None and each.end - each.first == LAST for each in every):
-        owners = [row for row, ranges in enumerate(of_example) for _ in ranges]
-        mine: dict[tuple[str, str], list[int]] = {key: [] for key in order}
-        for at, each in enumerate(every):
-            mine[each.side, each.group].append(at)
-        for key, some_of in mine.items():
-            which = [owners[at] for at in some_of]
-            listed = np.concatenate([every[at].values for at in some_of])
-            values[key][which], present[key][which] = listed.reshape(len(which), sizes[key]), True
-        of_example = []
-    for ranges in of_example:
-        firsts = [first for first, _ in _events(ranges)]
-        for each in ranges:
-            if each.first >= each.end:
-                continue
-            some = slice(
-                begin + bisect_left(firsts, each.first), begin + bisect_left(firsts, each.end)
-            )
-            left -= some.stop - some.start
-            if left < 0:
-                message = f"the times of values expand to more than {limits.max_expand:,} events"
-                raise LimitError(message, source=source, hint=limit_hint("max_expand"))
-            found = values[each.side, each.group]
-            found[some] = each.values if each.units is None else each.others
-            if each.units is not None:
-                found[some][:, each.units] = each.values[0]
-            present[each.side, each.group][some] = True
-        begin += len(firsts)
-    return {
-        f"{key[0]}.{key[1]}": Numbers.of(values[key], present[key])
-        for key in sorted(order, key=lambda key: (key[0], int(present[key].argmax())))
-        if present[key].any()
-    }
-
-
 def _words_of(words: Words, numbers: Floats, ends: Longs, example: Longs) -> dict[str, TableColumn]:
-    """Return the columns for the keywords of examples, such as `name`, with a row for each event.
-
-    ends: the last token of each example. example: the example of each event.
-    """
-    begins = np.append(True, example[1:] != example[:-1]) if example.size else example > 0
-    event = np.arange(example.size) - np.flatnonzero(begins)[np.cumsum(begins) - 1]
-    columns: dict[str, TableColumn] = {
-        "example": Numbers.of(example),
-        "event": Numbers.of(event.astype(np.int64)),
-    }
+    """Return the columns `name` and `frequency`, with a row for each event."""
+    columns = dict[str, TableColumn]()
     names: list[bytes | None] = [None] * ends.size
     frequency = np.ones(ends.size, np.float32)
-    tags = words.where("TAG")
+    tags, chances = words.where("TAG"), words.where("PROB")
     for token, owner in zip(tags.tolist(), np.searchsorted(ends, tags).tolist(), strict=True):
         names[owner] = words.raw(token)[3:].strip()
-    chances = words.where("PROB")
     frequency[np.searchsorted(ends, chances)] = numbers[chances + 1]
     words.report("mikenet-probability", chances[:1], lambda at: {"number": float(numbers[at + 1])})
     if any(name is not None for name in names):

@@ -6,38 +6,31 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from exset.core.errors import Findings, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source, Span
 from exset.core.text import counted
-from exset.grammars.columns.arrays import Longs, as_singles, row_indices
+from exset.grammars.columns.arrays import Floats, Longs, as_singles, offsets_of, row_indices
 from exset.grammars.siblings.findings import SNNS
-from exset.grammars.tables.columns import Lists, Numbers, TableColumn, text_or_bytes
+from exset.grammars.siblings.rows import Rows
+from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes
 from exset.grammars.tables.table import Table
-from exset.parsers.engine.errors import shown
-from exset.parsers.engine.grammar import Grammar
-from exset.parsers.siblings.words import Words
+from exset.parsers.siblings.words import Words, grammar
 
-GRAMMAR: Final = Grammar(
-    file="snns.lark",
-    start="snns",
-    steps=("count", "sizes", "list", "remap"),
-    words=MappingProxyType(
-        {
-            **{"VERSION": "a version, such as V3.2", "GENERATED": "`generated at`"},
-            **{"NUMBER": "a number", "WORD": "a word", "OPEN": "`[`", "CLOSE": "`]`"},
-        }
-    ),
+GRAMMAR: Final = grammar(
+    "snns",
+    {"VERSION": "a version, such as V3.2", "GENERATED": "`generated at`"},
+    {"NUMBER": "a number", "WORD": "a word", "OPEN": "`[`", "CLOSE": "`]`"},
 )
 KEY: Final = "snns"
 """The key of the metadata."""
-SIZES: Final = ("input_sizes", "target_sizes")
+COLUMNS: Final = (("inputs", "input_sizes"), ("targets", "target_sizes"))
 MOST_SIZES: Final = 2
 _VERSION: Final = re.compile(rb"[vV]([0-9]{1,4})\.([0-9]{1,4}).*+", re.DOTALL)
 _HUGE: Final = 1 << 40
-_LONGEST: Final = 64  # tokens of a header, and more
 _HINTS: Final = MappingProxyType(
     {
         "snns-header": "correct the header: exset cannot read patterns without it",
@@ -62,190 +55,159 @@ def parse(
     the redistribution of classes, and the remap function. Raises FormatError for a text that SNNS
     refuses.
     """
-    words = Words.of(GRAMMAR, source, engine, SNNS, findings, lambda _: _HINTS["syntax"])
+    words = Words.of(GRAMMAR, source, engine, SNNS, findings, _HINTS["syntax"])
     if (at := source.data.find(b"\r") + source.start) >= source.start:
         words.findings.add(SNNS.finding("snns-line-ends", Place.in_text(source, Span(at, at + 1))))
-    head = _Header(words)
-    if not words.is_a("OPEN")[head.end :].any() and not head.most[0] + head.most[1]:
-        head.check_end(head.end + head.patterns * sum(head.width))
-        first = head.end + sum(head.width) * np.arange(head.patterns)
-        starts = [first, first + head.width[0], first + head.width[0] + head.width[1]]
-        lengths = [np.full(head.patterns, width, np.int64) for width in head.width]
-        sizes = [first[:0], first[:0]]
-    else:
-        starts, lengths, sizes = head.variable()
+    file = _File(words)
+    starts, lengths, sizes = file.patterns()
     columns: dict[str, TableColumn] = {}
-    for side, name in enumerate(("inputs", "targets")):
-        if head.width[side]:
-            numbers = head.values(starts[side], lengths[side])
-            shaped = numbers.reshape(-1, head.width[side])
-            is_list = head.most[side]
-            columns[name] = (
-                Lists.of(Numbers.of(numbers), lengths[side]) if is_list else Numbers.of(shaped)
-            )
-        if head.most[side]:
-            columns[SIZES[side]] = Numbers.of(sizes[side].reshape(-1, len(head.most[side])))
-    if head.width[2]:
-        columns["name"] = head.names(starts[2])
-    return Table(columns, head.patterns, {KEY: head.extra} if head.extra else {})
+    for side, (name, name_of_sizes) in enumerate(COLUMNS):
+        if file.width[side]:
+            numbers = file.values(row_indices(starts[side], lengths[side]))
+            rows = Rows(numbers, offsets_of(lengths[side]))
+            columns[name] = rows.column(is_array=not file.most[side])
+        if most := file.most[side]:
+            columns[name_of_sizes] = Numbers.of(sizes[side].reshape(-1, len(most)))
+    if file.width[2]:
+        columns["name"] = file.names(starts[2])
+    return Table(columns, file.rows, {KEY: file.extra} if file.extra else {})
 
 
-class _Header:
-    """The header of a file, checked as SNNS does.
+class _File:
+    """A file whose header is read. Raises FormatError for what SNNS refuses.
 
-    width: the number of words in a pattern of fixed size: inputs, outputs, class. most: the
-    maximum sizes of inputs and of outputs. end: the token after the header. Raises FormatError for
-    a header that SNNS refuses.
+    rows: the number of patterns. width: the number of words in a pattern of fixed size: inputs,
+    outputs, class. most: the maximum sizes of inputs and of outputs. end: the token after the
+    header. extra: the metadata.
     """
 
     def __init__(self, words: Words) -> None:
-        self.words, self.said, at = words, dict[str, list[int]](), 3
-        kinds = [words.grammar.terminals[kind] for kind in words.kinds[:_LONGEST].tolist()]
-        colon = kinds[4]
-        while kinds[at + 1 : at + 2] == [colon]:
-            end = kinds.index("CLOSE", at) if kinds[at + 2] == "OPEN" else at + 2
-            self.said[kinds[at]] = [*range(at + 3, end)] if end > at + 2 else [end]
-            at = end + 1
-        self.end = at
-        version = _VERSION.match(words.raw(1))
+        self.words, self.said, self.closes = words, dict[str, Longs](), words.where("CLOSE")
+        for colon in words.where("COLON").tolist():
+            given, self.end = self.listed(colon + 1)
+            is_list = words.name(colon + 1) == "OPEN"
+            self.said[words.name(colon - 1)] = given if is_list else np.array([colon + 1])
+            self.end += not is_list
+        version, last = _VERSION.match(words.raw(1)), self.end - 1
         if version is None or (int(version[1]), int(version[2])) > (4, 2):
-            self.refuse(1, f"SNNS 4.2 refuses the version {shown(words.raw(1))}")
-        self.patterns = self.count("PATTERNS", 1)
-        self.classes = self.count("CLASSES")
-        self.width = (self.count("INPUTS", 1), self.count("OUTPUTS"), int(self.classes > 0))
-        self.most = tuple(self.sizes(f"{side}_SIZES", f"{side}_MOST") for side in ("IN", "OUT"))
+            self.refuse(1, "SNNS 4.2 refuses the version {raw}")
+        self.rows, self.classes = self.count("PATTERNS", 1), self.count("CLASSES")
+        self.width = self.count("INPUTS", 1), self.count("OUTPUTS"), int(self.classes > 0)
+        self.most = self.sizes("IN"), self.sizes("OUT")
         if self.most[1] and not self.width[1]:
-            self.refuse(self.said["OUT_SIZES"][0], "there are sizes of outputs, but no outputs")
+            self.refuse(self.said["OUT_SIZES"], "there are sizes of outputs, but no outputs")
         self.extra: dict[str, Any] = {}
         if "REDISTRIBUTION" in self.said:
-            amounts = np.abs(self.reals("REDISTRIBUTION"))
-            self.extra["redistribution"] = [int(each) for each in np.minimum(amounts, _HUGE)]
-            if len(amounts) != self.classes:
+            amounts = np.minimum(np.abs(words.float64s(self.said["REDISTRIBUTION"])), _HUGE)
+            self.extra["redistribution"] = amounts.astype(np.int64).tolist()
+            if amounts.size != self.classes:
                 message = f"the redistribution needs {counted(self.classes, 'number')}"
-                self.refuse(at - 1, f"{message}, one for each class")
+                self.refuse(last, f"{message}, one for each class")
         if "REMAP" in self.said:
-            name = words.raw(self.said["REMAP"][0])
-            self.extra["remap"] = name.decode("utf-8", "surrogateescape")
+            [self.extra["remap"]], _ = words.distinct(self.said["REMAP"])
         if "PARAMETERS" in self.said:
-            self.extra["parameters"] = np.nan_to_num(self.reals("PARAMETERS")).tolist()
-            if len(self.extra["parameters"]) > 5:
-                self.refuse(at - 1, "a remap function has at most 5 parameters")
+            found = np.nan_to_num(words.float64s(self.said["PARAMETERS"]))
+            self.extra["parameters"] = found.tolist()
+            if found.size > 5:
+                self.refuse(last, "a remap function has at most 5 parameters")
 
-    def refuse(self, token: int, message: str, code: str = "snns-header") -> None:
-        """Raise FormatError with this message about the token with this index."""
-        raise self.words.error(token, code, message, _HINTS[code])
+    def refuse(self, tokens: ArrayLike, message: str, code: str = "snns-header") -> None:
+        """Raise FormatError about the first of the tokens, if there is one."""
+        self.words.refuse(code, tokens, message, _HINTS[code])
 
-    def reals(self, name: str) -> Any:
-        """Return the numbers after the keyword `name` as float64."""
-        return self.words.float64s(np.array(self.said[name], np.int64))
+    def listed(self, at: int) -> tuple[Longs, int]:
+        """Return the tokens in brackets, and the token after them: none, if `at` is no bracket."""
+        if self.words.name(at) != "OPEN":
+            return np.arange(0), at
+        close = [*self.closes[np.searchsorted(self.closes, at) :][:1].tolist(), len(self.words)][0]
+        return np.arange(at + 1, close), close + 1
 
     def count(self, name: str, least: int = 0) -> int:
-        """Return the number after the keyword `name`, truncated as SNNS does; 0 if it is missing.
+        """Return the number after a keyword as SNNS reads it; 0 if the keyword is missing.
 
         least: the smallest number that is allowed.
         """
-        if name not in self.said:
-            return 0
-        [token] = self.said[name]
-        return self.whole(token, least, _HUGE)
+        return self.whole(self.said[name][0], least, _HUGE) if name in self.said else 0
 
     def whole(self, token: int, least: int, most: int) -> int:
         """Return the number of a token, truncated to an integer.
 
         Raises FormatError unless it is from `least` to `most`.
         """
-        words, raw = self.words, shown(self.words.raw(token))
-        [real] = words.float64s(np.array([token])) if words.is_a("NUMBER")[token] else [-1.0]
+        words = self.words
+        [real] = words.float64s(np.array([token])) if words.name(token) == "NUMBER" else [-1.0]
         if not least <= real < most + 1:
-            self.refuse(token, f"SNNS refuses {raw} here: expected a number from {least:,}")
+            self.refuse(token, f"SNNS refuses {{raw}} here: expected a number from {least:,}")
         if not words.raw(token).lstrip(b"+").isdigit():
             words.report("snns-count", [token], lambda _: {"number": int(real)})
         return int(real)
 
-    def sizes(self, name: str, most: str) -> list[int]:
-        """Return the largest sizes of the inputs, or of the outputs, that the header declares.
-
-        name, most: the keywords for the number of dimensions and for the sizes.
-        """
-        found = [self.whole(token, 1, _HUGE) for token in self.said.get(most, [])]
-        if len(found) != self.count(name) or len(found) > MOST_SIZES:
-            message = (
-                f"the header has {counted(len(found), 'maximum size')}, not {self.count(name)}"
-            )
-            self.refuse(self.said[name][0], message)
+    def sizes(self, side: str) -> list[int]:
+        """Return the maximum sizes of the inputs (side "IN"), or of the outputs ("OUT")."""
+        found = [self.whole(token, 1, _HUGE) for token in self.said.get(f"{side}_MOST", [])]
+        expected = self.count(f"{side}_SIZES")
+        if len(found) != expected or expected > MOST_SIZES:
+            message = f"the header has {counted(len(found), 'maximum size')}, not {expected}"
+            self.refuse(self.said[f"{side}_SIZES"], message)
         return found
 
-    def check_end(self, end: int) -> None:
-        """Raise FormatError unless `end`, the token after the last pattern, is the end of the
-        text.
+    def patterns(self) -> tuple[list[Longs], list[Longs], list[Longs]]:
+        """Return the first tokens of inputs, outputs and classes; how many inputs and outputs
+        each pattern has; and the sizes of them.
         """
-        last = len(self.words) - 1
-        if end > last + 1:
-            self.refuse(last, f"the file ends before pattern {self.patterns}", "snns-values")
-        if end <= last:
-            raw = shown(self.words.raw(end))
-            message = f"{raw} comes after pattern {self.patterns}, the last one"
-            self.refuse(end, message, "snns-values")
-
-    def variable(self) -> tuple[list[Longs], list[Longs], list[Longs]]:
-        """Find the parts of each pattern of variable size, which are inputs, outputs and class.
-
-        Return the first token of each part, its length, and the sizes that the patterns state.
-        """
-        is_open, is_close = (self.words.is_a(name).tolist() for name in ("OPEN", "CLOSE"))
-        at, tokens = self.end, len(self.words)
-        starts, lengths, sizes = ([list[int]() for _ in range(count)] for count in (3, 3, 2))
-        for _ in range(self.patterns):
+        at, starts = self.end, [list[int](), list[int](), list[int]()]
+        lengths, sizes = [list[int](), list[int]()], [list[int](), list[int]()]
+        if not self.words.is_a("OPEN")[at:].any() and not any(self.most):
+            self.check_end(at + self.rows * sum(self.width))
+            begins = at + sum(self.width) * np.arange(self.rows)
+            firsts = [begins + sum(self.width[:part]) for part in range(3)]
+            counts = [np.full(self.rows, width) for width in self.width[:2]]
+            return firsts, counts, [begins[:0], begins[:0]]
+        for _ in range(self.rows):
             for side in range(2 if self.width[1] else 1):
-                given = list[int]()
-                if at < tokens and is_open[at]:
-                    while at + 1 < tokens and not is_close[at := at + 1]:
-                        given.append(at)
-                    at += 1
-                if len(given) != len(self.most[side]):
-                    where = min(given[0] if given else at, tokens - 1)
-                    message = (
-                        f"expected {counted(len(self.most[side]), 'size')}, found {len(given)}"
-                    )
-                    self.refuse(where, message, "snns-values")
-                pairs = zip(given, self.most[side], strict=True)
-                numbers = [self.whole(token, 1, most) for token, most in pairs]
+                (given, at), most, tokens = self.listed(at), self.most[side], len(self.words)
+                if given.size != len(most):
+                    message = f"expected {counted(len(most), 'size')}, found {given.size}"
+                    self.refuse(min([*given.tolist(), at, tokens - 1]), message, "snns-values")
+                numbers = [
+                    self.whole(*each) for each in zip(given.tolist(), (1, 1), most, strict=False)
+                ]
                 sizes[side] += numbers
                 starts[side].append(at)
                 lengths[side].append(self.width[side] * prod(numbers))
                 at += lengths[side][-1]
             starts[2].append(at)
             at += self.width[2]
-            if at > tokens:
+            if at > len(self.words):
                 break
         self.check_end(at)
-        made = ([np.array(each, np.int64) for each in part] for part in (starts, lengths, sizes))
-        return tuple(made)  # type: ignore[return-value]
+        found = [[np.array(each, np.int64) for each in part] for part in (starts, lengths, sizes)]
+        return found[0], found[1], found[2]
 
-    def values(self, starts: Longs, lengths: Longs) -> Any:
-        """Return the numbers of all patterns, given the first token of each and its length.
+    def check_end(self, end: int) -> None:
+        """Raise FormatError unless the last pattern ends where the text ends."""
+        last, pattern = len(self.words) - 1, f"pattern {self.rows}"
+        if end > last + 1:
+            self.refuse(last, f"the file ends before {pattern}", "snns-values")
+        if end <= last:
+            self.refuse(end, f"{{raw}} comes after {pattern}, the last one", "snns-values")
 
-        Raises FormatError for a token that is not a number.
-        """
-        tokens = row_indices(starts, lengths)
+    def values(self, tokens: Longs) -> Floats:
+        """Return the numbers of tokens. Raises FormatError for a token that is not a number."""
         is_number = self.words.is_a("NUMBER", among=tokens)
-        if not is_number.all():
-            token = int(tokens[is_number.argmin()])
-            self.refuse(token, f"{shown(self.words.raw(token))} is no number", "snns-values")
+        self.refuse(tokens[~is_number], "{raw} is no number", "snns-values")
         numbers = as_singles(self.words.float64s(tokens))  # as atof, rounded twice
         self.words.report("snns-infinite", tokens[np.isinf(numbers)])
         return numbers
 
     def names(self, tokens: Longs) -> TableColumn:
-        """Return the class of each pattern, given the tokens that are classes."""
-        is_word = self.words.is_a("NUMBER", "WORD", among=tokens)
+        """Return the class of each pattern."""
         found = self.words.strings(tokens)
         distinct, codes = found.distinct()
-        is_version = [_VERSION.fullmatch(name or b"") is not None for name in distinct]
-        for token in tokens[~is_word | np.array(is_version)[codes]][:1].tolist():
-            raw = shown(self.words.raw(token))
-            self.refuse(token, f"SNNS cannot read {raw} as a class", "snns-values")
+        is_version = np.array([bool(_VERSION.fullmatch(name or b"")) for name in distinct])
+        is_class = self.words.is_a("NUMBER", "WORD", among=tokens) & ~is_version[codes]
+        self.refuse(tokens[~is_class], "SNNS cannot read {raw} as a class", "snns-values")
         if len(distinct) != self.classes:
             message = f"the number of classes is {len(distinct)}, the header says {self.classes}"
-            self.refuse(int(tokens[-1]), message, "snns-values")
+            self.refuse(tokens[-1], message, "snns-values")
         return text_or_bytes(found)

@@ -1,6 +1,5 @@
 """Parse and write svmlight and libsvm files, as scikit-learn 1.9 reads them."""
 
-from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -13,26 +12,20 @@ from exset.core.source import Source
 from exset.grammars.columns.arrays import Longs
 from exset.grammars.siblings.findings import SVMLIGHT
 from exset.grammars.siblings.patterns import Patterns
-from exset.grammars.siblings.sparse import LARGEST, Sparse, is_single
+from exset.grammars.siblings.rows import Rows, rows_of
+from exset.grammars.siblings.sparse import LARGEST, Sparse
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn
-from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
 from exset.parsers.engine.errors import Unexpected, shown
-from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.recovery import Records
 from exset.parsers.siblings.decimals import decimals, joined, sparse_rows
-from exset.parsers.siblings.words import Words, counts_between, whole_number
+from exset.parsers.siblings.words import Words, counts_between, grammar, whole_number
 
-GRAMMAR: Final = Grammar(
-    file="svmlight.lark",
-    start="svmlight",
+GRAMMAR: Final = grammar(
+    "svmlight",
+    {"FEATURE": "index:value", "QUERY": "`qid:`", "NUMBER": "a label", "LABELS": "labels"},
+    {"LINE": "the end of the line"},
     steps=("header", "row"),
-    words=MappingProxyType(
-        {
-            **{"FEATURE": "index:value", "QUERY": "`qid:`"},
-            **{"NUMBER": "a label", "LABELS": "labels", "LINE": "the end of the line"},
-        }
-    ),
     records=Records((1, 0), begin=b"\n"),
 )
 TARGET, QUERY, INDEX, VALUE, INPUTS = "target", "qid", "index", "value", "inputs"
@@ -91,7 +84,7 @@ def parse(
         token = int(tokens[index.argmax()]) if tokens.size else 0
         raise words.error(token, "patterns-width", message, "give a larger number of features")
     if highest < width:
-        words.report("svmlight-features", [0], lambda _: {"highest": highest, "features": width})
+        words.report("svmlight-features", [0], highest=highest, features=width)
     columns: dict[str, TableColumn] = {TARGET: _targets(words, bounds)}
     if (queries := words.where("QUERY")).size:
         owners = np.searchsorted(starts, queries, "right") - 1
@@ -113,33 +106,30 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
     number, or a list of labels; without a target the label is 0. Raises FormatError for columns
     and values that the format cannot store.
     """
-    losses = Losses(lossy, Findings() if findings is None else findings)
-    patterns = Patterns.of(table, losses, _TITLE)
-    others = patterns.others
-    sparse = Sparse.of_columns(others.get(INDEX), others.get(VALUE), INDEX, patterns)
-    kept = [INDEX, VALUE] if sparse else []
+    patterns = Patterns.of(table, _TITLE, findings, lossy)
+    sparse = Sparse.of_columns(patterns, INDEX, VALUE)
     if sparse is None:
         if not patterns.inputs:
             patterns.refuse(INPUTS, "svmlight needs the columns `index` and `value`, or inputs")
         sparse = Sparse.of_dense(patterns.joined(patterns.inputs, "inputs"))
-    elif sparse.late().any():
-        row = int(np.searchsorted(sparse.offsets, sparse.late().argmax(), "right")) - 1
-        patterns.refuse(INDEX, "the indices of a row must ascend", row)
+    late = rows_of(np.flatnonzero(sparse.late()), sparse.offsets)
+    patterns.refuse_rows(INDEX, "the indices of a row must ascend", late)
     labels, queries = [b"0"] * table.rows, [b""] * table.rows
-    column, ids = others.get(TARGET), others.get(QUERY)
-    if isinstance(column, Lists) and is_single(column.items, "biuf"):
-        labels = joined(decimals(column.items.values), column.offsets, b",")
-        kept.append(TARGET)
-    elif len(patterns.targets) == 1 and patterns.targets[0].values.shape[1] == 1:
-        labels = decimals(patterns.joined(patterns.targets, "targets"))
+    column, targets = patterns.others.get(TARGET), patterns.targets
+    if isinstance(column, Lists) and (listed := Rows.of(column)) is not None:
+        labels = joined(decimals(listed.values), listed.offsets, b",")
+        patterns.stored.add(TARGET)
+    elif len(targets) == 1 and targets[0].values.shape[1] == 1:
+        labels = decimals(patterns.joined(targets, "targets"))
     else:
-        for group in patterns.targets:
-            losses.report(group.column, "svmlight stores one number as the target of a row")
-    if is_single(ids, "iu"):
-        kept.append(QUERY)
+        for group in targets:
+            patterns.losses.report(
+                group.column, "svmlight stores one number as the target of a row"
+            )
+    if (ids := patterns.numbers(QUERY, "iu")) is not None:
         texts = zip(decimals(ids.values), ids.present.tolist(), strict=True)
         queries = [b" qid:%b" % text if is_there else b"" for text, is_there in texts]
-    patterns.drop_others(kept)
+    patterns.drop_others()
     rows = [*zip(labels, queries, sparse_rows(sparse, 1), strict=True)]
     if (b"", b"", b"") in rows:
         problem = "svmlight cannot store a row without labels and features"
@@ -159,17 +149,14 @@ def _header(words: Words, rows: int) -> int:
 
     rows: how many rows the file has. Raises FormatError for a word of it that is not a number.
     """
-    for token in (1, 2, 3):
-        if not words.raw(token).lstrip(b"+").isdigit():
-            message = f"{shown(words.raw(token))} is no number of a header"
-            hint = "a header has the numbers of rows, features and labels; a row has one label"
-            raise words.error(token, "svmlight-header", message, hint)
+    wrong = [at for at in (1, 2, 3) if not words.raw(at).lstrip(b"+").isdigit()]
+    hint = "a header has the numbers of rows, features and labels; a row has one label"
+    words.refuse("svmlight-header", wrong, "{raw} is no number of a header", hint)
     numbers: list[int] = words.integers(np.array([1, 2, 3])).tolist()
     expected, width, labels = numbers
-    found: dict[str, object] = {"rows": expected, "features": width, "labels": labels}
-    words.report("svmlight-header", [1], lambda _: found)
+    words.report("svmlight-header", [1], rows=expected, features=width, labels=labels)
     if expected != rows:
-        words.report("svmlight-rows", [1], lambda _: {"expected": expected, "rows": rows})
+        words.report("svmlight-rows", [1], expected=expected, rows=rows)
     return min(max(width, 0), LARGEST)
 
 
@@ -206,11 +193,7 @@ def _report(words: Words, empty: Longs, bounds: Longs) -> None:
         (words.where("LABELS"), "several labels"),
         (firsts[~words.is_a("NUMBER", "LABELS", among=firsts)], "no label"),
     ):
-        words.report("svmlight-libsvm", tokens[:1], partial(_what, what))
-
-
-def _what(what: str, _: int) -> dict[str, object]:
-    return {"what": what}
+        words.report("svmlight-libsvm", tokens[:1], what=what)
 
 
 def _targets(words: Words, bounds: Longs) -> Numbers | Lists:

@@ -1,6 +1,8 @@
 """The tokens of a text as numbers and strings, with the findings of its format."""
 
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -17,9 +19,23 @@ from exset.parsers.engine.driver import TOKENS
 from exset.parsers.engine.errors import Hint, shown
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.numbers import float32s, float64, int64s
+from exset.parsers.engine.recovery import Records
 from exset.parsers.engine.tokens import Tokens
 from exset.parsers.siblings.conversion import KERNELS, integers, pairs, reals
 
+
+def grammar(
+    name: str,
+    *words: Mapping[str, str],
+    steps: tuple[str, ...] = (),
+    records: Records | None = None,
+) -> Grammar:
+    """Return the grammar `NAME.lark`, whose start rule has its name; see `Grammar` for the rest."""
+    merged = MappingProxyType(dict(ChainMap(*map(dict, words))))
+    return Grammar(f"{name}.lark", name, steps, merged, records)
+
+
+_BEFORE: Final = b"\n\xef\xbb\xbf"  # a line break and a byte order mark
 _BYTES_A_TOKEN: Final = 4
 """An estimate: the room for tokens grows where there are more."""
 
@@ -38,11 +54,15 @@ class Words(Tokens):
         engine: Engine,
         rules: Rules,
         findings: Findings | None,
-        hint: Hint,
+        hint: Hint | str,
     ) -> "Words":
-        """Parse a text, and return its tokens. Raises FormatError for a syntax error."""
+        """Parse a text, and return its tokens. Raises FormatError for a syntax error.
+
+        hint: advice on a syntax error, or a function that returns it.
+        """
+        advise = (lambda _: hint) if isinstance(hint, str) else hint
         room = len(source.content) // _BYTES_A_TOKEN + TOKENS
-        [stream] = grammar.parse(source, engine, hint=hint, tokens=room)
+        [stream] = grammar.parse(source, engine, hint=advise, tokens=room)
         compiled = KERNELS.use_compiled(len(source.data), engine)
         words = cls(grammar, source, stream, compiled=compiled, findings=findings)
         words.rules = rules
@@ -57,6 +77,10 @@ class Words(Tokens):
         has_break = self.raw(token).startswith(b"\n")
         return Span(span.start + has_break, span.end)
 
+    def name(self, token: int) -> str:
+        """Return the terminal of a token; "" for a token after the last."""
+        return self.grammar.terminals[self.kinds[token]] if token < len(self) else ""
+
     def where(self, *terminals: str) -> Longs:
         """Return the indices of the tokens that are of one of these terminals."""
         return np.flatnonzero(self.is_a(*terminals))
@@ -65,6 +89,13 @@ class Words(Tokens):
         """Return the bytes of the given tokens."""
         starts, ends = self.starts[tokens] - self.base, self.ends[tokens] - self.base
         return Strings.from_spans(self.buffer, starts, ends)
+
+    def distinct(self, tokens: Longs) -> tuple[list[str], Longs]:
+        """Return the distinct texts of the given tokens, and for each token the index of its
+        text.
+        """
+        found, codes = self.strings(tokens).distinct()
+        return [(text or b"").decode("utf-8", "surrogateescape") for text in found], codes
 
     def float32s(self, tokens: Longs, skip: int = 0) -> Floats:
         """Return the given tokens as float32, without their first `skip` bytes, correctly
@@ -84,13 +115,15 @@ class Words(Tokens):
         return values
 
     def integers(self, tokens: Longs, skip: int = 0) -> Longs:
-        """Return the given tokens as int64, without their first `skip` bytes.
+        """Return the integers of tokens without their first `skip` bytes, then without a line break
+        and a byte order mark.
 
         An integer beyond 64 bits becomes the nearest int64.
         """
         values, hard = np.empty(tokens.size, np.int64), np.empty(tokens.size, np.int64)
         left = self.run(integers)(*self._spans, tokens, skip, values, hard)
-        values[hard[:left]] = int64s(self._raws(tokens[hard[:left]], skip))
+        raws = self._raws(tokens[hard[:left]], skip)
+        values[hard[:left]] = int64s([raw.lstrip(_BEFORE) for raw in raws])
         return values
 
     def pairs(self, tokens: Longs, *, is_single: bool) -> tuple[Longs, NDArray[Any]]:
@@ -110,20 +143,32 @@ class Words(Tokens):
         found[few] = float32s(texts) if is_single else [float64(text) for text in texts]
         return index, found
 
+    def refuse(self, code: str, tokens: ArrayLike, message: str, hint: str) -> None:
+        """Raise FormatError about the first of the given tokens, if there is one.
+
+        `{raw}` in the message becomes the text of the token.
+        """
+        for token in np.atleast_1d(np.asarray(tokens, np.int64))[:1].tolist():
+            raw = shown(self.raw(token).strip())
+            raise self.error(token, code, message.replace("{raw}", raw), hint)
+
     def report(
         self,
         code: str,
         tokens: ArrayLike,
         words: Callable[[int], dict[str, object]] = lambda _: {},
+        **given: object,
     ) -> None:
-        """Add a finding for each of the given tokens.
+        """Add a finding for each token.
 
-        words: returns values for the message about a token, in addition to `raw`, its text.
+        given: values for its message, in addition to `raw`; words: returns those of one token.
         """
 
         def finding(token: int) -> Finding:
             raw = shown(self.raw(token).strip())
-            return self.rules.finding(code, self.place(token), **{"raw": raw, **words(token)})
+            return self.rules.finding(
+                code, self.place(token), **{"raw": raw, **given, **words(token)}
+            )
 
         self.findings.add_each(np.asarray(tokens, np.int64).tolist(), finding)
 

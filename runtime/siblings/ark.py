@@ -17,9 +17,8 @@ from exset.grammars.columns.strings import Strings
 from exset.grammars.siblings.archive import Archive
 from exset.grammars.siblings.findings import ARK
 from exset.grammars.siblings.patterns import Patterns
-from exset.grammars.siblings.sparse import is_single
+from exset.grammars.siblings.rows import is_single
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, text_or_bytes
-from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
 from exset.parsers.siblings import ark_text
 
@@ -90,9 +89,8 @@ def write(
     number to one of 65536 or 256 between the least and the greatest of its matrix. Raises
     FormatError for values that an archive cannot hold.
     """
-    losses = Losses(lossy, Findings() if findings is None else findings)
-    patterns = Patterns.of(table, losses, "Kaldi")
-    kept = ["name", FEATURES]
+    patterns = Patterns.of(table, "Kaldi", findings, lossy)
+    losses, kept = patterns.losses, ["name", FEATURES]
     column = table.columns.get(FEATURES)
     if column is None or (side == "targets" and patterns.targets):
         groups, others = patterns.inputs, patterns.targets
@@ -108,7 +106,8 @@ def write(
     if is_matrix := is_single(example, "iu"):
         first = np.flatnonzero(np.diff(example.values, prepend=example.values[:1] - 1))
         kept += ["example", "event"]
-    patterns.drop_others(kept)
+    patterns.stored.update(kept)
+    patterns.drop_others()
     keys, (values, cols) = _keys(table, first, patterns), _values(column, patterns)
     rows = np.full(first.size, -1, np.int64)
     if is_matrix:

@@ -14,7 +14,6 @@ from exset.grammars.columns.strings import Strings
 from exset.grammars.siblings.findings import KALDI
 from exset.grammars.siblings.patterns import Patterns
 from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes
-from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
 from exset.io.folders import Folder, NewFolder
 from exset.parsers.engine.numbers import float64
@@ -169,8 +168,8 @@ def write(
     utterance without a unique name, and for columns that such a folder cannot hold.
     """
     table = Table.concat([*models])
-    losses = Losses(lossy, findings)
-    patterns = Patterns.of(table, losses, "a data directory")
+    patterns = Patterns.of(table, "a data directory", findings, lossy)
+    losses = patterns.losses
     names = table.columns.get("name")
     if not isinstance(names, Strings):
         patterns.refuse("name", "a data directory needs the names of utterances")
@@ -216,7 +215,8 @@ def write(
     for key in sorted(keys):
         inverse.setdefault(speakers[key], []).append(key)
     files["spk2utt"] = {speaker: b" ".join(some) for speaker, some in inverse.items()}
-    patterns.drop_others(kept)
+    patterns.stored.update(kept)
+    patterns.drop_others()
     for name, lines in files.items():
         if lines or name == "utt2spk":  # so that a folder without utterances is one, too
             folder.write(name, b"".join(b"%b %b\n" % each for each in sorted(lines.items())))

@@ -105,6 +105,15 @@ def test_findings() -> None:
     assert table["inputs"].values.tolist() == [[0, 1], [np.inf, 1]]  # type: ignore[union-attr]
 
 
+def test_a_long_header() -> None:
+    names = [b"c%d" % number for number in range(100)]
+    data = HEAD + b"No. of patterns : 100\nNo. of input units : 1\nNo. of classes : 100\n"
+    data += b"Class redistribution : [ " + b"2 " * 100 + b"]\n"
+    table = snns.parse(Source("x", data + b"".join(b"1 %b\n" % name for name in names)))
+    assert table.metadata["snns"] == {"redistribution": [2] * 100}
+    assert list(table["name"]) == [name.decode() for name in names]
+
+
 def test_detection() -> None:
     assert formats.detect(XOR, "x").name == "snns"
     assert formats.detect(XOR[:9], "x").name == "snns"
