@@ -53,7 +53,7 @@ class FolderFiles:
         path: where the file is. Returns None, with a finding, for a file that cannot be read, if
         losses are allowed. Raises FormatError, OSError.
         """
-        name = path if path.startswith(prefix) and _is_safe(path) else prefix + _last(path)
+        name = name_in(path, prefix)
         if not _is_safe(name) or b"/." in b"/" + name:
             self._refuse(row, path, "no file can have this name, or it would be hidden")
             return None
@@ -90,6 +90,11 @@ class FolderFiles:
         if not self._losses.is_lossy:
             raise FormatError.of(finding)
         self._losses.findings.add(finding)
+
+
+def name_in(path: bytes, prefix: bytes) -> bytes:
+    """Return the name, with a prefix, under which the file at a path is written."""
+    return path if path.startswith(prefix) and _is_safe(path) else prefix + _last(path)
 
 
 def raw_strings(column: TableColumn) -> Strings:

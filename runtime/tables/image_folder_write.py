@@ -1,20 +1,24 @@
 """Write tables of files as a folder that has a folder for each class, or metadata.jsonl."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 import numpy as np
 
 from exset.core.errors import Findings, FormatError, Place
+from exset.core.text import safe
 from exset.grammars.columns.arrays import Longs
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import text_or_bytes
 from exset.grammars.tables.labels import CLASS, is_redundant, label_column, path_column
+from exset.grammars.tables.list_findings import finding_at
 from exset.grammars.tables.listed_files import ListedFiles
 from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
 from exset.io.folders import NewFolder
 from exset.parsers.tables import jsonl_write
-from exset.runtime.tables.folder_files import FolderFiles, raw_strings
+from exset.runtime.tables.folder_files import FolderFiles, name_in, raw_strings
 from exset.runtime.tables.folder_metadata import FILE_NAME, NAMES
 
 
@@ -32,7 +36,8 @@ def write(
 
     The labels must number the classes, sorted by name, from 0 without a gap. A file keeps its path
     if this begins with its class; otherwise it keeps only its name. A number is added to the name
-    of a second file with the same name. If the table has more columns than paths and labels, files
+    of a second file with the same name. The rows must have the order of classes and names, as a
+    reader of the folder has no other. If the table has more columns than paths and labels, files
     keep their paths, and metadata.jsonl has all columns. If the table has the bytes of the files,
     such as `file` with `file.path`, these bytes are written. base: the folder in which relative
     paths start, by default the folder from which the table was made. root: the folder that must
@@ -42,6 +47,7 @@ def write(
     that such a folder cannot hold; with `lossy` these columns are dropped. Raises OSError.
     """
     table = Table.concat([*models])
+    given = table.columns
     losses = Losses(lossy, findings)
     base = base or str(table.metadata.get("base") or "")
     files = FolderFiles(table, folder, losses, base, root)
@@ -55,17 +61,42 @@ def write(
     if label is None or others:
         _with_metadata(table, path, files, losses)
     else:
-        _by_class(ListedFiles.of(table, losses, "an image folder"), label, files, losses)
+        listed = ListedFiles.of(table, losses, "an image folder")
+        _by_class(listed, (path, label), given, files, losses)
 
 
-def _by_class(listed: ListedFiles, label: str, files: FolderFiles, losses: Losses) -> None:
-    """Copy each file into the folder of its class; label: the column with the labels."""
-    labels, names = _numbered(listed, label, losses)
+def _by_class(
+    listed: ListedFiles,
+    columns: tuple[str, str],
+    given: Collection[str],
+    files: FolderFiles,
+    losses: Losses,
+) -> None:
+    """Copy each file into the folder of its class.
+
+    columns: those of the paths and the labels. given: the columns of the table as it was given.
+    """
+    labels, names = _numbered(listed, columns[1], losses)
+    prefixes = [names[number] + b"/" for number in labels.tolist()]
+    paths = [path or b"" for path in listed.path]
+    new = [name_in(path, prefix) for path, prefix in zip(paths, prefixes, strict=True)]
+    places = ((each.partition(b"/")[0], each.rpartition(b"/")[::2]) for each in new)
+    if any(one >= other for one, other in pairwise(places)):
+        problem = "a folder lists files by class and name, which is not the order of the rows"
+        losses.report(columns[0], problem, hint="sort the rows by class and name")
+    if columns[0] in given:
+        losses.findings.add_each(
+            [pair for pair in zip(paths, new, strict=True) if pair[0] != pair[1]],
+            lambda pair: finding_at("folder-renamed", Place("table"), **_shown(*pair)),
+        )
     for name in names:
         files.make(name)
-    rows = zip(listed.rows.tolist(), listed.path, labels.tolist(), strict=True)
-    for row, path, number in rows:
-        files.put(row, path or b"", names[number] + b"/")
+    for row, path, prefix in zip(listed.rows.tolist(), paths, prefixes, strict=True):
+        files.put(row, path, prefix)
+
+
+def _shown(path: bytes, name: bytes) -> dict[str, str]:
+    return {"path": safe(os.fsdecode(path)), "name": safe(os.fsdecode(name))}
 
 
 def _numbered(listed: ListedFiles, label: str, losses: Losses) -> tuple[Longs, tuple[bytes, ...]]:

@@ -106,7 +106,7 @@ CELLS: Final[dict[str, dict[str, str]]] = {
         "lens": "no table-holds",
         "nested": "no table-holds",
         "list": "folder-file",
-        "files": "",
+        "files": "folder-renamed",
         "folder": LOSSLESS,
     },
     "webdataset": _SHARDS,

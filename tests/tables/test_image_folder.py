@@ -2,11 +2,13 @@
 
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 import exset
 from exset import Findings, FormatError, LimitError, Manifest, Table
@@ -129,7 +131,8 @@ def test_labels() -> None:
         return sorted(Folder(name).files())
 
     assert saved("1", [0, 1]) == ["0/a.png", "1/b.png"]
-    assert saved("2", ["dog", "cat"]) == ["cat/b.png", "dog/a.png"]
+    assert saved("2", ["dog", "cat"], lossy=True) == ["cat/b.png", "dog/a.png"]
+    assert code_of(saved, "2b", ["dog", "cat"]) == "table-holds"
     assert saved("3", [10, 0], lossy=True) == ["00/b.png", "10/a.png"]
     assert saved("4", [0.0, 1.0]) == ["0/a.png", "1/b.png"]
     assert code_of(saved, "5", [10, 0]) == "table-holds"
@@ -157,11 +160,38 @@ def test_names_of_files() -> None:
     make("in", x__a=b"1", y__a=b"2", z=b"3")
     paths = ["x/a.png", "y/a.png", "x/a.png", os.path.abspath("in/z.png"), "../in/z.png"]
     table = Table.of({"path": paths, "label": [0] * 5})
-    exset.save(table, "out", format="imagefolder", base="in")
+    findings, options = Findings(), {"format": "imagefolder", "base": "in"}
+    assert code_of(exset.save, table, "out", **options) == "table-holds"
+    exset.save(table, "out", lossy=True, findings=findings, **options)  # type: ignore[arg-type]
+    assert [each.code for each in findings] == ["table-dropped", *["folder-renamed"] * 5]
     assert sorted(Folder("out").files()) == [
         "0/a-2.png", "0/a-3.png", "0/a.png", "0/z-2.png", "0/z.png",
     ]  # fmt: skip
     assert Path("out/0/a-2.png").read_bytes() == b"2"
+
+
+@settings(max_examples=30)
+@given(st.permutations(["cat/1.png", "cat/a/2.png", "dog/1.png", "3.png", "4.png"]))
+@example(["cat/1.png", "3.png", "cat/a/2.png", "dog/1.png", "4.png"])
+def test_the_order_of_rows(paths: list[str]) -> None:
+    """The rows come back in their order, or the folder is refused, and reported if lossy."""
+    labels = [int(path[0] in "d4") for path in paths]
+    classes = [("cat", "dog")[each] for each in labels]
+    table = Table.of({"path": paths, "label": labels, "class": classes})
+    with TemporaryDirectory() as folder:
+        for path in paths:
+            Path(folder, "in", path).parent.mkdir(parents=True, exist_ok=True)
+            Path(folder, "in", path).write_text(path)
+        options: Any = {"format": "imagefolder", "base": f"{folder}/in", "findings": Findings()}
+        try:
+            exset.save(table, f"{folder}/out", **options)
+            is_kept = True
+        except FormatError as error:
+            assert error.code == "table-holds" and not os.path.exists(f"{folder}/out")
+            exset.save(table, f"{folder}/out", lossy=True, **options)
+            is_kept = False
+        back: Any = exset.load(f"{folder}/out", contents=True)
+        assert is_kept == ([each["file"].decode() for each in back] == paths)
 
 
 @pytest.mark.parametrize("columns", [{"x": [1]}, {"path": [], "label": []}, {"name": ["a"]}])
@@ -175,14 +205,14 @@ def test_files_that_cannot_be_read() -> None:
     make("in", a=b"1")
     os.mkfifo("in/pipe")
     for wrong in ("nowhere.png", "", "pipe", "a.png/", "."):
-        table = Table.of({"path": ["a.png", wrong], "label": [0, 0]})
+        table = Table.of({"path": ["a.png", wrong], "label": [0, 1]})
         assert code_of(exset.save, table, "out", format="imagefolder", base="in") == "folder-file"
         assert not os.path.exists("out")
         findings = Findings()
         options: Any = {"format": "imagefolder", "base": "in", "lossy": True}
         exset.save(table, f"out{len(wrong)}", findings=findings, **options)
-        assert [each.code for each in findings] == ["folder-file"]
-        assert len(exset.load(f"out{len(wrong)}")) == 1
+        assert {each.code for each in findings} == {"folder-file", "folder-renamed"}
+        assert len(exset.load(f"out{len(wrong)}", findings=Findings())) == 1
     table = Table.of({"path": ["../in/a.png"], "label": [0]})
     os.mkdir("root")
     options = {"format": "imagefolder", "base": "in", "root": "root"}
