@@ -5,10 +5,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Generic
 
 from exset.core.outcome import Batch, Item, Outcome, Value, died, run_batch
-from exset.core.pace import Pace
+from exset.core.pace import Pace, is_small
 from exset.core.process_pool import Processes
 
 _DEAD = ("KilledWorker", "ExecutorlibSocketError")
@@ -19,7 +20,8 @@ _DEAD = ("KilledWorker", "ExecutorlibSocketError")
 class Batches(Generic[Item, Value]):
     """Runs `work` on `items` in batches: `executor` has at most `ahead` batches at a time.
 
-    `pace` decides how many files a batch has.
+    `pace` decides how many files a batch has. `own` is another worker, such as this process: it
+    works on batches of small files while the next outcome is not there yet.
     """
 
     work: Callable[[Item], Value]
@@ -27,6 +29,7 @@ class Batches(Generic[Item, Value]):
     executor: Executor
     pace: Pace
     ahead: int
+    own: Callable[[Sequence[Item]], Iterator[Outcome[Item, Value]]] | None = None
 
     def outcomes(self) -> Generator[Outcome[Item, Value], None, None]:
         """Yield the outcome of each file, in order. Standard input, `-`, is read in this process.
@@ -38,14 +41,33 @@ class Batches(Generic[Item, Value]):
         at = 0
         try:
             while at < len(self.items) or waiting:
-                while at < len(self.items) and len(waiting) < self.ahead:
+                if (start := self._free(at, [each for _, each in waiting])) is None:
+                    yield from self._results(*waiting.popleft())
+                else:
                     batch = self._next(at)
-                    waiting.append((batch, self._submitted(batch)))
+                    waiting.append((batch, start(batch)))
                     at += len(batch)
-                yield from self._results(*waiting.popleft())
         finally:
             for _, future in waiting:
                 future.cancel()
+
+    def _free(
+        self, at: int, waiting: list[Future[Batch[Value]]]
+    ) -> Callable[[list[Item]], Future[Batch[Value]]] | None:
+        """Return what starts the next batch; None: take the outcomes of the first one."""
+        if at == len(self.items):
+            return None
+        if self.own is None:
+            return self._submitted if len(waiting) < self.ahead else None
+        if sum(not each.done() for each in waiting) < self.ahead and len(waiting) < self._most:
+            return self._submitted
+        is_late = not waiting[0].done() and len(waiting) < self._most
+        return self._done_here if is_late and is_small(self.items[at]) else None
+
+    @property
+    def _most(self) -> int:
+        """How many batches wait at most for the outcomes of an earlier one."""
+        return 4 * self.ahead
 
     def _next(self, at: int) -> list[Item]:
         """Return the next batch, from index `at`. Standard input, `-`, gets its own batch."""
@@ -65,6 +87,18 @@ class Batches(Generic[Item, Value]):
             if os.fsdecode(batch[0]) != "-":
                 return self.executor.submit(run_batch, self.work, batch)
             done.set_result(run_batch(self.work, batch))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+    def _done_here(self, batch: list[Item]) -> Future[Batch[Value]]:
+        """Let `own` work on a batch; return a future of the result or error."""
+        assert self.own is not None
+        done: Future[Batch[Value]] = Future()
+        begun = perf_counter()
+        try:
+            results = [(each.value, each.error) for each in self.own(batch)]
+            done.set_result(Batch(results, perf_counter() - begun))
         except Exception as error:
             done.set_exception(error)
         return done

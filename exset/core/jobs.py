@@ -141,7 +141,8 @@ def run(
 
     `items`: paths, or objects with a path (`os.PathLike`). Files go to processes in batches of
     about a second of work. Other processes start only if this saves time: exset measures the work
-    on the first small files. This process always reads `-`, standard input.
+    on the first small files. The process that did them goes on, as one of the processes. This
+    process always reads `-`, standard input.
 
     `executor`: short for `jobs=Execution(executor=...)`. `isolated`: never run the work in this
     process, as the work may crash it. `measured`: whether small files need little work; if not,
@@ -199,12 +200,12 @@ def _run(
     limited: bool,
 ) -> Generator[Outcome[Item, Value], None, None]:
     pace = Pace(len(items), min(how.workers, max(len(items), 1)))
-    rest: Sequence[Item] = items
+    rest, own = items, None
     if how.executor is None and (measured or pace.workers < 2):
         first = _First(work, items, pace, isolated, is_limited=limited and how.workers < 2)
         with closing(first.outcomes()) as outcomes:
             yield from outcomes
-        rest = items[first.done :]
+        rest, own = items[first.done :], first.run if first.done else None
     if not rest:
         return
     from exset.core.batches import Batches
@@ -213,9 +214,10 @@ def _run(
     with ExitStack() as stack:
         pool, ahead = how.executor, _AHEAD * pace.workers
         if pool is None:
-            pool, ahead = Processes(pace.workers), 2 * pace.workers
+            others = pace.workers - (own is not None)
+            pool, ahead = Processes(others), 2 * others
             stack.callback(pool.shutdown, cancel_futures=True)
-        batches = Batches(work, rest, pool, pace, ahead)
+        batches = Batches(work, rest, pool, pace, ahead, own)
         yield from stack.enter_context(closing(batches.outcomes()))
 
 
@@ -238,7 +240,7 @@ class _First(Generic[Item, Value]):
         """Yield the outcomes of the first files, or of all files if they take little time."""
         while count := self._next():
             begun = perf_counter()
-            for outcome in self._run(self.items[self.done : self.done + count]):
+            for outcome in self.run(self.items[self.done : self.done + count]):
                 self.done += 1
                 self.pace.add(1, perf_counter() - begun)
                 yield outcome
@@ -256,7 +258,7 @@ class _First(Generic[Item, Value]):
             (rank for rank, each in enumerate(most) if not is_small(self.items[each])), len(most)
         )
 
-    def _run(self, items: Sequence[Item]) -> Iterator[Outcome[Item, Value]]:
+    def run(self, items: Sequence[Item]) -> Iterator[Outcome[Item, Value]]:
         """Do the work on `items`; standard input, `-`, is always read in this process."""
         for is_input, some in groupby(items, lambda item: os.fsdecode(item) == "-"):
             if self.isolated and not is_input:

@@ -18,7 +18,7 @@ _SHARES = 4
 SMALL = 1 << 23
 """The most bytes of a small file. A larger one may take longer than the start of a process."""
 
-_FEW = 4
+_FEW, _TWO = 4, 2
 _SLOWEST_START = 1.0
 
 
@@ -55,13 +55,18 @@ class Pace:
 
     def short(self) -> int:
         """Return how many files one process does in a short time, after which it is asked again."""
-        if self.cost is None or self.done < _FEW:
+        if self.cost is None or self.done < self._enough:
             return 1
         return max(1, int(_SHORT / max(self.cost, 1e-6)))
 
+    @property
+    def _enough(self) -> int:
+        """How many files show what a file takes: fewer if each takes long."""
+        return _FEW if self.cost is None or self.cost < _SHORT else _TWO
+
     def saves_time(self) -> bool:
         """Return whether the files that are left would be done earlier by more processes."""
-        if self.workers < 2 or self.cost is None or self.done < _FEW:
+        if self.workers < 2 or self.cost is None or self.done < self._enough:
             return False
         left = self.cost * (self.count - self.done)
         return left * (1 - 1 / self.workers) > 2 * self.start

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final
 
 from exset.core.errors import Findings, FormatError, LimitError, Place
@@ -127,13 +126,8 @@ def guess_sample(file: File, *, loosely: bool = False) -> str:
         if len(groups) < len(children) and not (loosely and 2 * len(groups) > len(children)):
             break
         children = groups
-        most = 1 if len(children) == 1 else None  # one group has nothing to be compared with
-        inside = [
-            {field for field, _ in islice(file.datasets(child, f"{path}/{name}"), most)}
-            for name, child in children
-        ]
         too_deep = path.count("/") >= DEEPEST  # as in a circle of hard links
-        if not children or too_deep or not _are_alike(inside, loosely):
+        if not children or too_deep or not _are_alike(file, path, children, loosely):
             break
         path, group = f"{path}/{children[0][0]}".lstrip("/"), children[0][1]
     is_empty = next(file.datasets(group, path), None) is None
@@ -148,11 +142,16 @@ def guess_sample(file: File, *, loosely: bool = False) -> str:
     return path
 
 
-def _are_alike(fields: list[set[str]], loosely: bool) -> bool:
-    """Return whether groups have the same fields, given the fields of each.
+def _are_alike(file: File, path: str, groups: list[tuple[str, Any]], loosely: bool) -> bool:
+    """Return whether groups have the same fields.
 
-    loosely: return whether they have at least one field in common.
+    loosely: return whether they have at least one field in common. One group has nothing to be
+    compared with: loosely, it needs a field.
     """
+    inside = (file.datasets(group, f"{path}/{name}") for name, group in groups)
+    if len(groups) == 1:
+        return not loosely or any(True for _ in next(inside))
+    fields = [{field for field, _ in each} for each in inside]
     return bool(set.intersection(*fields)) if loosely else all(each == fields[0] for each in fields)
 
 

@@ -14,7 +14,10 @@ LARGE = 1 << 22
 """A file of at least this many bytes is divided, if it has many groups."""
 
 PART = 1024
-"""The most groups, or other objects, at which the walk of a part begins."""
+"""The number of groups, or other objects, at which the walk of a part begins; see `_PARTS`."""
+
+_PARTS = 64
+"""The most parts of a file: each part lists the objects of all parts."""
 
 _MOST = 1 << 18
 """The approximate number of objects that are listed to divide a file."""
@@ -53,7 +56,7 @@ class Walk:
         objects = [_Object("", "", None)]
         if part is not None:
             objects = self._tops()
-            if parts_of(len(objects), PART) != part.count:
+            if _parts_of(objects) != part.count:
                 raise changed(part.path)
             objects = objects[part.of(len(objects))]
             if part.rank:
@@ -63,7 +66,8 @@ class Walk:
             each = objects.pop()
             if (group := self._group(each)) is None:
                 continue
-            names = self._visited(each.path, group)
+            self._visit(each.path)
+            names = self.file.names(group, each.path)
             if each.path and self.matches(each.path, names):
                 yield each.path, group
             else:
@@ -71,7 +75,7 @@ class Walk:
 
     def parts(self) -> int:
         """Return the number of parts into which the file is divided."""
-        return parts_of(len(self._tops()), PART)
+        return _parts_of(self._tops())
 
     def _tops(self) -> list[_Object]:
         """Return objects of the file, in order, so that it can be divided between them.
@@ -92,7 +96,7 @@ class Walk:
                 if each.path and self.matches(each.path, names):
                     tops.append(each)
                     continue
-                self._visited(each.path, group)
+                self._visit(each.path)
                 tops += _inside(each.path, group, names)
                 is_open = True
         return tops
@@ -102,15 +106,18 @@ class Walk:
         found = self.file.find(each.name, each.group, each.path.rpartition("/")[0])
         return found if found is not None and is_group(found) else None
 
-    def _visited(self, path: str, group: Any) -> list[str]:
-        """Count a group, and return the names in it."""
+    def _visit(self, path: str) -> None:
+        """Count a group."""
         self.groups += 1
         check_count(self.groups, self.file.path, self.file.limits.max_objects)
         if path.count("/") > DEEPEST:
             message = f"groups are nested more than {DEEPEST} deep, or form a cycle"
             place = Place(self.file.path, field=f"{path[:40]}...")
             raise FormatError(message, place=place, code="hdf5")
-        return self.file.names(group, path)
+
+
+def _parts_of(objects: Sequence[_Object]) -> int:
+    return min(parts_of(len(objects), PART), _PARTS)
 
 
 def check_count(groups: int, path: str, most: int) -> None:

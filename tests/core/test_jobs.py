@@ -2,16 +2,18 @@ import errno
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
+from exset.core.batches import Batches
 from exset.core.errors import FormatError, Place
 from exset.core.jobs import Execution, run
-from exset.core.outcome import Outcome
+from exset.core.outcome import Outcome, outcome_of
 from exset.core.pace import SMALL, Pace
 from exset.core.plan import PlanWritten
 
@@ -169,6 +171,42 @@ def test_what_is_in_flight_is_bounded_and_batched() -> None:
     assert executor.most == 4 * 3 and executor.batches < 200
 
 
+class Late(Executor):
+    """An executor whose calls run only when somebody waits for the result."""
+
+    def submit(self, fn: Callable[..., R], /, *args: object, **kwargs: object) -> Future[R]:
+        return LateCall(partial(fn, *args, **kwargs))
+
+
+class LateCall(Future[R]):
+    def __init__(self, call: Callable[[], R]) -> None:
+        super().__init__()
+        self.call = call
+
+    def result(self, timeout: float | None = None) -> R:
+        return self.call()
+
+
+def test_the_first_process_works_while_others_do() -> None:
+    """It takes what no worker has, but not without end, and the order stays."""
+    paths = [str(number) for number in range(100)]
+    done: list[str] = []
+
+    def here(batch: Sequence[str]) -> Iterator[Outcome[str, int]]:
+        done.extend(batch)
+        return (outcome_of(path, partial(length, path)) for path in batch)
+
+    pace = Pace(100, 2, done=4, cost=1.0)
+    outcomes = Batches(length, paths, Late(), pace, 2, here).outcomes()
+    assert next(outcomes).item == "0"
+    assert done == ["2", "3", "4", "5", "6", "7"]
+    rest = list(outcomes)
+    assert [outcome.item for outcome in rest] == paths[1:]
+    assert len(done) < 90
+    with pytest.raises(ZeroDivisionError):
+        list(Batches(length, [*"ab", "wrong"], Late(), pace, 2, here).outcomes())
+
+
 def test_processes_start_only_for_enough_work(tmp_path: Path) -> None:
     small = [str(tmp_path / str(number)) for number in range(8)]
     assert {each.value for each in run(process, small, jobs=2)} == {os.getpid()}
@@ -188,6 +226,7 @@ def test_worthwhile(cost: float, count: int, expected: bool) -> None:
     pace = Pace(count, 2, start=0.5)
     assert not pace.saves_time()
     pace.add(1, 30 * cost)  # the first one loads modules
+    assert not pace.saves_time()
     for _ in range(min(count, 6) - 1):
         pace.add(1, cost)
     assert pace.saves_time() is expected
