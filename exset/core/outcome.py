@@ -76,7 +76,13 @@ class Batch(Generic[Value]):
 
 
 def run_batch(work: Callable[[Item], Value], items: list[Item]) -> Batch[Value]:
-    """Do the work on a batch of files, one after another, in this process."""
+    """Do the work on a batch of files, one after another, in this process.
+
+    Errors have no traceback and no context, as some libraries pickle these, too: Dask does.
+    """
     begun = perf_counter()
     done = [outcome_of(item, partial(work, item)) for item in items]
+    for each in done:
+        if (error := each.error) is not None:
+            error.__traceback__ = error.__context__ = error.__cause__ = None
     return Batch([(each.value, each.error) for each in done], perf_counter() - begun)

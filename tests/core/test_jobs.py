@@ -13,7 +13,7 @@ import pytest
 from exset.core.batches import Batches
 from exset.core.errors import FormatError, Place
 from exset.core.jobs import Execution, run
-from exset.core.outcome import Outcome, outcome_of
+from exset.core.outcome import Outcome, outcome_of, run_batch
 from exset.core.pace import SMALL, Pace
 from exset.core.plan import PlanWritten
 
@@ -161,6 +161,21 @@ class Taken(Future[R]):
     def result(self, timeout: float | None = None) -> R:
         self.executor.waiting -= 1
         return super().result(timeout)
+
+
+def nested(path: str) -> int:
+    try:
+        memoryview(b"")[len(path)]
+    except IndexError as error:
+        raise FormatError("it is bad") from error
+    return 0
+
+
+def test_errors_travel_alone() -> None:
+    """Libraries that pickle contexts and frames, too, would find what cannot be pickled there."""
+    [(_, error)] = run_batch(nested, ["a"]).results
+    assert isinstance(error, FormatError) and "it is bad" in str(error)
+    assert (error.__context__, error.__cause__, error.__traceback__) == (None, None, None)
 
 
 def test_what_is_in_flight_is_bounded_and_batched() -> None:
