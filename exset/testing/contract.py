@@ -36,7 +36,7 @@ Rule = Literal[
 the program that runs the check.
 """
 
-LIMITS = Limits(max_expand=100_000, max_events=50_000, max_nodes=20_000)
+LIMITS = Limits(max_expand=100_000, max_events=10_000, max_nodes=20_000)
 """The limits for a check of thousands of files."""
 
 ENGINES: tuple[Engine, ...] = ("auto", "table", "reference")

@@ -3,6 +3,7 @@
 Cells of CSV and pandas have single numbers only.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -13,16 +14,18 @@ from numpy.typing import NDArray
 from exset.grammars.columns.arrays import side_by_side
 from exset.grammars.tables.columns import Numbers, TableColumn
 
+_MOST: Final = 1 << 17
+"""How many columns an array becomes at most: a small file may have a wide array without rows."""
 _UNIT: Final = re.compile(r"(.+):(0|[1-9][0-9]{0,8})", re.DOTALL)
 
 
 def split_units(columns: Mapping[str, TableColumn]) -> dict[str, TableColumn]:
     """Return columns in which arrays of one dimension are split into columns of numbers,
-    `NAME:UNIT`.
+    `NAME:UNIT`. Arrays that are too wide stay whole.
     """
     split: dict[str, TableColumn] = {}
     for name, column in columns.items():
-        if isinstance(column, Numbers) and len(column.shape) == 1:
+        if isinstance(column, Numbers) and len(column.shape) == 1 and not is_too_wide(column):
             for unit in range(column.shape[0]):
                 split[f"{name}:{unit}"] = Numbers.of(column.values[:, unit], column.present)
         else:
@@ -56,6 +59,11 @@ def join_units(columns: Mapping[str, TableColumn]) -> dict[str, TableColumn]:
         else:
             joined[name] = column
     return joined
+
+
+def is_too_wide(column: Numbers) -> bool:
+    """Return whether the rows of a column have too many numbers for a column each."""
+    return math.prod(column.shape) > _MOST
 
 
 def unit_groups(names: Iterable[str]) -> dict[str, list[str]]:

@@ -15,6 +15,7 @@ from exset.grammars.siblings.patterns import Patterns
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, type_of
 from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
+from exset.grammars.tables.unit_columns import is_too_wide
 from exset.parsers.siblings.decimals import decimals, joined
 
 _WORDS: Final = MappingProxyType({"nan": b"NaN", "inf": b"+Inf"})
@@ -71,6 +72,9 @@ def _cells(
 
     The result has the character of its type, its shape, and the cells.
     """
+    if isinstance(column, Numbers) and is_too_wide(column):
+        losses.report(name, "the array is too wide for emergent, with a column for each number")
+        return None
     if isinstance(column, Numbers) and column.values.dtype.kind in "biuf" and 0 not in column.shape:
         return _numbers(name, column, losses)
     lengths = column.lengths if isinstance(column, Lists) else np.ones(len(column), np.int64)

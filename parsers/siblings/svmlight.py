@@ -1,15 +1,17 @@
 """Parse and write svmlight and libsvm files, as scikit-learn 1.9 reads them."""
 
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exset.core.errors import Findings
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
-from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.arrays import Longs, as_doubles
 from exset.grammars.siblings.findings import SVMLIGHT
 from exset.grammars.siblings.patterns import Patterns
 from exset.grammars.siblings.rows import Rows, rows_of
@@ -100,7 +102,7 @@ def parse(
 
 
 def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return the rows of a table, with indices from 1.
+    """Return the rows of a table, with indices from 1; integers are rounded to binary64.
 
     The table has `index` and `value`, or inputs, whose zeros are left out. Its target is one
     number, or a list of labels; without a target the label is 0. Raises FormatError for columns
@@ -117,10 +119,10 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
     labels, queries = [b"0"] * table.rows, [b""] * table.rows
     column, targets = patterns.others.get(TARGET), patterns.targets
     if isinstance(column, Lists) and (listed := Rows.of(column)) is not None:
-        labels = joined(decimals(listed.values), listed.offsets, b",")
+        labels = joined(decimals(_as_read(listed.values)), listed.offsets, b",")
         patterns.stored.add(TARGET)
     elif len(targets) == 1 and targets[0].values.shape[1] == 1:
-        labels = decimals(patterns.joined(targets, "targets"))
+        labels = decimals(_as_read(patterns.joined(targets, "targets")))
     else:
         for group in targets:
             patterns.losses.report(
@@ -130,11 +132,17 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
         texts = zip(decimals(ids.values), ids.present.tolist(), strict=True)
         queries = [b" qid:%b" % text if is_there else b"" for text, is_there in texts]
     patterns.drop_others()
+    sparse = replace(sparse, values=_as_read(sparse.values))
     rows = [*zip(labels, queries, sparse_rows(sparse, 1), strict=True)]
     if (b"", b"", b"") in rows:
         problem = "svmlight cannot store a row without labels and features"
         patterns.refuse(TARGET, problem, rows.index((b"", b"", b"")))
     return b"".join(b"%b%b%b\n" % row for row in rows)
+
+
+def _as_read(values: NDArray[Any]) -> NDArray[Any]:
+    """Return integers as binary64, like the reader, so that the text is stable."""
+    return values if values.dtype.kind == "f" else as_doubles(values)
 
 
 def _hint(unexpected: Unexpected) -> str:

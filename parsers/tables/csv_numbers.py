@@ -13,6 +13,8 @@ from exset.parsers.tables import csv_kernels as k
 
 _MOST: Final = (1 << 63) - 1
 _MOST_UNSIGNED: Final = (1 << 64) - 1
+_REALS: Final = 1 << k.REAL | 1 << k.LONG_REAL
+_FILLED: Final = 1 << k.INTEGER | 1 << k.LONG_INTEGER | _REALS
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,9 @@ class CellsOfColumn:
     _starts: Longs
     _ends: Longs
 
-    def _has(self, *kinds: int) -> bool:
-        """Return whether any cell has one of these kinds."""
-        return any(self.seen >> kind & 1 for kind in kinds)
+    def _has(self, kind: int) -> bool:
+        """Return whether a cell has the given kind."""
+        return bool(self.seen >> kind & 1)
 
     @cached_property
     def _integers(self) -> tuple[Longs, list[int]]:
@@ -91,8 +93,8 @@ class CellsOfColumn:
         if any(not -_MOST - 1 <= number <= _MOST_UNSIGNED for number in whole):
             return Shown(is_text=True, is_filled=True)
         return Shown(
-            is_filled=self._has(k.INTEGER, k.REAL, k.LONG_INTEGER, k.LONG_REAL),
-            has_reals=self._has(k.REAL, k.LONG_REAL),
+            is_filled=bool(self.seen & _FILLED),
+            has_reals=bool(self.seen & _REALS),
             has_empty=self._has(k.EMPTY),
             least=min([self.least, *whole]),
             most=max([self.most, *whole]),

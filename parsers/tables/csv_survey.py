@@ -40,6 +40,8 @@ class ColumnSurvey:
 
     def add(self, name: str, column: TableColumn) -> None:
         """Add the next rows of the column with this name."""
+        if not len(column):
+            return
         self.has_rows = self.has_rows or bool(column.present.any())
         self.has_absent = self.has_absent or not column.present.all()
         if isinstance(column, Numbers):

@@ -15,7 +15,7 @@ from exset.grammars.tables.columns import Numbers, TableColumn, Text, type_of
 from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.survey import small
 from exset.grammars.tables.table import Table
-from exset.grammars.tables.unit_columns import is_unit, split_units
+from exset.grammars.tables.unit_columns import is_too_wide, is_unit, split_units
 from exset.parsers.tables.csv_cells import Cells, number_cells, text_cells
 from exset.parsers.tables.csv_header import DELIMITERS, is_table
 from exset.parsers.tables.csv_kernels import KERNELS, place_cells
@@ -198,6 +198,8 @@ def _problem(name: str, column: TableColumn, wrong: int | None) -> str | None:
         return f"CSV cannot store {'lists' if type_of(column).startswith('list') else 'records'}"
     if len(column.shape) > 1 or column.shape == (0,):
         return "CSV stores arrays of one dimension, with at least one number"
+    if is_too_wide(column):
+        return "the array is too wide for CSV, with a column for each number"
     return None
 
 
