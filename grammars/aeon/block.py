@@ -47,11 +47,12 @@ STATUS: Final = ("dev", "ino", "mode", "uid", "gid", "nlink", "rdev")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Entries(Rows):
-    """The entries of an archive.
+    """The entries of an archive, one row for each of the n entries.
 
-    name: Strings, without the NUL at the end of each. data: Blobs. time: int64, seconds since
-    1970. dev, ino, mode, uid, gid, nlink, rdev: uint16. All have n rows. Raises ValueError for a
-    column of another type or length, and for a value that cpio cannot store.
+    name: Strings, without the NUL with which cpio ends each name. data: Blobs. time: int64,
+    seconds since 1970. dev, ino, mode, uid, gid, nlink, rdev: uint16, the fields of cpio with
+    these names. Raises ValueError for a column of another type or length, and for a value that
+    cpio cannot store.
     """
 
     name: Strings
@@ -86,9 +87,11 @@ class Entries(Rows):
 
     @classmethod
     def of(cls, name: Strings, data: Blobs, time: int | Longs = 0) -> Self:
-        """Make entries as aeon writes them: regular files without an owner.
+        """Make entries from names and contents, as aeon writes them: regular files without an
+        owner.
 
-        Raises ValueError as the class does.
+        time: in seconds since 1970, one for all entries or an array with one for each. Raises
+        ValueError as the class does.
         """
         count = len(name)
         times = constant(time, count, np.int64) if isinstance(time, int) else time
@@ -101,14 +104,14 @@ class Entries(Rows):
 
     @property
     def is_regular(self) -> NDArray[np.bool_]:
-        """A mask of the entries that are regular files: bool [n]."""
+        """Whether each entry is a regular file: bool [n]."""
         regular: NDArray[np.bool_] = (self.mode & _KIND) == (REGULAR & _KIND)
         return regular
 
 
 @dataclass(frozen=True)
 class BlockHeader:
-    """The 64 bytes at the start of a block, without `MACR`.
+    """The 64 bytes at the start of a block, without the first four, `MACR`.
 
     elements_per_record: its name in aeon, but aeon writes the number of records here. rest: 36
     bytes; zero, except in files of May 2016, when aeon wrote the sizes of the items here.
@@ -166,7 +169,8 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
     def of(cls, records: Iterable[Sequence[bytes | memoryview]], *, time: int = 0) -> Self:
         """Make a block from records, each a sequence of elements, as aeon writes it.
 
-        Raises ValueError if the records have different numbers of elements.
+        time: the time of each entry, in seconds since 1970. Raises ValueError if the records have
+        different numbers of elements.
         """
         rows = [tuple(record) for record in records]
         widths = {len(row) for row in rows}
@@ -182,7 +186,8 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
     def archive(cls, files: Iterable[tuple[bytes, bytes]], *, time: int = 0) -> Self:
         """Make an archive of regular files; `files` are pairs of name and contents.
 
-        Raises ValueError for a name, contents or time that cpio cannot store.
+        time: the time of each file, in seconds since 1970. Raises ValueError for a name, contents
+        or time that cpio cannot store.
         """
         rows = list(files)
         names = Strings.of(name for name, _ in rows)
@@ -215,7 +220,7 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
     def known_width(self, place: Place | None = None) -> int:
         """Return the number of elements of a record.
 
-        Raises FormatError if records have different numbers of elements.
+        Raises FormatError, with `place`, if records have different numbers of elements.
         """
         width = self.width
         if width is None:
@@ -236,7 +241,9 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
         return self.select(rows)
 
     def unit_names(self) -> Iterator[bytes]:
-        """Yield the name of each record's first entry; none if records have different widths."""
+        """Yield the name of each record's first entry; empty names if the records have
+        different numbers of elements.
+        """
         count, width = len(self), self.width
         names = self.elements.name.tolist()[: count * (width or 0) : width or 1]
         return (name or b"" for name in names or [b""] * count)
@@ -292,14 +299,17 @@ def element_name(record: int, element: int) -> bytes:
 
 
 def element_names(count: int, width: int) -> Iterator[bytes]:
-    """Yield aeon's names of all elements of `count` records, `width` elements each."""
+    """Yield aeon's names of all elements of a block: of `count` records with `width` elements
+    each.
+    """
     for element in range(count * width):
         yield element_name(element // width, element)
 
 
 def record_numbers(names: Strings) -> Longs | None:
-    """Return the number of each element's record, as its name tells; None if a name does not
-    follow aeon's rule.
+    """Read the number of the record from the name of each element: int64 [n].
+
+    Return None if a name does not follow aeon's rule, or if there are no names.
     """
     if len(names) == 0 or names.lengths.min() < 12:
         return None
@@ -314,8 +324,10 @@ def record_numbers(names: Strings) -> Longs | None:
 
 
 def framed(time: int) -> Entries:
-    """Make the entries that aeon writes before and after the elements of a block: header, trailer,
-    end.
+    """Make the three entries that aeon writes around the elements of a block: its header, its
+    trailer, and the end of the archive.
+
+    time: the time of each entry, in seconds since 1970.
     """
     names = Strings.of([HEADER_NAME, TRAILER_NAME, END_NAME])
     return Entries.of(names, Blobs.of([b"", bytes(TRAILER_SIZE), b""]), time)

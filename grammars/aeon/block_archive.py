@@ -27,7 +27,11 @@ _PLACE: Final = re.compile(rb"(?:\./)?(\d{7,})\.(\d+)(?:\.\w+)?", re.ASCII)
 
 
 def place_name(record: int, element: int, suffix: str) -> bytes:
-    """Return the file name of an element: `0000012.1.jpg`."""
+    """Return the name of the file for an element, such as `0000012.1.jpg`.
+
+    record, element: the number of the record, and of the element in the record. suffix: such as
+    `.jpg`.
+    """
     return b"%07d.%d%s" % (record, element, suffix.encode())
 
 
@@ -89,8 +93,10 @@ def as_block(archive: Block, lossy: bool, findings: Findings) -> Block:
 
 
 def _width(names: list[bytes | None]) -> int:
-    """Return the number of elements per record, if all names are as `as_archive` makes them; else
-    1.
+    """Return the number of elements per record, which the names of the files in an archive show.
+
+    Return 1 if a name is not as `as_archive` makes it, or if files are missing or in another
+    order.
     """
     places = []
     for name in names:

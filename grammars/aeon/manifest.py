@@ -151,7 +151,11 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
         return tuple(i for i, each in enumerate(self.types) if each is kind)
 
     def spans(self, column: int) -> tuple[Longs, Longs]:
-        """Return the starts and ends of a column's fields in `fields.data`: int64 [records]."""
+        """Return the starts and ends, in the bytes `fields.data`, of the fields in a column:
+        int64 [records] each.
+
+        column: the number of the column.
+        """
         offsets = self.fields.offsets
         stop = len(self) * self.width
         begin, end = column, column + 1
@@ -193,7 +197,9 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
 
 
 def joined(root: bytes, path: bytes) -> bytes:
-    """Return the path that aeon opens: an absolute path as it is, another path below the root."""
+    """Return the path that aeon opens for a path in a manifest: an absolute path as it is,
+    another one below the folder `root`.
+    """
     if not root or path.startswith(b"/"):
         return path
     if not path:

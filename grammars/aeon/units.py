@@ -17,7 +17,9 @@ def header(model: Manifest, /) -> Manifest:
 
 
 def no_header() -> Manifest:
-    """Return the header to use if there is no manifest: it has no types and no records."""
+    """Return the header to use if there is no manifest from which to take it: no types and no
+    records.
+    """
     return Manifest.of([], [])
 
 

@@ -48,7 +48,9 @@ def constant(value: object, n: int, dtype: type[T]) -> NDArray[T]:
 
 
 def is_constant(array: NDArray[T]) -> bool:
-    """Return whether a column is stored as one repeated value; elements are not compared."""
+    """Return whether a column is stored as one repeated value, or has at most one element;
+    elements are not compared.
+    """
     return array.size <= 1 or array.strides[0] == 0
 
 
@@ -72,7 +74,9 @@ def as_doubles(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def as_flags(array: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return flags as bytes 0 or 1; in a file any byte but 0 may mean true."""
+    """Return numbers as booleans that are stored as 0 or 1; in a file any byte but 0 may mean
+    true.
+    """
     stored = array.view(np.uint8)
     return stored != 0 if stored.size and stored.max() > 1 else array
 
@@ -139,7 +143,7 @@ def _joined(parts: Sequence[NDArray[T]]) -> NDArray[T]:
 def side_by_side(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
     """Return k columns [n] of the same dtype as one array [n, k].
 
-    Does not copy columns that already lie side by side in memory.
+    Columns that are already the columns of one such array in memory are not copied.
     """
     first, size = arrays[0], len(arrays) * arrays[0].itemsize
     begin = first.ctypes.data
@@ -173,7 +177,10 @@ def lengths_of(offsets: Longs) -> Longs:
 
 
 def concat_offsets(parts: Sequence[Longs]) -> Longs:
-    """Return the offsets of ragged columns that are joined: int64 [n + 1]."""
+    """Join the offsets of ragged columns, as needed when their rows are joined: int64 [n + 1].
+
+    parts: the offsets of each column, beginning with 0; n is the number of all rows.
+    """
     ends = list(accumulate((part.size - 1 for part in parts), initial=0))
     if not any(part[-1] for part in parts):
         return constant(0, ends[-1] + 1, np.int64)
@@ -191,9 +198,11 @@ def concat_offsets(parts: Sequence[Longs]) -> Longs:
 
 
 def run_of(indices: Indices, n: int) -> slice | None:
-    """Return consecutive indices into a column of length n as a slice.
+    """Return indices that are consecutive, such as 3, 4, 5, as a slice; a slice is returned
+    unchanged.
 
-    Return None if they are not consecutive, or are out of bounds.
+    n: the length of the column that is indexed. Return None if the indices are not
+    consecutive, or are out of bounds.
     """
     if isinstance(indices, slice):
         return indices
@@ -249,7 +258,10 @@ def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
 
 
 def row_indices(starts: Longs, lengths: Longs) -> Longs:
-    """Return the `lengths` consecutive indices of each row, from its start on, row after row."""
+    """Return the indices of all elements of the given rows, row after row: int64.
+
+    starts, lengths: the index of each row's first element, and the number of its elements.
+    """
     if lengths.size and lengths.strides[0] == 0 and lengths[0] == 1:
         return starts
     offsets = offsets_of(lengths)
@@ -257,9 +269,11 @@ def row_indices(starts: Longs, lengths: Longs) -> Longs:
 
 
 def gather_ragged(values: NDArray[T], offsets: Longs, indices: Indices) -> tuple[NDArray[T], Longs]:
-    """Return the rows values[offsets[i]:offsets[i + 1]] for the indices i, as (values, offsets).
+    """Return rows of a ragged column, in the order of `indices`, as a ragged column (values,
+    offsets).
 
-    Consecutive rows are a view. Raises IndexError for an index out of bounds.
+    Row i of the given column is values[offsets[i]:offsets[i + 1]]. Consecutive rows are a
+    view. Raises IndexError for an index out of bounds.
     """
     run = run_of(indices, offsets.size - 1)
     if run is not None:
@@ -282,6 +296,8 @@ def check_column(
 ) -> None:
     """Raise ValueError unless the column has one dimension, this dtype and, if `n` is given, n
     rows.
+
+    what: the name of the column, for the message.
     """
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != np.dtype(dtype):
         found = (
@@ -295,7 +311,10 @@ def check_column(
 
 
 def check_offsets(what: str, offsets: Longs, total: int) -> None:
-    """Raise ValueError unless the offsets go from 0 to the total and never decrease."""
+    """Raise ValueError unless the offsets begin with 0, end with `total` and never decrease.
+
+    what: the name of the column, for the message.
+    """
     check_column(what, offsets, np.int64)
     if offsets.size == 0 or offsets[0] != 0:
         raise ValueError(f"{what}: the first offset must be 0")

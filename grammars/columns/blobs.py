@@ -56,9 +56,10 @@ class Blobs(Column[memoryview]):
 
     @classmethod
     def listed(cls, what: str, items: object) -> Self:
-        """Return a column of byte strings.
+        """Make a column of a list of byte strings.
 
-        Raises ValueError for an item that is not bytes; the message begins with `what`.
+        Raises ValueError for an item that is not bytes; the message begins with `what`, the
+        column's name.
         """
         rows = []
         for i, row in enumerate(items_of(what, items, "bytes")):

@@ -14,7 +14,7 @@ _SHARE: Final = 16
 
 
 class Growing(Generic[T]):
-    """An array [n] of a dtype, to which arrays are appended."""
+    """An array [n] that grows: arrays of the same dtype are appended to it."""
 
     def __init__(self, dtype: type[T]) -> None:
         self._array = np.empty(0, dtype)
@@ -29,7 +29,7 @@ class Growing(Generic[T]):
         self._array[begin : self._size] = values
 
     def __getitem__(self, index: int) -> T:
-        """Return one of the values that have been added."""
+        """Return the value at `index`, one of those that have been added."""
         value: T = self._array[index]
         return value
 
@@ -43,7 +43,9 @@ class Growing(Generic[T]):
 
 
 class GrowingOffsets:
-    """The offsets [n + 1] of n rows, to which the offsets of more rows are appended."""
+    """The offsets [n + 1] of n rows of a ragged column that grows: the offsets of more rows
+    are appended.
+    """
 
     def __init__(self) -> None:
         self._ends = Growing(np.int64)
@@ -51,7 +53,7 @@ class GrowingOffsets:
         self._last = 0
 
     def add(self, offsets: Longs) -> None:
-        """Add rows by their offsets, which begin with 0."""
+        """Append rows, given by their offsets, which begin with 0."""
         self._ends.add(offsets[1:] + self._last)
         self._last += int(offsets[-1])
 

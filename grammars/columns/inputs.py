@@ -16,8 +16,8 @@ _SHOWN = (Number, np.bool_, str, bytes, NoneType)
 
 
 def shown(given: object) -> str:
-    """Return a value as text for a message: a number or text by its repr, else the name of its
-    type.
+    """Return a value as text for a message: a number or text as `repr` shows it, else the name
+    of its type.
     """
     if isinstance(given, str | bytes) and len(given) > 40:
         return f"{given[:37]!r}..."
@@ -25,7 +25,10 @@ def shown(given: object) -> str:
 
 
 def check_kind(where: str, given: object, kind: type, expected: str = "") -> None:
-    """Raise ValueError unless a value is an instance of the class."""
+    """Raise ValueError unless `given` is an instance of `kind`.
+
+    where: the argument. expected: what it must be. Both are for the message.
+    """
     if not isinstance(given, kind):
         expected = expected or f"an instance of {kind.__name__}"
         raise ValueError(f"{where}: expected {expected}, not {type(given).__name__}")
@@ -59,8 +62,10 @@ def raw(where: str, given: object) -> bytes | None:
 
 
 def stored_units(where: str, given: Iterable[int | tuple[int, int]] | str) -> Ints:
-    """Return units as Lens stores them: a span is its first unit, then minus its last unit; `*` is
-    -1.
+    """Return units as Lens stores them, as int32.
+
+    given: units, and spans (first, last); or "*" for all units. A span is stored as its first
+    unit, then minus its last unit; "*" is stored as -1. Raises ValueError for other values.
     """
     if isinstance(given, str | bytes):
         if given != "*":
@@ -123,7 +128,11 @@ def floats_in_shape(where: str, given: object) -> Floats:
 
 
 def _unmasked(where: str, given: object) -> object:
-    """Convert masked arrays in lists to floats with NaN, because NumPy would drop their masks."""
+    """Return a value in which each masked array inside a list is an array of floats, with NaN
+    for masked numbers.
+
+    NumPy would drop the masks when it makes an array of the list.
+    """
     if isinstance(given, np.ma.MaskedArray):
         return floats_in_shape(where, given)
     if isinstance(given, list | tuple):
@@ -159,7 +168,8 @@ def cube(where: str, given: object) -> Floats:
 
 
 def numbers_like(where: str, column: NDArray[np.generic], given: object) -> NDArray[np.generic]:
-    """Return numbers as an array with the dtype of a column; an array of that dtype is not copied.
+    """Return the given numbers as an array with the dtype of `column`; an array of that dtype
+    is not copied.
 
     Raises ValueError for numbers that the dtype cannot store. The caller must check the shape.
     """

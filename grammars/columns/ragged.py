@@ -24,9 +24,10 @@ __all__ = ["Ragged", "Reals", "Strings"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ragged(Column[NDArray[T]], Generic[T]):
-    """A column of rows of numbers: `values` of all rows, `offsets` int64 [n + 1].
+    """A column of rows of numbers, such as lists of different lengths.
 
-    Row i is values[offsets[i]:offsets[i + 1]]. Raises ValueError for offsets that do not fit.
+    values: the numbers of all rows, row after row. offsets: int64 [n + 1]; row i is
+    values[offsets[i]:offsets[i + 1]]. Raises ValueError for offsets that do not fit.
     """
 
     values: NDArray[T]
@@ -39,10 +40,10 @@ class Ragged(Column[NDArray[T]], Generic[T]):
         self._freeze()
 
     def replaced(self, what: str, items: object) -> Self:
-        """Return a column of the given rows of numbers, with the dtype of this column.
+        """Make a column of the given rows of numbers, with the dtype of this column.
 
         Raises ValueError for a row that is not a list of such numbers; the message begins with
-        `what`.
+        `what`, the column's name.
         """
         rows = []
         for i, item in enumerate(items_of(what, items, "rows of numbers")):
@@ -108,10 +109,9 @@ class Reals(Column[float | None]):
 
     @classmethod
     def listed(cls, what: str, items: object) -> Self:
-        """Return a column of the given numbers.
+        """Make a column of the given numbers; None is an absent number.
 
-        None is an absent number. Raises ValueError for other items; the message begins with
-        `what`.
+        Raises ValueError for other items; the message begins with `what`, the column's name.
         """
         rows = items_of(what, items, "numbers")
         present = np.array([row is not None for row in rows], np.bool_)

@@ -22,8 +22,8 @@ class FrozenColumns:
 
     @classmethod
     def unchecked(cls, **columns: object) -> Self:
-        """Return a table of these columns without checking them; use it for parts of checked
-        columns.
+        """Make a table of these columns without checking them: use it only for columns that
+        are known to be valid, such as parts of checked columns.
         """
         table = object.__new__(cls)
         for name, column in columns.items():
@@ -130,19 +130,21 @@ class Column(Rows, Generic[Item]):
 
     @classmethod
     def listed(cls, what: str, items: object) -> object:
-        """Return a column of the given items; the base class returns `items` unchanged.
+        """Make a column from the items in a list; the base class returns `items` unchanged.
 
-        Raises ValueError for a wrong item; the message begins with `what`.
+        Raises ValueError for a wrong item; the message begins with `what`, the column's name.
         """
         return items
 
     def replaced(self, what: str, items: object) -> object:
-        """Return a column of the given items, with the same type as this column; see `listed`."""
+        """Make a column of the same type as this one from the items in a list; `what` is as
+        for `listed`.
+        """
         return self.listed(what, items)
 
     @abstractmethod
     def _item(self, row: int) -> Item:
-        """Return the item of a row; `row` is in range."""
+        """Return the item of a row. row: from 0 to the number of rows - 1."""
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Item: ...
@@ -158,8 +160,10 @@ class Column(Rows, Generic[Item]):
 
 
 def _like(what: str, column: object, given: object) -> object:
-    """Convert the value given for a column to the column's type. Raises ValueError if it does not
-    fit.
+    """Convert a new value of a column to the type of the present value, `column`.
+
+    given: an array, a list or a column. what: the column's name, for the message. Raises
+    ValueError if the value does not fit.
     """
     if isinstance(given, FrozenColumns):
         return given

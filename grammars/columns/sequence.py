@@ -29,7 +29,7 @@ class UnitSequence(ABC, Generic[Unit, Some]):
 
     @abstractmethod
     def _unit(self, row: int) -> Unit:
-        """Return a unit; `row` is in range."""
+        """Return a unit by its number, from 0 to the length - 1."""
 
     @abstractmethod
     def _some(self, rows: slice) -> Some:

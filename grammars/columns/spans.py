@@ -41,16 +41,18 @@ class Spans(Column[tuple[int, int]]):
 
     @property
     def counts(self) -> Longs:
-        """How many numbers each span has: int64 [n]."""
+        """How many numbers each run has: int64 [n]."""
         return self.last - self.first + 1
 
     def numbers(self) -> Longs:
-        """Return the numbers of all spans, span after span: int64."""
+        """Return the numbers of all runs, run after run: int64."""
         return row_indices(self.first, self.counts)
 
 
 def first_of(ids: Strings | Spans, begin: int, end: int) -> str:
-    """Return the first four of ids[begin:end], as text for a message; spans are not expanded."""
+    """Return the ids `begin` to `end` - 1, at most four of them, as text for a message; a run
+    counts as one id.
+    """
     shown = range(begin, min(end, begin + 4))
     words = [
         text(ids[i]) if isinstance(ids, Strings) else " ... ".join(map(str, dict.fromkeys(ids[i])))
@@ -60,8 +62,11 @@ def first_of(ids: Strings | Spans, begin: int, end: int) -> str:
 
 
 def normal_spans(numbers: Longs, offsets: Longs) -> tuple[Spans, Longs]:
-    """Return the numbers of each row as runs that are as long as possible, and the offsets of the
-    rows.
+    """Return the numbers of each row as runs that are as long as possible, and the offsets of
+    each row's runs.
+
+    numbers: of all rows, row after row. offsets: row i has the numbers offsets[i]:offsets[i +
+    1].
     """
     if numbers.size == 0:
         return Spans.empty(), frozen(np.zeros(offsets.size, np.int64))

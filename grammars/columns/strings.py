@@ -63,8 +63,9 @@ class Strings(Column[bytes | None]):
 
     @classmethod
     def listed(cls, what: str, items: object) -> Self:
-        """Return a column of strings. Raises ValueError for other items; the message begins with
-        `what`.
+        """Make a column of a list of strings; None is an absent string.
+
+        Raises ValueError for other items; the message begins with `what`, the column's name.
         """
         rows = [
             row if row is None or type(row) is bytes else raw(f"{what}[{i}]", row)
@@ -94,10 +95,10 @@ class Strings(Column[bytes | None]):
     def from_spans(
         cls, buffer: Bytes, starts: Longs, ends: Longs, present: Flags | None = None
     ) -> Self:
-        """Return the strings buffer[start:end], copied. Spans may overlap and have any order.
+        """Make a column of spans of bytes: string i is buffer[starts[i]:ends[i]], copied.
 
-        present: bool [n], by default all are present; the spans of absent strings are ignored.
-        Raises ValueError for a span out of bounds.
+        Spans may overlap and be in any order. present: bool [n], by default all are present; the
+        spans of absent strings are ignored. Raises ValueError for a span out of bounds.
         """
         present = constant(True, starts.size, np.bool_) if present is None else present
         if not present.any():
@@ -158,7 +159,7 @@ class Strings(Column[bytes | None]):
 
     def distinct(self) -> tuple[Self, Longs]:
         """Return the distinct strings in order of first use, and for each row the index of its
-        string.
+        string among them.
 
         The indices are int64 [n]. An absent string counts as an empty string.
         """
@@ -179,7 +180,8 @@ class Strings(Column[bytes | None]):
         return self.take(np.flatnonzero(is_first)), (np.cumsum(is_first) - 1)[head]
 
     def _period(self) -> int:
-        """Return p if each row equals the row p rows before it, as names of fields in records do.
+        """Return p if the strings repeat after every p rows, as the names of fields do in a
+        list of records.
 
         Return the number of rows if there is no such p, or if it is large.
         """
@@ -195,7 +197,7 @@ class Strings(Column[bytes | None]):
         return len(self)
 
     def _rows_equal(self, head: Longs) -> bool:
-        """Return whether every row i equals the row `head[i]`."""
+        """Return whether every row i equals row `head[i]` of the same column."""
         others = np.flatnonzero(head != np.arange(len(self)))
         for first in range(0, others.size, _COMPARED):  # indices of all bytes would need memory
             rows = others[first : first + _COMPARED]

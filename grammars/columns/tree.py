@@ -79,8 +79,7 @@ class Node:
 
 
 def node(value: object, *, depth: int) -> Node:
-    """Return the node of a Python value, which has mappings, lists, tuples, strings, numbers,
-    bools, None.
+    """Convert a Python value to a node: mappings, lists, tuples, strings, numbers, bools and None.
 
     Raises FormatError for a value that JSON cannot store, and for nesting deeper than `depth`.
     """

@@ -28,8 +28,10 @@ class Labels(Rows):
         return len(self.name)
 
     def of(self, samples: SampleList) -> tuple[Longs, Flags]:
-        """Return the label of each file in a list, 0 for a missing label, and a mask of files with
-        a label.
+        """Return the label of each file in a list, and whether the file has a label: int64 and
+        bool [files].
+
+        A missing label is 0.
         """
         labels = dict(zip(self.name, self.label.tolist(), strict=True))
         found = [labels.get(name) for name in samples.name]

@@ -38,8 +38,9 @@ _IS_BLANK: Final = np.isin(np.arange(256), [*map(ord, BLANKS)])
 
 
 def check_words(what: str, column: Strings) -> None:
-    """Raise ValueError unless each string is a word: present, not empty and without white
-    space.
+    """Raise ValueError unless each string is a word: present, not empty and without white space.
+
+    what: the name of the column, for the message.
     """
     if not column.present.all() or (column.lengths == 0).any():
         raise ValueError(f"{what}: must not be empty")
@@ -50,6 +51,9 @@ def check_words(what: str, column: Strings) -> None:
 
 
 def check_word(what: str, word: object) -> None:
-    """Raise ValueError unless `word` is bytes that are not empty and have no white space."""
+    """Raise ValueError unless `word` is bytes that are not empty and have no white space.
+
+    what: what the word is, for the message.
+    """
     check_kind(what, word, bytes)
     check_words(what, Strings.of([word]))  # type: ignore[list-item]

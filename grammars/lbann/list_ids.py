@@ -19,14 +19,18 @@ _DECIMAL: Final = re.compile(rb"0|-?[1-9]\d{0,17}")
 
 
 def id_values(ids: Ids) -> list[Id]:
-    """Return all ids as a sequence, each number of a range by itself."""
+    """Return all ids as a list: text, or each number in the ranges as an integer."""
     if isinstance(ids, Spans):
         return [*ids.numbers().tolist()]
     return [(each or b"").decode("utf-8", "surrogateescape") for each in ids]
 
 
 def ids_at(ids: Ids, rows: Longs) -> list[Id]:
-    """Return the ids at `rows`, indices among all ids; other ranges are not expanded."""
+    """Return some ids as a list: text or integers.
+
+    rows: the indices of these ids among all ids, each number of a range counted. Ranges without a
+    chosen id are not expanded.
+    """
     return (
         id_values(ids.take(rows)) if isinstance(ids, Strings) else [*_numbers(ids, rows).tolist()]
     )
@@ -44,9 +48,11 @@ def take_ids(ids: Ids, rows: Longs, offsets: Longs) -> tuple[Ids, Longs]:
 
 
 def integer_ids(ids: Strings, offsets: Longs) -> tuple[Spans, Longs]:
-    """Return text ids as spans of integers, and the offsets of each file's spans.
+    """Convert ids that are text to spans of integers; return the spans, and the offsets of
+    each file's spans.
 
-    Raises FormatError for an id that is not an integer in normal decimal form: 007 is an error.
+    offsets: file i has the ids offsets[i]:offsets[i + 1]. Raises FormatError for an id that is
+    not an integer in normal decimal form: 007 is an error.
     """
     numbers = np.empty(len(ids), np.int64)
     for row, word in enumerate(ids):
@@ -58,7 +64,10 @@ def integer_ids(ids: Strings, offsets: Longs) -> tuple[Spans, Longs]:
 
 
 def overlaps(spans: Spans, offsets: Longs) -> Longs:
-    """Return the indices of the files of which two spans contain the same number."""
+    """Return the indices of the files that have an integer id twice, in two of their spans.
+
+    offsets: file i has the spans offsets[i]:offsets[i + 1].
+    """
     row = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     order = np.lexsort((spans.first, row))
     row, first, last = row[order], spans.first[order], spans.last[order]

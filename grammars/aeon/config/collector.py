@@ -55,8 +55,9 @@ class Collector:
     def report(self, code: str, path: str, span: Span | None, **words: object) -> Invalid:
         """Add a finding; return the exception that the caller can raise if aeon refuses the value.
 
-        words: the values in the message, or functions that return them, called only if the finding
-        is kept. If aeon ignores the value at the path, an error becomes a warning.
+        path: the member with the value. span: the value in the text, None if unknown. words: the
+        values in the message, or functions that return them, called only if the finding is kept.
+        If aeon ignores the value at the path, an error becomes a warning.
         """
         unread = self._is_unread(code, path)
         severity = RULES.severity(code)
@@ -80,8 +81,11 @@ class Collector:
         return Invalid()
 
     def _is_unread(self, code: str, path: str) -> bool:
-        """Return whether aeon never reads the value at a path: it ignores most augmentation
-        objects.
+        """Return whether aeon never reads the value at `path`, and so never finds the error
+        `code` in it.
+
+        aeon uses only the first object in `augmentation`, and only the parts of it that the
+        etl types need.
         """
         if not path.startswith("augmentation[") or code == "aeon-unknown":
             return False
@@ -96,8 +100,8 @@ class Collector:
         return IMAGES.isdisjoint(self.etl_types)
 
     def _place(self, path: str, span: Span | None) -> Place:
-        """Return the place of a span in the text; if there is no text, a place that shows the
-        path.
+        """Return the place for a finding: `span` in the text, or `path` if the configuration
+        was not read from text.
         """
         if isinstance(self._source, str):
             return Place(self._source, field=path or None)
@@ -114,7 +118,9 @@ def start_of(node: Node) -> Span | None:
 
 
 def _span_at(tree: Node, path: str) -> Span | None:
-    """Return the span of the value at a path; if the value is missing, the span of its object."""
+    """Return the span of the value at a path; if the value is missing, the span of the object
+    that lacks it.
+    """
     node = tree
     for name, index in re.findall(r"(\w+)|\[(\d+)\]", path):
         if index:

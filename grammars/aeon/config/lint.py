@@ -183,7 +183,7 @@ def _names(loader: Settings) -> Problems:
 
 
 def _upper(char: str) -> str:
-    """Return a character in upper case as C's function towupper does: always exactly one
+    """Return a character in upper case as C's `towupper` does: unlike `str.upper`, always one
     character.
     """
     upper = char.upper()

@@ -14,7 +14,9 @@ _DURATION: Final = re.compile(
 
 
 def float32(number: float) -> float:
-    """Return the nearest binary32; infinity for a number beyond the largest binary32."""
+    """Return the nearest number that float32 can store; infinity for a number beyond the
+    largest.
+    """
     try:
         rounded: float = struct.unpack("<f", struct.pack("<f", number))[0]
     except OverflowError:
@@ -23,7 +25,7 @@ def float32(number: float) -> float:
 
 
 def integer(number: float, kind: str) -> int:
-    """Return a number as an `int32`, `uint32` or `size`.
+    """Convert a number to an integer of the type `kind`, "int32", "uint32" or "size", as aeon does.
 
     Integers wrap around. Reals are truncated towards zero; a real out of range gives what an
     x86-64 processor returns.
@@ -78,9 +80,10 @@ def spans_of(element: Settings) -> Spans:
 
 
 def _samples(text: str, rate: int) -> int | None:
-    """Return the number of samples for a text such as `4 seconds`; None if the text is invalid.
+    """Return the number of samples for a length of time such as `4 seconds`; None if the text
+    is invalid.
 
-    It is computed in binary32, as aeon does.
+    rate: samples per second. The product is computed in float32, as aeon does.
     """
     match = _DURATION.match(text)
     if match is None or math.isinf(value := float32(float(match[1]))):

@@ -53,7 +53,9 @@ def element_outputs(element: Settings, *, meant: bool = False) -> Iterator[Outpu
 
 
 def _array(element: Settings, *shape: int) -> Shapes:
-    """Yield the only array of an etl object; its name is the type of the object."""
+    """Yield the only array of an etl object; its name is the type of the object. shape: of one
+    record.
+    """
     yield element.type, shape, str(element["output_type"]), ()
 
 
@@ -139,5 +141,8 @@ _MEANT: Final[dict[str, Callable[[Settings], Shapes]]] = {
 
 
 def declare_outputs(name: str, shapes: Callable[[Settings], Shapes]) -> None:
-    """Declare the arrays of a new type of etl objects, which aeon does not have."""
+    """Declare the arrays of a new type of etl objects, which aeon does not have.
+
+    name: the type. shapes: a function that gets such an object and returns its arrays.
+    """
     _SHAPES[name] = shapes

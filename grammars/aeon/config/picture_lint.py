@@ -30,13 +30,15 @@ def pictures(augmentation: Settings, etl: Sequence[Settings]) -> Iterator[Proble
 
 
 def _changed(augmentation: Settings) -> set[str]:
-    """Return the names of the members whose values are not the defaults."""
+    """Return the names of the members whose values differ from the defaults."""
     known = augmentation.members
     return {name for name, value in augmentation.given.items() if value != known[name].default}
 
 
 def _later_members(augmentation: Settings) -> Iterator[Problem]:
-    """Yield problems of the members that aeon added in May 2017."""
+    """Yield the problems of `interpolation_method` and `batch_samplers`, members that aeon
+    added in May 2017.
+    """
     method = str(augmentation["interpolation_method"])
     if method.upper() not in _METHODS:
         what, hint = "fails when it resizes an image", f"use one of {', '.join(_METHODS)}"

@@ -33,11 +33,13 @@ def read(
 
 
 def _best(tree: Node, source: Source | str) -> Check:
-    """Read a configuration by the first version in `DIALECTS` that accepts it, or else by the
+    """Read a configuration by the newest version of aeon that accepts it, or else by the
     version with the fewest errors.
 
     An older version that accepts it only by ignoring members that a later one refuses is not
-    chosen. If an older version is chosen, a note says why aeon's last version refuses it.
+    chosen. If an older version is chosen, a note says why aeon's last version refuses the
+    configuration. If no version accepts the configuration, it is also read with outdated
+    members upgraded.
     """
     checks: list[Check] = []
     for dialect in DIALECTS:
@@ -70,10 +72,11 @@ def _error_count(check: Check) -> int:
 
 
 def _deciding(best: Check, checks: Sequence[Check]) -> Iterator[Check]:
-    """Yield the checks of preferred versions that accept all the values that `best` keeps.
+    """Yield those of `checks` whose version is newer than that of `best`, and refuses only
+    values that `best` ignores.
 
-    Such a version refuses only values that `best` ignores. The file without them is for that
-    version, so these values must not choose another one.
+    Without these values the newer version accepts the configuration. So the user most likely
+    meant the newer version, and `best` must not be chosen only because it ignores them.
     """
     preferred = DIALECTS[: DIALECTS.index(best.dialect)]
     if any(each.dialect in preferred for each in checks):
@@ -85,8 +88,9 @@ def _deciding(best: Check, checks: Sequence[Check]) -> Iterator[Check]:
 def _checked(
     tree: Node, source: Source | str, dialect: Dialect, changes: Sequence[Problem] = ()
 ) -> Check:
-    """Read a tree as one version of aeon does. changes: the changes that `upgraded` made, to
-    report.
+    """Read a configuration as one version of aeon does, and check it.
+
+    changes: what `upgraded` changed in `tree`; each becomes a finding.
     """
     check = Check(tree, source, dialect)
     for change in changes:

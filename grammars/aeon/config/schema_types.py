@@ -33,10 +33,10 @@ Kind: TypeAlias = Literal[_Scalar, _List, "object", "objects", "any"]
 
 
 class KindRule(NamedTuple):
-    """The rule for all values of a kind.
+    """What the values of a kind, such as `int32`, must be.
 
-    expected: the words for a valid value in messages. item: for a list, the kind of its items.
-    size: the number of items; 0 for any number.
+    expected: the description of a valid value, for messages. item: for a list, the kind of its
+    items. size: for a list, the number of its items; 0 for any number.
     """
 
     expected: str

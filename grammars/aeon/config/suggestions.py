@@ -19,7 +19,10 @@ _MOST_UNKNOWN: Final = 100
 
 
 def unknown_hint(name: str, table: str, dialect: Dialect) -> str:
-    """Return a hint for a member that a dialect does not know."""
+    """Return a hint for a member of an object that the version `dialect` of aeon does not know.
+
+    name: the member. table: the key of the object's table in the schema.
+    """
     if table == "loader" and name in RENAMED:
         return f"its name is {RENAMED[name]!r} since 2017"
     others = [TITLES[each] for each in DIALECTS if name in TABLES[table].members_of(each)]
@@ -39,7 +42,11 @@ def value_hint(member: Member, value: Value) -> str:
 
 
 def missing_hint(node: Node, declared: Member, known: Collection[str]) -> str:
-    """Return a hint for a member that is missing in an object."""
+    """Return a hint for a member that is missing in an object.
+
+    node: the object. declared: the missing member. known: the names of the members that the object
+    may have; an unknown name in the object may be a misspelling of the missing one.
+    """
     others = [name for name in node.members if name not in known][:_MOST_UNKNOWN]
     near = nearest(declared.name, others)
     return f"rename {near!r}?" if near else f"add this member: {declared.about}"

@@ -23,7 +23,9 @@ _Members = dict[str, Member]
 
 
 def upgraded(tree: Node) -> tuple[Node, list[Problem]]:
-    """Return a configuration with the members that later versions use, and the changes."""
+    """Return a configuration with outdated members replaced by those of later versions, and a
+    problem for each change.
+    """
     changes: list[Problem] = []
     members = _without_type(_renamed(tree.members, changes), changes)
     return (Node(members, tree.span) if changes else tree), changes
@@ -48,16 +50,18 @@ def _renamed(members: _Members, changes: list[Problem]) -> _Members:
 
 
 def _replaced(members: _Members, old: str, new: str, member: Member) -> _Members:
-    """Return the members with `old` replaced, at the same place, by `member` with the name
-    `new`.
+    """Return members in the same order, in which `member`, with the name `new`, replaces the
+    member `old`.
     """
     return dict((new, member) if pair[0] == old else pair for pair in members.items())
 
 
 def _typed(augment: Member, kind: str) -> tuple[Member, str]:
-    """Add the type `kind` to augmentation objects if none of them has a type.
+    """Add a member `type` with the value `kind` to augmentation objects, unless one of them
+    has a type.
 
-    Return the objects, and the type if it was added, else "".
+    augment: the member `augmentation`. Return this member, and the type if it was added, else
+    "".
     """
     untyped = [each for each in augment.value.items if each.kind == "object"]
     if not untyped or any("type" in each.members for each in untyped):
@@ -89,7 +93,12 @@ def _types_of(members: _Members) -> list[str]:
 
 
 def _without_type(members: _Members, changes: list[Problem]) -> _Members:
-    """Replace `type`, and the object for each type in it, by the list `etl`."""
+    """Return members in which the list `etl` replaces the list `type` and the object for each
+    type in it.
+
+    Each replacement is added to `changes`. Return the members unchanged if they cannot be
+    converted.
+    """
     if not (types := _types_of(members)):
         return members
     listed = members["type"]
@@ -131,8 +140,8 @@ def _without_type(members: _Members, changes: list[Problem]) -> _Members:
 def _merged(given: Member | None, kind: str, moved: _Members) -> Member | None:
     """Return the list `augmentation` with the `moved` members added to its first object.
 
-    Return None if no members are moved, if the object has other values for them, or if
-    `augmentation` is not a list.
+    given: the list before; None if it is missing. kind: the type of the object. Return None if no
+    members are moved, if the object has other values for them, or if `given` is not a list.
     """
     if not moved:
         return None
