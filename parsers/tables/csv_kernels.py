@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from exset.core.kernels import Kernels, entry_kernel, kernel
+from exset.core.kernels import Kernels, entry_kernel, inline_kernel, kernel
 from exset.grammars.columns.arrays import Bytes, Flags, LongRows, Longs
 from exset.parsers.engine.conversion import TENS, decimal, eight_digits, rounded
 from exset.parsers.shared.shortest import put_integer, put_real
@@ -84,6 +84,11 @@ def _number(buffer: Bytes, begin: int, end: int) -> tuple[int, int]:
         return EMPTY, 0
     negative = buffer[begin] == _MINUS
     begin += int(negative)
+    whole = _whole(buffer, begin, end)
+    if whole > 0 or (whole == 0 and end == begin + 1 and not negative):
+        if buffer[begin] == _ZERO and end > begin + 1:
+            return NO_NUMBER, 0
+        return INTEGER, -whole if negative else whole
     at, mantissa = begin, 0
     while at < end and 48 <= buffer[at] <= 57:
         mantissa = mantissa * 10 + (int(buffer[at]) - 48)
@@ -125,6 +130,22 @@ def _number(buffer: Bytes, begin: int, end: int) -> tuple[int, int]:
     if real < 0:
         return (LONG_REAL, 0) if real == -1.0 else (NO_NUMBER, 0)
     return REAL, int(np.float64(-real if negative else real).view(np.int64))
+
+
+@inline_kernel
+def _whole(buffer: Bytes, begin: int, end: int) -> int:
+    """Return the integer buffer[begin:end] of up to 16 digits, read in groups of up to eight.
+
+    Returns -1 if the bytes are not such an integer, or if it is easier to see otherwise.
+    """
+    size = end - begin
+    if size > 16 or (size > 1 and buffer[begin + 1] == _POINT):
+        return -1
+    low = eight_digits(buffer, end, min(size, 8))
+    if size <= 8 or low < 0:
+        return low
+    high = eight_digits(buffer, end - 8, size - 8)
+    return high if high < 0 else high * int(TENS[8]) + low
 
 
 @kernel

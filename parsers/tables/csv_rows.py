@@ -50,22 +50,30 @@ class Cells:
         tokens = stream.kinds.size - int(stream.kinds[-1] == line)  # without the end of the file
         kinds, ends = stream.kinds[:tokens], stream.ends[:tokens]
         is_quoted = (kinds == first_quoted) | (kinds == cell_quoted)
-        starts = stream.starts[:tokens] + ((kinds == cell) | (kinds == cell_quoted)) + is_quoted
-        starts -= source.start
-        stops = ends - is_quoted - source.start
+        starts = stream.starts[:tokens] + ((kinds == cell) | (kinds == cell_quoted))
+        stops = ends
+        if is_quoted.any():
+            starts, stops = starts + is_quoted, ends - is_quoted
+        if source.start:
+            starts, stops = starts - source.start, stops - source.start
         # A row that begins with a delimiter has an empty cell before it.
         breaks = np.flatnonzero(kinds == line)
         after = kinds[breaks + 1]
         is_open = (after != first) & (after != first_quoted)
         sizes = np.diff(breaks, append=tokens) - 1 + is_open
+        width = int(sizes[0]) if width is None else width
+        error, wrong = None, np.flatnonzero(sizes != width)
+        if not wrong.size and not is_open.any():  # each row is a line break, and its cells
+            starts, stops, is_quoted = (
+                each.reshape(-1, 1 + width)[:, 1:].reshape(-1) for each in (starts, stops, is_quoted)
+            )
+            return cls(source, starts, stops, is_quoted, width)
         kept = kinds != line
         if is_open.any():  # the line break before the row becomes its first cell
             opening = breaks[is_open]
             kept[opening] = True
-            starts[opening] = stops[opening] = ends[opening] - source.start
-        width = int(sizes[0]) if width is None else width
-        error = None
-        if (wrong := np.flatnonzero(sizes != width)).size:
+            starts[opening] = stops[opening]
+        if wrong.size:
             row = int(wrong[0])
             after_row = [*breaks[row + 1 : row + 2].tolist(), tokens][0]
             span = Span(int(ends[breaks[row]]), int(ends[after_row - 1]))
