@@ -117,10 +117,12 @@ class Division(Generic[R]):
         """
         part = _Part[R](self.driver(begin, ()), self.source)
         size, end = self.sizes.first, len(self.source.content)
-        while part.end < end and part.driver.next is None:
+        while True:  # at least once, as an empty text may be an error
             part.parse(self.cut(part.end + size), self.sizes.following)
             size *= 2
             yield part
+            if part.end >= end or part.driver.next is not None:
+                break
         stack = part.driver.before_next
 
         free = deque[Driver]()

@@ -19,6 +19,7 @@ from exset.grammars.tables.unit_columns import join_units
 from exset.parsers.engine.driver import TOKENS
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.recovery import Records
+from exset.parsers.engine.stream import ParseStream
 from exset.parsers.tables.csv_columns import Reading
 from exset.parsers.tables.csv_header import BOM, delimiter_of
 from exset.parsers.tables.csv_kernels import KERNELS
@@ -56,11 +57,22 @@ def parse(
     tokens = max(TOKENS, len(source.data) // _SHORTEST)
     parts: list[Cells] = []
     reading: Reading | None = None
-    for stream in grammar.parse(
-        source, engine, hint=lambda _: HINT, begin=begin, boundary=ROW, tokens=tokens
+
+    def cells_of(stream: ParseStream) -> Cells:
+        return Cells.of(grammar, source, stream, parts[0].width if parts else None)
+
+    for stream, ready in grammar.results(
+        source,
+        engine,
+        hint=lambda _: HINT,
+        begin=begin,
+        boundary=ROW,
+        tokens=tokens,
+        work=cells_of,
     ):
         if stream.steps.size:
-            cells = Cells.of(grammar, source, stream, parts[0].width if parts else None)
+            is_ready = ready and parts and ready.width == parts[0].width
+            cells = ready if ready and is_ready else cells_of(stream)
             reading = Reading.of(cells, findings) if reading is None else reading
             cells.check()
             parts.append(cells)

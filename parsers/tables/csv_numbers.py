@@ -7,10 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from exset.grammars.columns.arrays import Bytes, Flags, Longs
+from exset.core import threads
+from exset.grammars.columns.arrays import Bytes, Flags, LongRows, Longs
 from exset.grammars.tables.columns import Numbers
 from exset.parsers.tables import csv_kernels as k
 
+_LARGE: Final = 1 << 16  # cells that several threads read
 _MOST: Final = (1 << 63) - 1
 _MOST_UNSIGNED: Final = (1 << 64) - 1
 _REALS: Final = 1 << k.REAL | 1 << k.LONG_REAL
@@ -154,9 +156,19 @@ def cells_of(
     columns[is_text, 0] = 1 << k.NO_NUMBER
     kinds, numbers = np.empty(starts.size, np.uint8), np.empty(starts.size, np.int64)
     run = k.KERNELS.choose(k.read_numbers, compiled)
-    run(buffer, starts, ends, columns, kinds, numbers, firsts, steps)
+    parts: list[LongRows] = []
+
+    def read(low: int, high: int) -> None:
+        cells, part = slice(low * width, high * width), columns.copy()
+        parts.append(part)
+        begins = firsts + low * steps
+        run(buffer, starts[cells], ends[cells], part, kinds, numbers, begins, steps)
+
+    threads.divided(read, rows, compiled and starts.size >= _LARGE)
     found: list[CellsOfColumn] = []
-    for number, (seen, least, most) in enumerate(columns.tolist()):
+    kinds_seen, least_of, most_of = np.array(parts or [columns]).transpose(2, 0, 1)
+    known = np.bitwise_or.reduce(kinds_seen), least_of.min(axis=0), most_of.max(axis=0)
+    for number, (seen, least, most) in enumerate(np.stack(known, axis=1).tolist()):
         first, step = int(firsts[number]), int(steps[number])
         places = slice(first, first + rows * step, step)
         spans = starts[number::width], ends[number::width]

@@ -64,10 +64,9 @@ class Cells:
         width = int(sizes[0]) if width is None else width
         error, wrong = None, np.flatnonzero(sizes != width)
         if not wrong.size and not is_open.any():  # each row is a line break, and its cells
-            starts, stops, is_quoted = (
-                each.reshape(-1, 1 + width)[:, 1:].reshape(-1) for each in (starts, stops, is_quoted)
-            )
-            return cls(source, starts, stops, is_quoted, width)
+            rows = -1, 1 + width
+            starts, stops = (each.reshape(rows)[:, 1:].flatten() for each in (starts, stops))
+            return cls(source, starts, stops, is_quoted.reshape(rows)[:, 1:].flatten(), width)
         kept = kinds != line
         if is_open.any():  # the line break before the row becomes its first cell
             opening = breaks[is_open]
