@@ -37,10 +37,11 @@ def ids_at(ids: Ids, rows: Longs) -> list[Id]:
 
 
 def take_ids(ids: Ids, rows: Longs, offsets: Longs) -> tuple[Ids, Longs]:
-    """Return the ids at `rows` as a column, and the offsets of each file's ids: int64 [files + 1].
+    """Return some ids as a column, and the offsets of each file's ids in this column: int64
+    [files + 1].
 
-    rows: indices among all ids, grouped by file. offsets: where the rows of each file begin in
-    `rows`.
+    rows: the indices of these ids among all ids, grouped by file. offsets: file i has the
+    indices rows[offsets[i]:offsets[i + 1]].
     """
     if isinstance(ids, Strings):
         return ids.take(rows), offsets

@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
     @property
     def has_excluded(self) -> bool:
-        """Whether the list has counts of excluded samples."""
+        """Whether each line of the list has the number of excluded samples of its file."""
         return not self.is_single and self is not Kind.MULTI_SAMPLE_INCLUSION_V2
 
     @property

@@ -221,7 +221,9 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
 
     @property
     def named(self) -> Longs:
-        """The number of ids of each file; a range counts all its ids: int64 [files]."""
+        """The number of ids that the list has for each file, each number of a range counted:
+        int64 [files].
+        """
         if isinstance(self.ids, Spans):
             ends = arrays.offsets_of(self.ids.counts)[self.id_offsets]
             return np.diff(ends)
@@ -273,7 +275,9 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
                     yield path, each
 
     def pairs_at(self, rows: Longs) -> list[Sample]:
-        """Return the pairs of the samples at `rows`, int64 indices; expand no other ids."""
+        """Return the pairs (path, id) of some samples, by their indices `rows`, int64; other
+        ids are not expanded.
+        """
         if self.kind.is_exclusion:
             return list(self.pairs())  # which raises, unless there are no samples
         used, of = np.unique(self._files_of(rows), return_inverse=True)
@@ -322,7 +326,9 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
         return kept.with_unchecked(others=others, ids=ids, id_offsets=id_offsets)
 
     def select_files(self, which: ArrayLike | slice) -> Self:
-        """Return a list of the chosen files, whole. which: indices, a mask or a slice."""
+        """Return a list of the chosen files, each with all its samples. which: indices, a mask
+        or a slice.
+        """
         return self._of_files(arrays.chosen_rows(which, len(self.name)))
 
     def concat(self, *others: Self) -> Self:

@@ -19,8 +19,8 @@ def header(model: SampleList, /) -> SampleList:
 
 
 def no_header() -> SampleList:
-    """Return the header to use if there is no list: a list without files, in the current
-    folder.
+    """Return the header to use if there is no list from which to take it: a list without
+    files, in the current folder.
     """
     return SampleList.of("CONDUIT_HDF5_INCLUSION", ".", [])
 

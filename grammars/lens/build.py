@@ -147,8 +147,9 @@ def from_arrays(
 ) -> ExampleColumns:
     """Return the columns of dense arrays [example, unit] or [example, event, unit].
 
-    sides: for "inputs" and "targets" the array, or None, and the name of the group. Raises
-    ValueError for arrays of different lengths, or that are not numbers of this shape.
+    sides: for "inputs" and "targets" the array, or None, and the name of the group. names,
+    frequency: one for each example, or None. Raises ValueError for arrays of different lengths, or
+    that are not numbers of this shape.
     """
     present = {side: array for side, (array, _) in sides.items() if array is not None}
     arrays = {side: cube(side, array) for side, array in present.items()}
@@ -223,7 +224,7 @@ class _Events:
         self._numbers: dict[str, list[int]] = {"inputs": [], "targets": []}
 
     def add(self, where: str, events: Sequence[Event]) -> None:
-        """Add the events of one example."""
+        """Add the events of one example. where: the example, for messages."""
         begin = len(self._procs)
         for j, event in enumerate(events):
             path = f"{where}.events[{j}]"
@@ -252,7 +253,7 @@ class _Events:
 
 
 class _Range(NamedTuple):
-    """The values of a range as the columns store them."""
+    """One range, with its values as the columns of a set store them."""
 
     group: bytes | None
     first: int = 0
@@ -262,16 +263,22 @@ class _Range(NamedTuple):
 
 
 class _Lists:
-    """Collects range lists: the number of ranges in each list, and the ranges of all lists."""
+    """Collects lists of ranges: the inputs or the targets of events.
+
+    lengths: the number of ranges in each list.
+    """
 
     def __init__(self) -> None:
         self.lengths: list[int] = []
         self._ranges: list[_Range] = []
 
     def add(self, where: str, data: RangeLike, value: float, seen: dict[int, int]) -> int:
-        """Add the list with the given data, and return its number; return -1 if there are no data.
+        """Add the ranges of an event's inputs or targets as a list, and return its number; -1
+        if `data` is None.
 
-        seen: the numbers of the lists of the current example, by the `id()` of their data.
+        where: the event and the side, for messages. value: of sparse ranges without their own
+        value. seen: the numbers of the lists of the current example, by the `id()` of their
+        data: the same object is added once.
         """
         if data is None:
             return -1
@@ -326,8 +333,8 @@ def _rows(rows: list[NDArray[T]], dtype: type[T]) -> Ragged[T]:
 
 
 def _grouped(names: list[bytes | None]) -> tuple[Ints, Strings]:
-    """Return the index of each name among the distinct names, -1 for None; and the distinct
-    names.
+    """Return for each name its index among the distinct names, or -1 for None and an empty
+    name; and the distinct names.
     """
     numbers: dict[bytes, int] = {}
     group = [numbers.setdefault(name, len(numbers)) if name else -1 for name in names]

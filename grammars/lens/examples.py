@@ -234,14 +234,16 @@ def _renumbered(events: Events, by: int) -> Events:
 
 
 def _shifted(numbers: Longs, by: int) -> Longs:
-    """Add `by` to all numbers that are not -1."""
+    """Return numbers of lists with `by` added to each that is not -1 (no list)."""
     if by == 0 or (arrays.is_constant(numbers) and not (numbers[:1] >= 0).any()):
         return numbers
     return np.where(numbers < 0, numbers, numbers + by)
 
 
 def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], Strings]:
-    """Return the ranges of all sets, with numbers of groups in one common list, and this list."""
+    """Return the ranges of each set, and the names of the groups of all sets, to which these
+    ranges refer by index.
+    """
     numbers: dict[bytes | None, int] = {}
     ranges = []
     for each in sets:
@@ -255,7 +257,11 @@ def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], String
 
 
 def _under(header: SetHeader, other: ExampleSet) -> ExampleSet:
-    """Return the same examples in a set with another header."""
+    """Return the examples of `other` in a set with another header; events keep the values that
+    they inherited.
+
+    Raises ValueError if this is impossible; see `ExampleSet.concat`.
+    """
     check_kind("concat", other, ExampleSet, "an ExampleSet")
     if other.header == header:
         return other

@@ -81,12 +81,13 @@ def _in_list_order(raw: C) -> C:
 
 
 def _number_lists(raw: ExampleColumns) -> tuple[Longs, Longs, Longs | None]:
-    """Return the new list numbers of the events' inputs, and of their targets; and each list's old
-    number.
+    """Compute the list numbers that the normal form requires.
 
-    The old numbers are None if no list moves. A *use* is a reference from an event's inputs or
-    targets to a list. Uses are ordered by example, inputs before targets; lists are ordered by
-    their first use.
+    Return the new list numbers of the events' inputs, those of the events' targets, and for each
+    new number the old number of its list, or None if no list moves.
+
+    A *use* is a reference from an event's inputs or targets to a list. Uses are ordered by
+    example, inputs before targets; lists are ordered by their first use.
     """
     num_lists = raw.lists.size - 1
     inputs, targets = raw.events.inputs, raw.events.targets
@@ -122,8 +123,8 @@ def _number_lists(raw: ExampleColumns) -> tuple[Longs, Longs, Longs | None]:
 
 
 def _is_plain(raw: ExampleColumns) -> bool:
-    """Return whether each example has one event, with two lists that nothing else uses, in
-    order.
+    """Return whether each example has one event with inputs and targets, and its lists are 2 i
+    and 2 i + 1 for example i.
     """
     n = len(raw)
     if raw.num_events != n or raw.lists.size != 2 * n + 1:
@@ -142,8 +143,8 @@ def _where_listed(numbers: Longs, listed: Flags) -> Longs:
 
 
 def _first_uses(used: Longs | Ints, n: int) -> Longs:
-    """Return where each number from 0 to n - 1 is first in `used`, `used.size` if nowhere: int64
-    [n].
+    """Return for each number from 0 to n - 1 its first index in `used`, or `used.size` if it
+    is not there: int64 [n].
     """
     first = np.full(n, used.size, np.int64)
     np.minimum.at(first, used, np.arange(used.size))
@@ -151,8 +152,8 @@ def _first_uses(used: Longs | Ints, n: int) -> Longs:
 
 
 def own_fields(header: SetHeader, events: Events) -> Events:
-    """Return the events without the numbers that they would also inherit (rule 3 of the normal
-    form).
+    """Return events without the numbers that change nothing: those equal to the header's,
+    which events inherit, and times that are NaN (rule 3 of the normal form).
     """
     reals = {}
     for field in REAL_FIELDS:
@@ -172,7 +173,12 @@ def own_fields(header: SetHeader, events: Events) -> Events:
 
 
 def _groups(group: Ints, groups: Strings) -> tuple[Ints, Strings]:
-    """Return the new group number of each range, and the distinct names in order of first use."""
+    """Number the groups as the normal form requires: return each range's new group number, and
+    the names of the groups.
+
+    group: the old number of each range, -1 for none. groups: the old names, which may be
+    unused, repeated or empty.
+    """
     if len(groups) == 0:
         return compact(group), Strings.empty(0)
     distinct, number = groups.distinct()
@@ -212,7 +218,9 @@ def without_empty(strings: Strings) -> Strings:
 
 
 def _strings(strings: Strings) -> Strings:
-    """Return the strings; their arrays become constant columns if they repeat one value."""
+    """Return the same strings; arrays of the column that repeat one value become constant
+    columns.
+    """
     if strings.data.size == 0 and not strings.present.any():
         return Strings.empty(len(strings))
     return strings.with_unchecked(

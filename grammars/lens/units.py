@@ -17,7 +17,7 @@ def header(model: ExampleSet, /) -> SetHeader:
 
 
 def no_header() -> SetHeader:
-    """Return the header to use if there is no set: Lens's defaults."""
+    """Return the header to use if there is no set from which to take it: Lens's defaults."""
     return SetHeader()
 
 

@@ -24,7 +24,7 @@ class _View(ABC):
 
     @abstractmethod
     def _key(self) -> tuple[object, ...]:
-        """Return the key, which is the same for equal objects."""
+        """Return the values by which views are compared: equal views have equal keys."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):

@@ -12,9 +12,11 @@ from exset.grammars.columns.strings import Strings
 
 @dataclass(frozen=True)
 class Archive:
-    """n objects. rows: int64 [n], the rows of a matrix, -1 for a vector. cols: int64 [n].
+    """n matrices or vectors of an archive, one row in each column.
 
-    values: the numbers of all objects, matrices row by row: float32, float64 or int32.
+    keys: the name of each. rows, cols: int64 [n], the sizes of each matrix; for a vector, rows is
+    -1 and cols the number of its values. values: the numbers of all objects, matrices row by row:
+    float32, float64 or int32.
     """
 
     keys: Strings

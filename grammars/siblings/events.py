@@ -11,7 +11,11 @@ EVENTS: Final = ("example", "event")
 
 
 def event_columns(lengths: Longs) -> dict[str, TableColumn]:
-    """Return the columns of examples with the given numbers of events."""
+    """Return the columns `example` and `event`, both counted from 0, for a table with one row
+    for each event.
+
+    lengths: the number of events of each example.
+    """
     example = np.repeat(np.arange(lengths.size), lengths)
     starts = np.cumsum(lengths) - lengths
     numbers = example, np.arange(example.size) - starts[example]

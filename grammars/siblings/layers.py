@@ -47,8 +47,8 @@ def as_patterns(table: Table) -> Table:
 
 
 def reshaped(column: Numbers, shape: tuple[int, ...]) -> Numbers:
-    """Return a column with another shape of its rows; the number of values in a row stays the
-    same.
+    """Return a column with its rows, each an array, in another shape; each row keeps its
+    number of values.
     """
     return Numbers.of(column.values.reshape(len(column), *shape), column.present)
 
@@ -85,7 +85,9 @@ def from_patterns(table: Table) -> dict[str, TableColumn]:
 
 
 def _shape(table: Table, name: str) -> tuple[int, ...]:
-    """Return the shape that the metadata has for a column; (0,) if there is none."""
+    """Return the shape of rows that the table's metadata has for the column `name`; (0,) if
+    there is none.
+    """
     known = table.metadata.get(KEY)
     shapes = known.get(SHAPES) if isinstance(known, dict) else None
     shape = shapes.get(name) if isinstance(shapes, dict) else None
@@ -95,7 +97,11 @@ def _shape(table: Table, name: str) -> tuple[int, ...]:
 
 
 def _groups(table: Table) -> Text | None:
-    """Return the group of each row; None unless `example` and `event` are counted from 0."""
+    """Return the name of each row's group in emergent: the name of its example, or the
+    example's number.
+
+    Return None unless the columns `example` and `event` are counted from 0.
+    """
     example, event = (table.columns.get(name) for name in EVENTS)
     if not (is_numbered(example) and is_numbered(event)):
         return None

@@ -55,7 +55,11 @@ class Patterns:
 
     @classmethod
     def of(cls, table: Table, title: str, findings: Findings | None, is_lossy: bool) -> "Patterns":
-        """Sort the columns of a table."""
+        """Sort the columns of a table by what they contain: inputs, targets and others.
+
+        title: the format to write, for messages. findings: collects losses. is_lossy: whether
+        losses are allowed.
+        """
         columns = join_units(table.columns)
         sides: dict[str, list[Group]] = {INPUTS[0]: [], TARGETS[0]: []}
         others: dict[str, TableColumn] = {}
@@ -72,9 +76,10 @@ class Patterns:
         return cls(table.rows, inputs, targets, others, losses, title, set())
 
     def numbers(self, name: str, kinds: str) -> Numbers | None:
-        """Return a column of single numbers, to store it; None if there is no such column.
+        """Return one of the `others`, a column of single numbers, and count it as stored; None
+        if there is no such column.
 
-        kinds: the letters of the dtype kinds it may have.
+        kinds: the letters of NumPy's dtype kinds that it may have, such as "iu".
         """
         column = self.others.get(name)
         if not is_single(column, kinds):
@@ -83,7 +88,8 @@ class Patterns:
         return column
 
     def first_rows(self) -> Flags:
-        """Return a mask of the first row of each example: all rows, if no column is `example`.
+        """Return for each row whether it is the first of its example; all are, if no column is
+        named `example`.
 
         An event that is not larger than the event before it also begins an example.
         """
@@ -96,7 +102,9 @@ class Patterns:
         return is_new
 
     def texts(self, name: str) -> list[bytes | None]:
-        """Return a column of text or bytes, to store it; nothing if there is no such column."""
+        """Return the values of one of the `others`, a column of text or bytes, and count it as
+        stored; [] if there is no such column.
+        """
         column = self.others.get(name)
         if not isinstance(column, Strings):
             return []
@@ -104,8 +112,10 @@ class Patterns:
         return [*Strings.unchecked(**vars(column))]
 
     def rows_of(self, side: str) -> Rows:
-        """Return the numbers of the inputs, or of the targets: of a column of lists, or of all
-        groups.
+        """Return the rows of inputs or of targets: of a column of lists named `side`, or of
+        all groups joined.
+
+        side: "inputs" or "targets".
         """
         column = self.others.get(side)
         if isinstance(column, Lists) and (rows := Rows.of(column)) is not None:
@@ -115,8 +125,8 @@ class Patterns:
         return Rows.of_array(self.joined(groups, side))
 
     def drop_others(self) -> None:
-        """Report the columns in `others` as losses, except those that are stored and those that
-        say nothing.
+        """Report as losses the columns in `others` that are neither stored nor left out by
+        `says_nothing`.
         """
         for name, column in self.others.items():
             if name not in self.stored and not self.says_nothing(name):
@@ -138,10 +148,10 @@ class Patterns:
         return bool((as_doubles(column.values) == defaults[name]).all())
 
     def joined(self, groups: tuple[Group, ...], side: str) -> NDArray[Any]:
-        """Return the groups of the inputs, or of the targets, as one array [rows, units].
+        """Return the given groups, of inputs or of targets, as one array [rows, units].
 
-        side: the word for them in the note that reports several groups. Raises FormatError for an
-        absent row.
+        side: "inputs" or "targets", for the note that reports several groups. Raises FormatError
+        for an absent row.
         """
         for group in groups:
             problem = f"{self.title} cannot store an absent value"
@@ -157,17 +167,27 @@ class Patterns:
         return np.concatenate([group.values for group in groups], axis=1)
 
     def lose(self, column: str, problem: str, rows: Longs) -> None:
-        """Report that a column, in each of the given rows, cannot be stored."""
+        """Report, for each of the given rows, that the value in a column cannot be stored.
+        problem: why, as a sentence.
+        """
         for row in rows.tolist():
             self.losses.report(column, problem, row)
 
     def refuse(self, column: str, problem: str, row: int | None = None) -> NoReturn:
-        """Raise FormatError for a column that cannot be written, even with `lossy`."""
+        """Raise FormatError for a column, or its value in one row, that cannot be written,
+        even with `lossy`.
+
+        problem: why, as a sentence.
+        """
         field = f"columns[{column!r}]" + ("" if row is None else f"[{row}]")
         raise FormatError(problem, place=Place("table", field=field), code="table-holds")
 
     def refuse_rows(self, column: str, problem: str, rows: Longs) -> None:
-        """Raise FormatError for the first of the given rows, if there is one."""
+        """Raise FormatError for the value of a column in the first of the given rows; do
+        nothing if there are no rows.
+
+        problem: why it cannot be written, as a sentence.
+        """
         for row in rows[:1].tolist():
             self.refuse(column, problem, row)
 

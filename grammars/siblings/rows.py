@@ -13,7 +13,9 @@ from exset.grammars.tables.columns import Lists, Numbers, TableColumn
 
 @dataclass(frozen=True)
 class Rows:
-    """The numbers of all rows, row after row; row i has values[offsets[i]:offsets[i + 1]]."""
+    """Rows of numbers: the numbers of all rows, row after row; row i has
+    values[offsets[i]:offsets[i + 1]].
+    """
 
     values: NDArray[Any]
     offsets: Longs
@@ -38,11 +40,17 @@ class Rows:
         return np.diff(self.offsets)
 
     def having(self, mask: Flags) -> Longs:
-        """Return the rows that have a number in a mask of all numbers."""
+        """Return the indices of the rows in which the mask is true for at least one number.
+
+        mask: whether each number, of all rows, is meant.
+        """
         return np.unique(rows_of(np.flatnonzero(mask), self.offsets))
 
     def column(self, is_array: bool) -> TableColumn:
-        """Return a column of arrays, if rows have the same length, or of lists."""
+        """Return the rows as a column of a table: of arrays if `is_array`, else of lists.
+
+        The rows of arrays must have the same length.
+        """
         if is_array:
             width = int(self.offsets[-1]) // max(self.offsets.size - 1, 1)
             return Numbers.of(self.values.reshape(self.offsets.size - 1, width))
@@ -50,12 +58,16 @@ class Rows:
 
 
 def is_single(column: TableColumn | None, kinds: str) -> TypeGuard[Numbers]:
-    """Return whether a column has single numbers. kinds: the letters of the dtype kinds it may
-    have.
+    """Return whether a column has single numbers. kinds: the letters of NumPy's dtype kinds
+    that it may have, such as "iu".
     """
     return isinstance(column, Numbers) and not column.shape and column.values.dtype.kind in kinds
 
 
 def rows_of(items: Longs, offsets: Longs) -> Longs:
-    """Return the rows of the given items; row i has the items offsets[i]:offsets[i + 1]."""
+    """Return for each item the index of the row that contains it.
+
+    items: indices among the items of all rows. offsets: row i has the items offsets[i] to
+    offsets[i + 1] - 1.
+    """
     return np.searchsorted(offsets, items, "right") - 1

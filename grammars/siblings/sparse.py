@@ -22,8 +22,9 @@ LARGEST = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class Sparse:
-    """Sparse rows: the indices and the values of all rows, row after row; offsets int64 [rows +
-    1].
+    """Sparse rows: for each stored number, its index in the row and its value, row after row.
+
+    offsets: int64 [rows + 1]; row i has the numbers offsets[i]:offsets[i + 1].
     """
 
     index: Longs
@@ -38,11 +39,11 @@ class Sparse:
 
     @classmethod
     def of_columns(cls, patterns: Patterns, name: str, value: str) -> "Sparse | None":
-        """Return the rows of a column of lists of indices and of a column of lists of values, to
-        store them; None if there are no such columns.
+        """Make sparse rows from two columns of a table, which count as stored; None if there
+        are no such columns.
 
-        name, value: their names. Raises FormatError for lists of different lengths, and for
-        indices out of range.
+        name: the column of lists of indices. value: the column of lists of values. Raises
+        FormatError for lists of different lengths, and for indices out of range.
         """
         index, values = patterns.others.get(name), patterns.others.get(value)
         if not (isinstance(index, Lists) and isinstance(values, Lists)):
@@ -70,7 +71,7 @@ class Sparse:
         return found
 
     def late(self) -> Flags:
-        """Return a mask of the indices that are not larger than the index before them in the same
+        """Return for each index whether it is not larger than the index before it in the same
         row.
         """
         is_late = np.zeros(self.index.size, np.bool_)
@@ -80,9 +81,9 @@ class Sparse:
 
 
 def check_size(size: int, what: str, source: Source, limits: Limits) -> None:
-    """Raise LimitError for arrays of more bytes than a file of this size may need.
+    """Raise LimitError if arrays need more bytes than the limits allow for a file of this size.
 
-    what: the arrays, for the message.
+    size: the bytes of the arrays. what: the arrays, for the message.
     """
     if size > limits.most_bytes(len(source.data)):
         message = f"{what} have {size:,} bytes"

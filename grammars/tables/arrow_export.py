@@ -60,7 +60,9 @@ Typed = tuple["CSchema", "CArray"]
 
 
 def _array(column: TableColumn, path: ColumnPath, wide: Wide) -> Typed:
-    """Return the Arrow type and the Arrow array of a column."""
+    """Return the Arrow type and the Arrow array of a column. path: the names that lead to it
+    from the table.
+    """
     validity = _validity(column.present)
     nullable = validity is not None or path in wide.nullable
     if isinstance(column, Numbers):
@@ -126,7 +128,7 @@ def _struct(fields: "dict[str, CSchema]", nullable: bool) -> "CSchema":
 
 
 def _type(dtype: np.dtype[Any], nullable: bool) -> "CSchema":
-    """Return the Arrow type of one number of a dtype."""
+    """Return the Arrow type of single numbers of a dtype. nullable: whether rows may be absent."""
     na = nanoarrow()
     if dtype.kind == "M":
         unit, count = np.datetime_data(dtype)
@@ -156,8 +158,10 @@ def _validity(present: Flags) -> NDArray[np.uint8] | None:
 
 
 def _offsets(offsets: Longs, is_large: bool) -> tuple[bool, NDArray[Any]]:
-    """Return whether the offsets have 64 bits, and the offsets. is_large: whether they must have
-    64 bits.
+    """Return whether the offsets must be stored in 64 bits, and the offsets in this width,
+    else in 32 bits.
+
+    is_large: whether they must have 64 bits even if they are small.
     """
     if is_large or offsets[-1] > MOST_SHORT:
         return True, np.ascontiguousarray(offsets)

@@ -96,7 +96,11 @@ def check_name(name: str) -> None:
 def _flat_names(
     path: ColumnPath, column: TableColumn, absent: Container[ColumnPath]
 ) -> Iterator[str]:
-    """Yield the names of the columns that a reader makes from one column."""
+    """Yield the names of the columns that a reader makes from one column: several for a record.
+
+    path: the names that lead to the column. absent: the paths of the columns that have absent
+    rows.
+    """
     if isinstance(column, Records) and path not in absent:
         for key, field in column.fields.items():
             yield from _flat_names((*path, key), field, absent)
@@ -147,8 +151,11 @@ def _with_unit(column: Numbers) -> Numbers:
 def _taken(
     name: str, form: object, left: dict[str, TableColumn], rows: int, most: int, depth: int
 ) -> TableColumn | None:
-    """Remove a column from `left`, or the columns of a record's fields, and return it with its
-    form; return None if it is missing.
+    """Remove a column from `left`, restore it to its form, and return it; None if it is missing.
+
+    A record may be in `left` as a column for each of its fields. rows: of the table. most: the
+    largest number of bytes for a column of absent arrays. depth: how many records contain the
+    column.
     """
     if name in left:
         return _fitted(left.pop(name), form, most)
@@ -167,7 +174,11 @@ def _taken(
 
 
 def _fitted(column: TableColumn, form: object, most: int) -> TableColumn:
-    """Return a column converted to a form, or unchanged if it does not fit."""
+    """Return a column converted to the type that `form` describes, or unchanged if its values
+    do not fit.
+
+    most: the largest number of bytes for a column of absent arrays.
+    """
     if isinstance(form, str) and isinstance(column, Numbers | Lists):
         numbers = _as_numbers(column, form, most)
         return column if numbers is None else numbers
@@ -185,7 +196,11 @@ def _fitted(column: TableColumn, form: object, most: int) -> TableColumn:
 
 
 def _as_numbers(column: Numbers | Lists, form: str, most: int) -> Numbers | None:
-    """Return a column as numbers of a type such as `float32[2]`; None if it does not fit."""
+    """Return a column as numbers of the type `form`, such as `float32[2]`; None if they do not
+    fit or would need more than `most` bytes.
+
+    Also return None if the column has this type already.
+    """
     found = _TYPE.fullmatch(form)
     if found is None or form == type_of(column):
         return None

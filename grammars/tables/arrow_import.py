@@ -106,7 +106,9 @@ def _chunk(fields: list[_Field], array: Any) -> tuple[list[TableColumn], int]:
 
 
 def _joined(parts: Sequence[TableColumn]) -> TableColumn:
-    """Join the rows of chunks; if the chunks mix arrays and lists, the result has lists."""
+    """Join the rows of the chunks of one column; if some chunks have arrays and others lists,
+    the result has lists.
+    """
     if len({type_of(part) for part in parts}) == 1:
         return concat_columns(parts)
     present = np.concatenate([part.present for part in parts])
@@ -122,8 +124,8 @@ def _joined(parts: Sequence[TableColumn]) -> TableColumn:
 
 
 def _flat(name: str, column: TableColumn) -> dict[str, TableColumn]:
-    """Return a column by its name; for a record whose rows are all present, its fields as
-    columns.
+    """Return a column by its name; a record whose rows are all present becomes a column for
+    each field, named `name.FIELD`.
     """
     if not isinstance(column, Records) or not column.present.all():
         return {name: column}
@@ -134,8 +136,9 @@ def _flat(name: str, column: TableColumn) -> dict[str, TableColumn]:
 
 
 def _column(field: _Field, view: View, begin: int, length: int) -> TableColumn:
-    """Return `length` rows of an Arrow array as a column. begin: added to the array's own
-    offset.
+    """Convert `length` rows of an Arrow array, from row `begin` on, to a column.
+
+    view: the array; its own offset is added to `begin`.
     """
     begin += view.offset
     end = begin + length
@@ -202,8 +205,9 @@ def _values(
 
 
 def _list_offsets(view: View, begin: int, end: int) -> Longs:
-    """Return the offsets of lists or strings: int64 [n + 1]. For zero rows Arrow may have no
-    offsets.
+    """Return the offsets of the lists or strings in rows `begin` to `end` - 1: int64 [rows + 1].
+
+    For zero rows an Arrow array may have no offsets; the result is then [0].
     """
     if begin == end:
         return np.zeros(1, np.int64)
@@ -244,13 +248,16 @@ def _kind(field: _Field, strings: Strings) -> Strings:
 
 
 def _are_present(items: Numbers, present: Flags, size: int) -> bool:
-    """Return whether all items of the present rows are present; each row has `size` items."""
+    """Return whether the items of all present rows are present.
+
+    present: whether each row is. size: the number of items of each row.
+    """
     return bool(items.present.all() or items.present[np.repeat(present, size)].all())
 
 
 def _looked_up(values: TableColumn, codes: Numbers) -> TableColumn:
-    """Return the values of an Arrow dictionary at the given codes; absent codes become absent
-    rows.
+    """Return the values at the given indices, `codes`, as Arrow's dictionary arrays store
+    them; an absent index gives an absent row.
     """
     if len(values):
         rows = np.where(codes.present, codes.values.astype(np.int64), 0)
@@ -261,8 +268,10 @@ def _looked_up(values: TableColumn, codes: Numbers) -> TableColumn:
 
 
 def _viewed(view: View, begin: int, end: int, present: Flags) -> Strings:
-    """Return the strings of Arrow's view types: short strings are in the view, others in a
-    buffer.
+    """Return the strings in rows `begin` to `end` - 1 of an array of one of Arrow's view types.
+
+    In such an array each row is 16 bytes: they contain a short string, or say where in another
+    buffer the string is.
     """
     raw = view.bytes(1)
     views = raw.view(_VIEW)[begin:end]

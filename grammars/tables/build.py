@@ -16,11 +16,11 @@ from exset.grammars.tables.columns import Lists, Numbers, Records, TableColumn, 
 
 
 def column_of(name: str, given: object, n: int | None = None) -> TableColumn:
-    """Return a column with the values of an array, a list, or a column of another model.
+    """Make a column from an array, a list, or a column of another model.
 
-    The items of a list are numbers, text, bytes, arrays of one shape, lists of these, or mappings;
-    None is an absent row. n: the number of rows that the column must have. Raises ValueError,
-    which names the column, for other values.
+    name: the column's name, for messages. The items of a list are numbers, text, bytes, arrays of
+    one shape, lists of these, or mappings; None is an absent row. n: the number of rows that the
+    column must have. Raises ValueError, which names the column, for other values.
     """
     try:
         column = _column(given)
@@ -58,7 +58,9 @@ def _array(array: NDArray[Any]) -> TableColumn:
 
 
 def _listed(rows: list[object]) -> TableColumn:
-    """Return a list as a column; the first row that is not None decides the type of column."""
+    """Make a column from a list of values; the first that is not None decides the type of the
+    column.
+    """
     first = next((row for row in rows if row is not None), None)
     if isinstance(first, str):
         _check_kind(rows, str)
@@ -93,7 +95,10 @@ def _listed(rows: list[object]) -> TableColumn:
 
 
 def _arrays(rows: list[object], first: NDArray[Any], present: NDArray[np.bool_]) -> TableColumn:
-    """Return a column of arrays if they all have one shape, or else of lists."""
+    """Make a column from arrays: a column of arrays if all have the same shape, else one of lists.
+
+    first: the first array. present: which rows are arrays; the others are None.
+    """
     arrays = [None if row is None else np.asarray(row) for row in rows]
     shapes = {array.shape for array in arrays if array is not None}
     if len(shapes) == 1:
@@ -109,7 +114,10 @@ def _arrays(rows: list[object], first: NDArray[Any], present: NDArray[np.bool_])
 
 
 def _numbers(rows: list[object], present: NDArray[np.bool_]) -> Numbers:
-    """Return a column of single numbers: bool, int64 or float64."""
+    """Make a column of single numbers: bool, int64 or float64.
+
+    present: which rows are numbers; the others are None.
+    """
     values = np.array([0 if row is None else row for row in rows])
     if not rows:
         values = np.empty(0, np.float64)

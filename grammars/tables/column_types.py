@@ -19,8 +19,8 @@ _LIST, _END, _DEEPEST = "list<", ">", 32
 
 
 def absent(kind: str, rows: int) -> TableColumn:
-    """Return a column of a type in which all rows are absent. Raises ValueError for an unknown
-    type.
+    """Return a column of the given type, such as "int32", in which all rows are absent. Raises
+    ValueError for an unknown type.
     """
     inner = kind
     while inner.startswith(_LIST) and inner.endswith(_END):
@@ -36,8 +36,8 @@ def absent(kind: str, rows: int) -> TableColumn:
 
 
 def _absent(kind: str, rows: int) -> TableColumn | None:
-    """Return a column of text, bytes or numbers in which all rows are absent; None for another
-    type.
+    """Return a column of text, bytes or numbers in which all rows are absent; None if `kind`
+    is another type.
     """
     if kind in ("text", "bytes"):
         empty = Strings.empty(rows)
@@ -53,7 +53,9 @@ def _absent(kind: str, rows: int) -> TableColumn | None:
 
 
 def as_lists(column: TableColumn) -> Lists | None:
-    """Return single values, or arrays of one dimension, as lists; None for other columns."""
+    """Return a column of single values, or of arrays of one dimension, as a column of lists; a
+    column of lists unchanged; None for others.
+    """
     if isinstance(column, Lists):
         return column
     if isinstance(column, Numbers) and len(column.shape) < 2:
@@ -69,7 +71,9 @@ def as_lists(column: TableColumn) -> Lists | None:
 
 
 def cast(column: Numbers, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Numbers | None:
-    """Return numbers with another dtype and shape of rows; None if this would change a value."""
+    """Return a column of numbers with another dtype and shape of each row; None if this would
+    change a value.
+    """
     if prod(column.shape) != prod(shape):
         return None
     with np.errstate(all="ignore"):

@@ -130,14 +130,14 @@ class Text(Strings):
 
 
 def text_or_bytes(strings: Strings) -> Strings:
-    """Return strings as `Text` if all are UTF-8, else unchanged."""
+    """Return strings as a column of `Text` if all are UTF-8, else unchanged, as bytes."""
     if isinstance(strings, Text) or first_wrong_text(strings) is not None:
         return strings
     return Text.unchecked(**vars(strings))
 
 
 def first_wrong_text(strings: Strings) -> int | None:
-    """Return the first row that is not UTF-8, or None."""
+    """Return the number of the first row that is not UTF-8; None if all are."""
     if (at := invalid_utf8(strings.data.data)) is not None:
         return int(np.searchsorted(strings.offsets, at, "right")) - 1
     if strings.data.max(initial=0) < _NOT_ASCII:
@@ -151,9 +151,10 @@ def first_wrong_text(strings: Strings) -> int | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lists(Column[Any]):
-    """A column of lists. items: a column; offsets: int64 [n + 1]; present: bool [n].
+    """A column of lists.
 
-    Row i has the items offsets[i]:offsets[i + 1]. Raises ValueError for offsets that do not fit.
+    items: a column with the items of all lists. offsets: int64 [n + 1]; row i has the items
+    offsets[i]:offsets[i + 1]. present: bool [n]. Raises ValueError for offsets that do not fit.
     """
 
     items: "TableColumn"
@@ -230,9 +231,10 @@ class Row(dict[str, Any]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Records(Column[Any]):
-    """A column of records (Arrow: structs). fields: columns of n rows, by name; present: bool [n].
+    """A column of records (Arrow: structs), such as the dicts of JSON.
 
-    The fields of an absent record are absent. Raises ValueError for fields of other lengths.
+    fields: a column of n rows for each field, by name. present: bool [n]; the fields of an absent
+    record are absent. Raises ValueError for fields of other lengths.
     """
 
     fields: "dict[str, TableColumn]"
@@ -304,8 +306,8 @@ def type_of(column: TableColumn) -> str:
 
 
 def masked(column: TableColumn, present: Flags) -> TableColumn:
-    """Return a column in which a row is present only if it was present, and `present` is true for
-    it.
+    """Return the same column with the rows absent for which `present` is false; rows that were
+    absent stay absent.
     """
     if not (column.present & ~present).any():
         return column
@@ -321,9 +323,10 @@ def masked(column: TableColumn, present: Flags) -> TableColumn:
 
 
 def spread(column: TableColumn, rows: Longs, count: int) -> TableColumn:
-    """Return a column of `count` rows that has the given values in the given rows, others absent.
+    """Return a column of `count` rows that has the rows of `column` in the given places, and
+    absent rows elsewhere.
 
-    column: the values. rows: int64, ascending, the row of each value.
+    rows: int64, ascending: the new row of each old one.
     """
     present = constant(False, count, np.bool_)
     if rows.size:
@@ -346,7 +349,12 @@ def spread(column: TableColumn, rows: Longs, count: int) -> TableColumn:
 
 
 def dense_lists(items: TableColumn, offsets: Longs, present: Flags) -> Lists:
-    """Return lists without the items of absent rows."""
+    """Make a column of lists, without the items of absent rows, which Arrow allows and exset
+    does not.
+
+    items: the items of all lists. offsets: row i has the items offsets[i]:offsets[i + 1].
+    present: whether each row is.
+    """
     lengths = np.where(present, np.diff(offsets), 0)
     if lengths.sum() != offsets[-1]:
         items = items.take(row_indices(offsets[:-1], lengths))

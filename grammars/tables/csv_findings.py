@@ -27,8 +27,10 @@ _CODES: Final = ("csv-formula", "csv-missing", "csv-zeros")
 
 @dataclass
 class ChangedCells:
-    """The cells in a column of text that Excel or pandas would change: for each code the first and
-    the count.
+    """Collects the cells of a text column that Excel or pandas would change when they read the
+    file.
+
+    It keeps the first cell and the number of cells for each code of a finding.
     """
 
     _first: dict[str, tuple[Place, str]] = field(default_factory=dict)
@@ -47,7 +49,7 @@ class ChangedCells:
                     self._counts[code] += int(rows.size)
 
     def report(self, findings: Findings) -> None:
-        """Add a finding for each code of which there are cells."""
+        """Add a finding for each code for which there are cells."""
         for code in _CODES:
             if code in self._first:
                 place, cell = self._first[code]
@@ -55,9 +57,9 @@ class ChangedCells:
 
 
 def _changed(text: Text, lengths: Longs, filled: Longs) -> Iterator[tuple[str, Longs]]:
-    """Yield the code of each finding, and the rows of the cells that have it.
+    """Yield each code of a finding with the rows of the cells that get it.
 
-    filled: the rows that are not empty.
+    lengths: of each cell, in bytes. filled: the rows of the cells that are not empty.
     """
     first = text.data[text.offsets[:-1][filled]]
     is_formula = np.isin(first, np.frombuffer(b"=+-@", np.uint8)) & (lengths[filled] > 1)
@@ -70,8 +72,9 @@ def _changed(text: Text, lengths: Longs, filled: Longs) -> Iterator[tuple[str, L
 
 
 def _rows_of(text: Text, filled: Longs, first: Bytes) -> Longs:
-    """Return the rows whose text pandas reads as missing, such as NA. first: the first bytes of
-    `filled`.
+    """Return the rows whose text pandas reads as a missing value, such as NA.
+
+    filled: the rows of the cells that are not empty. first: the first byte of each of these cells.
     """
     found: list[Longs] = []
     lengths, begins = text.lengths, text.offsets[:-1]

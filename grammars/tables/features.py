@@ -55,8 +55,8 @@ def features_of(
 
 
 def stored_classes(metadata: Mapping[bytes, bytes]) -> dict[str, list[str]]:
-    """Return the class names of each column, as the metadata of a schema has them; {} if it has
-    none.
+    """Return the class names of each column, by the column's name, from the metadata of an
+    Arrow schema; {} if it has none.
     """
     named = {
         name: each.get("names")
@@ -90,7 +90,9 @@ def stored_features(metadata: Mapping[bytes, bytes]) -> dict[str, dict[str, Any]
 
 
 def _are_classes(column: TableColumn | None, count: int) -> bool:
-    """Return whether a column has class numbers below `count`: from 0, or -1 for no class."""
+    """Return whether a column has class numbers: whole numbers from 0 to `count` - 1, or -1
+    for no class.
+    """
     if not isinstance(column, Numbers) or column.shape or column.values.dtype.kind not in "iu":
         return False
     values = column.values

@@ -9,9 +9,11 @@ from exset.grammars.tables.columns import Lists, Numbers, TableColumn
 
 
 def as_lists(column: Numbers) -> Lists:
-    """Return arrays as lists along their first axis; absent rows become absent lists.
+    """Return a column of arrays as a column of lists of what the arrays have along their first
+    axis.
 
-    The rows must be arrays: `float32[2, 3]` becomes `list<float32[3]>`.
+    The rows must be arrays: `float32[2, 3]` becomes `list<float32[3]>`. Absent rows become
+    absent lists.
     """
     size = column.shape[0]
     rows = column.values[column.present]
@@ -29,7 +31,8 @@ def as_nested_lists(column: Numbers) -> Numbers | Lists:
 
 
 def as_numbers(column: TableColumn, shape: tuple[int, ...]) -> Numbers | None:
-    """Return lists of lists as arrays of one shape, or None if a list has another shape.
+    """Return lists, or lists of lists, as a column of arrays of the given shape; None if a
+    list has another shape.
 
     Rows may be absent, but items of a list may not. The result takes `prod(shape)` numbers for
     each row, absent rows too, so the caller must check this size first.

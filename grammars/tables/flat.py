@@ -76,9 +76,10 @@ def _flatten(
 
 
 def lengths_of(forms: Mapping[str, Form], survey: Survey) -> tuple[dict[str, int], set[str]]:
-    """Return the length of each array of a surveyed table, and the names of the arrays of offsets.
+    """Return the length of each array of a table by name, and the names of the arrays that
+    have offsets.
 
-    forms: the forms of the columns.
+    forms: the forms of the columns, by name. survey: the totals over the whole table.
     """
     lengths: dict[str, int] = {}
     offsets: set[str] = set()
@@ -93,7 +94,11 @@ def lengths_of(forms: Mapping[str, Form], survey: Survey) -> tuple[dict[str, int
 def _lengths(
     name: str, form: Form, path: ColumnPath, rows: int, survey: Survey
 ) -> Iterator[tuple[str, int, bool]]:
-    """Yield for each array of a column its name, its length and whether it contains offsets."""
+    """Yield for each array of a column its name, its length and whether it contains offsets.
+
+    name: of the column among the arrays. path: the names that lead to the column in the table.
+    rows: the number of rows of the column.
+    """
     if path in survey.absent:
         yield f"{name}.present", rows, False
     match form:

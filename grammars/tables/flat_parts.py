@@ -16,7 +16,7 @@ _DEEPEST: Final = 32
 
 
 class Parts(Protocol):
-    """Arrays by name; their rows are read when they are needed."""
+    """Flat arrays, each with a name; their elements are read when they are needed."""
 
     def length(self, name: str) -> int | None:
         """Return the length of an array, None if no array has this name."""
@@ -25,8 +25,9 @@ class Parts(Protocol):
         """Return the elements `begin` to `end` - 1 of an array."""
 
     def strings(self, name: str, begin: int, end: int) -> Strings | None:
-        """Return rows `begin` to `end` - 1 if the array itself stores text; None if `.values` and
-        `.offsets` do.
+        """Return rows `begin` to `end` - 1 of a column of text that is stored as one array.
+
+        Return None if it is stored as the arrays `.values` and `.offsets`.
         """
 
 
@@ -61,7 +62,11 @@ def rows_of(arrays: Parts, stored: Mapping[str, Any], begin: int, end: int) -> T
 
 
 def _check(name: str, form: Form, rows: int, arrays: Parts, depth: int) -> None:
-    """Check that the arrays of a column have the lengths that `rows` rows need."""
+    """Check that the arrays of a column have the lengths that `rows` rows need; raise
+    ValueError if not.
+
+    name: of the column among the arrays. depth: how many columns contain it.
+    """
     if depth > _DEEPEST:
         raise ValueError(f"{name}: the column is nested too deeply")
     if arrays.length(present := f"{name}.present") is not None:
@@ -92,7 +97,9 @@ def _check_length(name: str, rows: int, arrays: Parts) -> None:
 
 
 def _last(name: str, rows: int, arrays: Parts) -> int:
-    """Return how many items a column has, by its last offset."""
+    """Return the number of items in all rows of a column: its last offset. Raises ValueError
+    for wrong offsets.
+    """
     _check_length(f"{name}.offsets", rows + 1, arrays)
     if _offsets(name, 0, 0, arrays)[0]:
         raise ValueError(f"{name}.offsets: the first one is not 0")
@@ -100,7 +107,9 @@ def _last(name: str, rows: int, arrays: Parts) -> int:
 
 
 def _offsets(name: str, begin: int, end: int, arrays: Parts) -> Longs:
-    """Return the offsets of rows `begin` to `end` - 1: `end` - `begin` + 1 numbers."""
+    """Return the offsets of rows `begin` to `end` - 1 of the column `name`: `end` - `begin` +
+    1 numbers.
+    """
     offsets = arrays.part(f"{name}.offsets", begin, end + 1)
     if offsets.dtype != np.int64 or offsets.ndim != 1:
         raise ValueError(f"{name}.offsets: expected int64")
@@ -110,8 +119,10 @@ def _offsets(name: str, begin: int, end: int, arrays: Parts) -> Longs:
 
 
 def _unflatten(name: str, form: Form, arrays: Parts, begin: int, end: int) -> TableColumn:
-    """Return rows `begin` to `end` - 1 of a column. The lengths of its arrays must have been
-    checked.
+    """Return rows `begin` to `end` - 1 of the column `name`, which has the given form, from
+    its arrays.
+
+    The lengths of the arrays must have been checked.
     """
     present = constant(True, end - begin, np.bool_)
     if arrays.length(f"{name}.present") is not None:

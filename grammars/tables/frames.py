@@ -76,7 +76,7 @@ def is_pandas(data: object) -> bool:
 
 
 def _plain(column: TableColumn, row: int) -> object:
-    """Return a row of a column as a Python list or dict, which pandas shows and stores well."""
+    """Return the value in a row as a Python list or dict, which pandas shows and stores well."""
     item = column[row]
     if isinstance(item, Numbers | Strings | Lists | Records):
         return [_plain(item, inner) for inner in range(len(item))]

@@ -55,18 +55,16 @@ def file_columns(table: Table) -> tuple[str, ...]:
 
 
 def path_column(table: Table) -> str | None:
-    """Return the name of the column of paths: from the metadata, or a usual name; None if there is
-    none.
+    """Return the name of the column of paths: the one in the metadata, or one with a usual
+    name; None if there is none.
     """
     named = (name for name in _PATHS if isinstance(table.columns.get(name), Text))
     return next(iter((*file_columns(table), *named)), None)
 
 
 def label_column(table: Table) -> str | None:
-    """Return the name of the column of labels, or None.
-
-    It is the column named in the metadata, a column with a usual name such as `label`, or the only
-    column of integers.
+    """Return the name of the column of labels: the one in the metadata, one with a usual name
+    such as `label`, or the only column of integers; None if there is none.
     """
     names = (*classes_by_column(table), *_LABELS)
     if (found := next((name for name in names if name in table.columns), None)) is not None:
@@ -93,8 +91,8 @@ def classes_by_column(table: Table) -> dict[str, tuple[str, ...]]:
 
 
 def labels_of(column: TableColumn) -> Longs | None:
-    """Return whole numbers as labels, int64 [n]; None for another column, or one with absent
-    rows.
+    """Return a column of whole numbers as labels, int64 [n]; None for another column, or one
+    with absent rows.
     """
     if not isinstance(column, Numbers) or column.shape or not column.present.all():
         return None
@@ -109,8 +107,8 @@ def labels_of(column: TableColumn) -> Longs | None:
 
 
 def class_names(table: Table) -> tuple[str, Strings] | None:
-    """Return the name of the column of labels, and each row's class name; None if they are
-    unknown.
+    """Return the name of the column of labels, and the name of each row's class; None if they
+    are unknown.
     """
     name = label_column(table)
     if name is None or name not in (classes := classes_by_column(table)):

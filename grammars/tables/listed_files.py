@@ -42,14 +42,15 @@ class ListedFiles:
     def of(
         cls, table: Table, losses: Losses, target: str, more: Collection[str] = ()
     ) -> "ListedFiles":
-        """Return the files of a table.
+        """Find the files and labels in a table. The metadata or the names of the columns say
+        where they are.
 
-        target: the format, for messages. more: other columns that the format can store.
+        target: the format to write, for messages. more: other columns that the format can
+        store.
 
-        The metadata or the names of the columns say which column has the paths, and which has the
-        labels. Labels are whole numbers, or text; the classes in text are numbered in the order of
-        their bytes. Raises FormatError for a table without such columns; other columns and absent
-        values are losses.
+        Labels are whole numbers, or text; the classes in text are numbered in the order of
+        their bytes. Raises FormatError for a table without such columns; other columns and
+        absent values are losses.
         """
         path = path_column(table)
         if path is None:
@@ -86,9 +87,10 @@ class ListedFiles:
 
 
 def _labels(table: Table, name: str, rows: Longs) -> tuple[Longs, tuple[bytes, ...]]:
-    """Return the label of each row, and the names of the classes.
+    """Return the labels in the column `name`, and the names of the classes.
 
-    Raises FormatError for values that are not labels.
+    rows: the rows of the table that have a file. Raises FormatError for values that are not
+    labels.
     """
     column = table.columns[name].take(rows)
     if isinstance(column, Text):
@@ -105,7 +107,11 @@ def _labels(table: Table, name: str, rows: Longs) -> tuple[Longs, tuple[bytes, .
 
 
 def _classes(table: Table, name: str, labels: Longs, rows: Longs) -> tuple[bytes, ...]:
-    """Return the names of the classes, from the metadata or from the column `class`."""
+    """Return the names of the classes in the order of their labels, from the metadata or the
+    column `class`; () if they are unknown.
+
+    name: the column of labels. labels: the labels in `rows` of the table.
+    """
     if known := classes_by_column(table).get(name):
         return tuple(each.encode("utf-8", "surrogateescape") for each in known)
     column = table.columns.get(CLASS)
@@ -115,16 +121,19 @@ def _classes(table: Table, name: str, labels: Longs, rows: Longs) -> tuple[bytes
 
 
 def _by_folder(paths: Strings, labels: Longs) -> tuple[bytes, ...]:
-    """Return for each label the first folder of its paths; empty unless each label has a different
-    one.
+    """Return for each label, from 0 on, the first folder in the paths of its files.
+
+    Return () unless all files of a label have the same folder, and each label another one.
     """
     folders = Strings.of((path or b"").rpartition(b"/")[0].partition(b"/")[0] for path in paths)
     return _one_name_each(folders, labels)
 
 
 def _one_name_each(names: Strings, labels: Longs) -> tuple[bytes, ...]:
-    """Return the name of each label from 0; empty unless each label has one name, and no two the
-    same.
+    """Return the name of each label, from 0 on.
+
+    names, labels: the name and the label of each file. Return () unless all files of a label have
+    the same name, and each label another one.
     """
     found: dict[int, bytes] = {}
     for label, name in zip(labels.tolist(), names, strict=True):

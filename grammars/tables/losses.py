@@ -8,7 +8,9 @@ from exset.grammars.tables.findings import finding_at
 
 @dataclass(frozen=True)
 class Losses:
-    """Reports losses before anything is written: as an error or, if lossy, as findings."""
+    """Reports what a format cannot store, before anything is written: as an error or, if
+    `is_lossy`, as findings.
+    """
 
     is_lossy: bool
     findings: Findings

@@ -82,9 +82,10 @@ def without_structs(
 
 
 def _fields(name: str, table: Table) -> tuple[Strings, Text] | None:
-    """Return the bytes and the paths of a column of media; None for another column.
+    """Return the bytes and the paths in a column of media; None for another column.
 
-    A struct without absent rows was read as separate columns, one for each field.
+    name: of the column. A struct without absent rows was read as separate columns, one for each
+    field.
     """
     struct = table.columns.get(name)
     inner = {part: table.columns.get(f"{name}.{part}") for part in (_BYTES, PATH[1:])}

@@ -13,7 +13,7 @@ finding_at: Final = RULES.finding
 def cannot_hold(column: str, problem: str, row: int | None = None) -> FormatError:
     """Return the error for a column that a format cannot store, or for its value in one row.
 
-    column: its name, or "" for the whole table.
+    column: its name, or "" for the whole table. problem: why, as a sentence.
     """
     field = f"columns[{column!r}]" + ("" if row is None else f"[{row}]")
     place = Place("table", field=field if column else None)

@@ -40,7 +40,7 @@ class Fingerprint:
         return self
 
     def value(self) -> dict[str, int | str]:
-        """Return the JSON value."""
+        """Return the size and the checksum of all bytes as the JSON value for the sidecar."""
         return {"bytes": self._size, "crc32": f"{self._crc:08x}"}
 
 
@@ -94,13 +94,15 @@ def unchecked_value(source: Source) -> dict[str, Any] | None:
 
 
 def report(source: Source, problem: ValueError, findings: Findings) -> None:
-    """Add the finding for a sidecar that does not fit its table."""
+    """Add the finding for a sidecar that does not fit its table. problem: the error that says
+    why.
+    """
     place = Place(source.name)
     findings.add(finding_at("sidecar-unused", place, problem=safe(str(problem))))
 
 
 def _parsed(data: bytes) -> dict[str, Any]:
-    """Return JSON text as a value. Raises ValueError if it does not describe a table."""
+    """Parse the text of a sidecar. Raises ValueError if it is not JSON that describes a table."""
     try:
         value = json.loads(data)
     except RecursionError:
@@ -166,7 +168,9 @@ def with_value(table: Table, value: Mapping[str, Any]) -> Table:
 
 
 def with_type(column: TableColumn, kind: str) -> TableColumn:
-    """Return a column converted to a type. Raises ValueError if its values do not fit the type."""
+    """Return a column converted to a type such as "float32[2]". Raises ValueError if its
+    values do not fit the type.
+    """
     if type_of(column) == kind:
         return column
     wanted = absent(kind, len(column))
@@ -187,8 +191,8 @@ def with_type(column: TableColumn, kind: str) -> TableColumn:
 
 
 def _as_lists(column: TableColumn, wanted: TableColumn) -> Lists | None:
-    """Return a column as lists with the item type of `wanted`; None if this would change a
-    value.
+    """Return a column as lists whose items have the type of `wanted`; None if this would
+    change a value.
     """
     lists = as_lists(column)
     items: TableColumn | None = None if lists is None else lists.items

@@ -40,7 +40,7 @@ class Survey:
         return found
 
     def add(self, table: Table) -> None:
-        """Add the facts about the next chunk."""
+        """Add the facts about the next chunk of the table."""
         self.rows += table.rows
         for name, column in table.columns.items():
             self._add((name,), column)
@@ -62,17 +62,18 @@ class Survey:
                 self._add((*path, name), inner)
 
     def rows_of(self, size: int) -> int:
-        """Return how many rows have about `size` bytes; the division into chunks does not
-        matter.
+        """Return how many rows of the table have about `size` bytes: at least 1.
+
+        The result is the same however the table was divided into chunks.
         """
         return max(1, size * max(1, self.rows) // max(1, self.size))
 
 
 def in_batches(tables: Iterable[Table], rows: int) -> Iterator[Table]:
-    """Divide the rows of tables with the same columns into tables of `rows` rows; the last may
-    have fewer.
+    """Divide the rows of tables with the same columns into tables of `rows` rows each; only
+    the last may have fewer.
 
-    How the rows were divided before does not matter. If there are no rows, yield no table.
+    The lengths of the given tables do not matter. If there are no rows, yield no table.
     """
     kept: list[Table] = []
     missing = rows
@@ -90,7 +91,7 @@ def in_batches(tables: Iterable[Table], rows: int) -> Iterator[Table]:
 
 
 def small(tables: Iterable[Table]) -> Iterator[Table]:
-    """Divide tables into small tables, which have few bytes."""
+    """Divide tables into tables of consecutive rows that have few bytes each."""
     for table in tables:
         rows = Survey.of([table]).rows_of(_SMALL)
         for begin in range(0, max(table.rows, 1), rows):

@@ -67,8 +67,8 @@ def is_too_wide(column: Numbers) -> bool:
 
 
 def unit_groups(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the names of columns such as `inputs:0`, by the name of the array to which they
-    belong.
+    """Find the columns that are the units of an array, such as `inputs:0`; return their names
+    by the name of the array, `inputs`.
     """
     groups: dict[str, list[str]] = {}
     for name in names:
@@ -83,7 +83,7 @@ def is_unit(name: str) -> bool:
 
 
 def _joined(parts: dict[int, Numbers]) -> Numbers | None:
-    """Return the columns of the units, by number, as one column of arrays.
+    """Join columns to one column of arrays. parts: the column of each unit, by its number.
 
     An absent number in a present row becomes NaN. Return None if the units have different types,
     and no common type holds all integers exactly.

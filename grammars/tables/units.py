@@ -17,7 +17,9 @@ def header(model: Table, /) -> Table:
 
 
 def no_header() -> Table:
-    """Return the header to use if there is no table: a table without columns."""
+    """Return the header to use if there is no table from which to take it: a table without
+    columns.
+    """
     return Table.of({})
 
 

@@ -33,13 +33,13 @@ def read(
 
 
 def _best(tree: Node, source: Source | str) -> Check:
-    """Read a configuration by the newest version of aeon that accepts it, or else by the
-    version with the fewest errors.
+    """Read a configuration by the first version of aeon in `DIALECTS` that accepts it, or else
+    by the version with the fewest errors.
 
-    An older version that accepts it only by ignoring members that a later one refuses is not
-    chosen. If an older version is chosen, a note says why aeon's last version refuses the
-    configuration. If no version accepts the configuration, it is also read with outdated
-    members upgraded.
+    A version that accepts it only by ignoring members is not chosen if an earlier one in
+    `DIALECTS` refuses only these members. If another version than aeon's last one is chosen, a
+    note says why the last one refuses the configuration. If no version accepts the
+    configuration, it is also read with outdated members upgraded.
     """
     checks: list[Check] = []
     for dialect in DIALECTS:
@@ -72,11 +72,11 @@ def _error_count(check: Check) -> int:
 
 
 def _deciding(best: Check, checks: Sequence[Check]) -> Iterator[Check]:
-    """Yield those of `checks` whose version is newer than that of `best`, and refuses only
-    values that `best` ignores.
+    """Yield those of `checks` whose version is before that of `best` in `DIALECTS`, and
+    refuses only values that `best` ignores.
 
-    Without these values the newer version accepts the configuration. So the user most likely
-    meant the newer version, and `best` must not be chosen only because it ignores them.
+    Without these values that version accepts the configuration. So the user most likely meant
+    it, and `best` must not be chosen only because it ignores them.
     """
     preferred = DIALECTS[: DIALECTS.index(best.dialect)]
     if any(each.dialect in preferred for each in checks):
