@@ -7,6 +7,12 @@ import numpy as np
 from exset.grammars.columns.arrays import Longs
 from exset.grammars.lbann.sample_list import SampleList
 
+_ATTEMPTS = 32
+"""How often each rank may look for files to exchange, on average."""
+
+_NOT_TAKEN = np.iinfo(np.int64).max
+"""A weight that no rank takes in exchange."""
+
 
 def balanced_order(weights: Longs, ranks: int) -> Longs:
     """Return an order of files in which each rank reads about as much: int64 [files].
@@ -14,27 +20,83 @@ def balanced_order(weights: Longs, ranks: int) -> Longs:
     weights: int64 [files], the amount that LBANN reads for each file, in any unit. Rank r of LBANN
     reads the files r, r + ranks, ... of the list, so the numbers of files that two ranks read
     differ by one at most. The heaviest files come first: of each round of `ranks` files, the
-    heaviest goes to the rank that has the least so far. Files of one weight keep their order.
-    Raises ValueError for less than one rank.
+    heaviest goes to the rank that has the least so far. Then the rank with the most exchanges files
+    with other ranks as long as this helps. The most that a rank reads is not always the least that
+    is possible. Raises ValueError for less than one rank.
     """
     if ranks < 1:
         raise ValueError(f"ranks must be at least 1, not {ranks}")
+    if not weights.size:
+        return np.arange(0)
+    rounds = dealt(weights, ranks)
+    _exchange(rounds, weights)
+    holes = np.argsort(rounds < 0, axis=0, kind="stable")
+    rounds = np.take_along_axis(rounds, holes, axis=0)
+    # Ranks with a file in the last round, which may be incomplete, must come first.
+    order: Longs = rounds[:, np.argsort(rounds[-1] < 0, kind="stable")].reshape(-1)
+    return order[order >= 0]
+
+
+def dealt(weights: Longs, ranks: int) -> Longs:
+    """Return a file for each rank in each round: int64 [rounds, ranks], -1 for no file.
+
+    weights: as for `balanced_order`. Each round deals the next heaviest files.
+    """
     heaviest = np.argsort(-weights, kind="stable")
     loads = np.zeros(ranks, np.int64)
-    rounds = []
-    for at in range(0, heaviest.size, ranks):
-        files = heaviest[at : at + ranks]
+    rounds = np.full((-(-weights.size // ranks), ranks), -1)
+    for rank, row in enumerate(rounds):
+        files = heaviest[rank * ranks : (rank + 1) * ranks]
         lightest = np.argsort(loads, kind="stable")[: files.size]
         loads[lightest] += weights[files]
-        chosen = np.full(ranks, -1)
-        chosen[lightest] = files
-        rounds.append(chosen)
-    if not rounds:
-        return np.arange(0)
-    # Ranks with a file in the last round, which may be incomplete, must come first.
-    first = np.argsort(rounds[-1] < 0, kind="stable")
-    order: Longs = np.stack(rounds)[:, first].reshape(-1)
-    return order[order >= 0]
+        row[lightest] = files
+    return rounds
+
+
+def _exchange(rounds: Longs, weights: Longs) -> None:
+    """Exchange files between the rank with the most and others, as long as it gets less.
+
+    rounds: the result of `dealt`, which changes. A place without a file counts as a file of weight
+    0, but no rank gets two such places. The number of attempts is bounded.
+    """
+    own = np.where(rounds < 0, 0, weights[rounds])
+    loads = own.sum(axis=0)
+    most = int(loads.argmax())
+    others = iter(loads.argsort(kind="stable").tolist())
+    for _ in range(_ATTEMPTS * loads.size):
+        if (other := next(others)) == most:  # no rank with less can take anything
+            return
+        gap = int(loads[most] - loads[other])
+        is_short = (rounds[:, most] < 0).any()
+        less = np.where(is_short & (rounds[:, other] < 0), _NOT_TAKEN, own[:, other])
+        if (pair := _pair(own[:, most], less, gap)) is None:
+            continue
+        for table in (own, rounds):
+            table[pair[0], most], table[pair[1], other] = (
+                table[pair[1], other],
+                table[pair[0], most],
+            )
+        loads[[most, other]] = own[:, [most, other]].sum(axis=0)
+        most = int(loads.argmax())
+        others = iter(loads.argsort(kind="stable").tolist())
+
+
+def _pair(more: Longs, less: Longs, gap: int) -> tuple[int, int] | None:
+    """Return which weights of two ranks to exchange so that both come closest to their mean.
+
+    gap: by how much the sum of `more` exceeds that of `less`. Returns None if no exchange helps.
+    """
+    order = np.argsort(less, kind="stable")
+    at = np.searchsorted(less[order], more - gap // 2)
+    found: list[tuple[int, int, int]] = []
+    for near in (at - 1, at):
+        partners = order[near.clip(0, less.size - 1)]
+        moved = more - less[partners]
+        off = np.where((moved > 0) & (moved < gap), np.abs(2 * moved - gap), gap)
+        best = int(off.argmin())
+        found.append((int(off[best]), best, int(partners[best])))
+    off_mean, mine, theirs = min(found)
+    return (mine, theirs) if off_mean < gap else None
 
 
 def loads_of(weights: Longs, ranks: int) -> Longs:

@@ -1,15 +1,17 @@
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import exset
-from exset.runtime.lbann.list_balance import balanced_order, loads_of
+from exset.runtime.lbann.list_balance import balanced_order, dealt, loads_of
 from tests.cli.command_line import run
 
 
+@example([1, 1, 15, 6, 7, 2, 7], 3)  # two ranks lack a file in the last round
 @given(st.lists(st.integers(0, 1000)), st.integers(1, 9))
 def test_every_file_once_and_no_rank_far_above(weights: list[int], ranks: int) -> None:
     array = np.array(weights, np.int64)
@@ -19,6 +21,37 @@ def test_every_file_once_and_no_rank_far_above(weights: list[int], ranks: int) -
     assert loads.sum() == sum(weights)
     # The ranks differ by no more than the heaviest file.
     assert loads.max() - loads.min() <= max(weights, default=0)
+    assert [*map(len, (order[rank::ranks] for rank in range(ranks)))] == [
+        len(range(rank, len(weights), ranks)) for rank in range(ranks)
+    ]
+    if weights:  # never worse than the rule alone that deals the heaviest first
+        rounds = dealt(array, ranks)
+        alone = np.where(rounds < 0, 0, array[rounds]).sum(axis=0)
+        assert loads.max() <= alone.max() and loads.min() >= alone.min()
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=8), st.integers(2, 3))
+def test_the_bound_of_the_rule_that_takes_the_longest_first(weights: list[int], ranks: int) -> None:
+    """Graham's bound for any assignment of files to ranks: 4/3 - 1 / (3 * ranks) of the least."""
+    array = np.array(weights, np.int64)
+    loads = loads_of(array[balanced_order(array, ranks)], ranks)
+    least = min(
+        max(
+            sum(w for w, to in zip(weights, way, strict=True) if to == rank)
+            for rank in range(ranks)
+        )
+        for way in product(range(ranks), repeat=len(weights))
+        if sorted(map(way.count, range(ranks)))[0] >= len(weights) // ranks
+    )
+    assert 3 * ranks * loads.max() <= (4 * ranks - 1) * least
+
+
+def test_files_are_exchanged_for_an_even_result() -> None:
+    """Dealt by weight alone, the ranks would read 18 and 14."""
+    weights = np.array([8, 7, 6, 5, 4, 2], np.int64)
+    rounds = dealt(weights, 2)
+    assert sorted(weights[rounds].sum(axis=0)) == [15, 17]
+    assert loads_of(weights[balanced_order(weights, 2)], 2).tolist() == [16, 16]
 
 
 def test_no_ranks() -> None:
