@@ -136,7 +136,9 @@ def parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[st
 
 
 def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict[str, object]:
-    """Return the options with each folder to write replaced by one that only counts bytes."""
+    """Return the options with the name of each folder to write replaced by a `NewFolder` that
+    writes nothing and only counts bytes.
+    """
     folders = {each.name for each in declared if each.is_new_folder}
     return {
         name: NewFolder(str(value), None) if name in folders else value

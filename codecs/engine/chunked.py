@@ -52,7 +52,7 @@ class ChunkedLayout:
 
     @cached_property
     def stored(self) -> np.dtype[np.generic]:
-        """The dtype that the count has in the file."""
+        """The dtype of the number of records, as it is stored in the file."""
         return next(iter(self.tail.leaves.values())).dtype
 
     @property

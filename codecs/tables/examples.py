@@ -97,9 +97,11 @@ def entries_of(data: Bytes, maps: Parts, records: Longs) -> Entries:
 
 
 def steps_of(data: Bytes, entries: Entries) -> tuple[Parts, Longs]:
-    """Return the messages `Feature` in all FeatureLists, and the entry to which each belongs.
+    """Return the messages `Feature` in all FeatureLists, and for each the index of the entry
+    to which it belongs.
 
-    The owners of the messages are their numbers, from 0.
+    data: the bytes of the file. entries: the names and values of FeatureLists. In the result,
+    the owner of each message is its own number, from 0.
     """
     lists = entries.values
     steps = _fields(data, lists, entries.records[lists.owners], ITEM)

@@ -105,7 +105,11 @@ def taken_execution(values: dict[str, Any]) -> Execution:
 
 
 def _workers(ctx: click.Context, jobs: int, scheduler: str) -> Execution:
-    """Return what runs the work: a cluster of Dask, the ranks of MPI, or processes."""
+    """Return how to run the work: on a cluster of Dask, on the ranks of MPI, or in `jobs`
+    processes.
+
+    scheduler: the address of Dask's scheduler; "" for none.
+    """
     if not scheduler:
         given = ctx.find_root().obj
         return given if isinstance(given, Execution) else Execution(jobs)

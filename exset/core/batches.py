@@ -70,7 +70,10 @@ class Batches(Generic[Item, Value]):
         return 4 * self.ahead
 
     def _next(self, at: int) -> list[Item]:
-        """Return the next batch, from index `at`. Standard input, `-`, gets its own batch."""
+        """Return the items of the next batch, which begins with the item at index `at`.
+
+        Standard input, `-`, gets its own batch.
+        """
         left = len(self.items) - at
         batch: list[Item] = []
         for each in range(at, at + min(self.pace.size(left), left)):

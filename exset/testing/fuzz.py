@@ -175,9 +175,11 @@ def build(
     draw: int = 300,
     corpus: Path | None = None,
 ) -> Mutator:
-    """Return a mutator for a target, with the target's seeds and the words of its grammar.
+    """Return a mutator for a target: it changes the target's seeds (valid files) and inserts
+    the words of its grammar.
 
-    `corpus`: a folder of more seeds, if it exists.
+    folders: folders with more seeds. draw: how many seeds are drawn at random, with the seed
+    `start`. corpus: a folder of more seeds, if it exists.
     """
     seeds = target.seeds(folders, draw, start)
     if corpus is not None and corpus.is_dir():

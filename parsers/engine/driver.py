@@ -247,10 +247,11 @@ class Driver:
         return views(self.tables), views(self.cache)
 
     def _complete(self, early: bool = False) -> Iterator[ParseStream]:
-        """Yield one stream up to the last boundary, if there is a boundary in the kernel's output.
+        """Yield one stream, up to the last step in the kernel's output that may end a stream;
+        nothing if there is no such step.
 
-        The tokens and steps after it move to the start of the arrays. `early`: first add the steps
-        that are certain whatever the next token is.
+        The tokens and steps after it move to the start of the arrays. `early`: first add the
+        steps that are certain whatever the next token is.
         """
         if not self.boundary:
             return

@@ -145,7 +145,9 @@ class Reading:
             )
 
     def chunk(self, stream: ParseStream, findings: Findings) -> _Chunk:
-        """Return the records of a chunk."""
+        """Return the files of a list whose lines are in `stream`, as a list of their own, with
+        the place of each.
+        """
         assert self.header is not None
         words = self.words(stream, findings)
         records = records_of(words, stream, self.kind)

@@ -145,7 +145,12 @@ class _Ranges:
         self.marks = self._marks() if self.sparse.any() else verbs[:0]
 
     def _marks(self) -> Longs:
-        """Return the units of sparse ranges, and fill in their values."""
+        """Return the units that sparse ranges name, each as the number of its range times
+        `LAST`, plus the unit; sorted.
+
+        Also set `on` and `off` to the values that the ranges give to these units, and to the
+        others.
+        """
         words, numbers, verbs = self.words, self.numbers, self.verbs
         for name, level in (("ON", self.on), ("OFF", self.off)):
             tokens = words.where(name)

@@ -98,7 +98,9 @@ class Column:
         return {row: size for row, size in found.items() if isinstance(size, int)}
 
     def beginnings(self, size: int) -> Iterator[tuple[int, bytes]]:
-        """Yield each record in `sizes`, and at most the first `size` bytes of its element."""
+        """Yield the index of each record that `sizes` contains, and at most the first `size`
+        bytes of its element.
+        """
         for row in self.sizes:
             element = self.elements[row] or b""
             if self.kind is ElementType.FILE:

@@ -121,7 +121,12 @@ class Folder:
         return is_inside(os.fsdecode(path or b"."), self.access.roots)
 
     def _repeated(self, name: bytes) -> str:
-        """Return the end of this folder's path, if `name` begins with the same folders."""
+        """Return the folders that a missing file's path repeats from this folder's path; "" if
+        it repeats none.
+
+        name: the path of the file, relative to this folder. Without these folders at its
+        start, the file must exist.
+        """
         parts, folders = name.split(b"/"), os.path.abspath(self.path).split(b"/")
         for count in range(1, min(len(parts), _DEEPEST)):
             rest = b"/".join(parts[count:])

@@ -94,7 +94,9 @@ def _manifest(elements: Sequence[Element], rows: Longs, dialect: Dialect) -> Man
 
 
 def _report_names(elements: Sequence[Element], findings: Findings) -> None:
-    """Report that a manifest loses the names of columns, unless each is the element's number."""
+    """Report that a manifest does not store the names of the table's columns, unless they are
+    "0", "1" and so on.
+    """
     names = [each.name for each in elements]
     if names != [str(number) for number in range(len(names))]:
         shown = ", ".join(map(safe, names[:_SHOWN]))

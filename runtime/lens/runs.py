@@ -172,11 +172,12 @@ def _spans(
 ) -> tuple[Longs, Longs, Longs]:
     """Return the first and the last unit of each unit or span, and the use to which it belongs.
 
-    `units`: the numbers of all ranges. `use`: the use of each number. `head`: the index of the
-    first number of each range. `negative`: the indices of negative numbers. `room`: the size of
-    the groups. A negative number ends the span that the number before it starts. At the head of a
-    range it means `*`, all units from 0, and the rest of the range is ignored. After another
-    negative number it starts a span outside of any network.
+    `xp`: the array library, such as NumPy. `units`: the numbers of all ranges. `use`: the use (an
+    event's reference to a range) of each number. `head`: the index of the first number of each
+    range. `negative`: the indices of negative numbers. `room`: the size of the groups. A negative
+    number ends the span that the number before it starts. At the head of a range it means `*`, all
+    units from 0, and the rest of the range is ignored. After another negative number it starts a
+    span outside of any network.
     """
     ends = negative[negative > head[use[negative]]]
     ends = ends[units[ends - 1] >= 0]

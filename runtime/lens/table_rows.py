@@ -26,8 +26,9 @@ _MOST: Final = 1 << 53
 class EventTable:
     """A table with a row for each event, sorted by example, and where each example begins.
 
-    `columns`: as in the original table, but without lists over events. `offsets`: int64 [examples
-    + 1], the first row of each example, and the end.
+    `columns`: those of the original table; if it has a list for each example, with an item for
+    each event, the items are the rows. `offsets`: int64 [examples + 1], the first row of each
+    example, and the end.
     """
 
     columns: NamedColumns

@@ -74,7 +74,8 @@ def _by_class(
 ) -> None:
     """Copy each file into the folder of its class.
 
-    columns: those of the paths and the labels. given: the columns of the table as it was given.
+    columns: the names of the columns of paths and of labels. given: the names of the columns that
+    the caller's table had, before others were added.
     """
     labels, names = _numbered(listed, columns[1], losses)
     prefixes = [names[number] + b"/" for number in labels.tolist()]

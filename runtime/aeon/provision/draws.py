@@ -30,7 +30,7 @@ class Kept:
 
     @classmethod
     def of(cls, value: float | None) -> "Kept":
-        """Make the object from what `to_float` returned."""
+        """Restore the object from a number that `to_float` returned."""
         return cls(None if value is None else np.float32(value))
 
     def to_float(self) -> float | None:

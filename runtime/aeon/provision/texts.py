@@ -72,7 +72,8 @@ class LabelMap(Etl):
             raise FormatError(message, code="aeon-later")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the positions of the words.
+        """Write the position in `class_names` of each word of the text `element` into the
+        first slot.
 
         Raises FormatError for a word that is not in `class_names`, at which aeon crashes.
         """
