@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import exset
-from benchmarks import lists, manifests, peers
+from benchmarks import grammars, lists, manifests, peers
 from benchmarks.inputs import SIZES, Inputs
 from benchmarks.measure import Race, race
 from benchmarks.rows import Cases, Figures
@@ -43,18 +43,31 @@ def _load(
 def threads(inputs: Inputs, runs: int) -> Cases:
     """Yield loading in two threads, with one thread as the peer."""
     for kind in SIZES:
-        yield f"{kind}.ex", partial(_threads, inputs.path(kind, ".ex"), runs)
-    yield "manifest", partial(_threads, manifests.path_of(inputs), runs)
-    yield "sample list", partial(_threads, lists.path_of(inputs, "text"), runs)
+        yield f"{kind}.ex", partial(_load_in_threads, inputs.path(kind, ".ex"), runs)
+    yield "manifest", partial(_load_in_threads, manifests.path_of(inputs), runs)
+    yield "sample list", partial(_load_in_threads, lists.path_of(inputs, "text"), runs)
+    for name, make in grammars.TEXTS.items():
+        size = int(grammars.SIZE * inputs.part)
+        yield f"own grammar, {name}", partial(_parse_in_threads, make, size, runs)
 
 
-def _threads(path: str, runs: int) -> Figures:
-    def load(count: int) -> None:
+def _load_in_threads(path: str, runs: int) -> Figures:
+    return _threads(partial(exset.load, path), os.path.getsize(path), runs)
+
+
+def _parse_in_threads(make: Callable[[int], grammars.Text], size: int, runs: int) -> Figures:
+    text = make(size)
+    data = text.data()
+    return _threads(partial(text.grammar.parse, data), len(data), runs)
+
+
+def _threads(read: Callable[[], object], size: int, runs: int) -> Figures:
+    def read_in(count: int) -> None:
         with patch.dict(os.environ, {ENVIRONMENT: str(count)}):
-            exset.load(path)
+            read()
 
-    result = race(partial(load, 2), partial(load, 1), runs)
-    return _figures(result, os.path.getsize(path), "one thread", None)
+    result = race(partial(read_in, 2), partial(read_in, 1), runs)
+    return _figures(result, size, "one thread", None)
 
 
 def saves(inputs: Inputs, runs: int) -> Cases:

@@ -1,7 +1,6 @@
 """Build the tables of a parsed text: nest its nodes, and collect the columns of each table."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, Final
 
@@ -11,30 +10,22 @@ from numpy.typing import NDArray
 from exset.grammars.columns.arrays import Longs, offsets_of
 from exset.parsers.custom import nesting as k
 from exset.parsers.custom.doubles import KERNELS
+from exset.parsers.custom.events import Events, rules_of
+from exset.parsers.custom.fragment import Fragment, Part
 from exset.parsers.custom.shape import Shape
 from exset.parsers.custom.spans import Spans
 from exset.parsers.engine.driver import grown, views
-from exset.parsers.engine.expectation import CLOSERS
-from exset.parsers.engine.lowering import name_of
 from exset.parsers.engine.stream import ParseStream
 
 _ROOM: Final = 1 << 10
 _LOG: Final = 1 << 18
 _NEVER: Final = 1 << 62
+_NONE: Final = np.empty(0, np.int64)
+_NOTHING: Final = ParseStream(np.empty(0, np.int16), _NONE, _NONE, np.empty(0, np.int16), _NONE)
 
 
-@dataclass
-class Part:
-    """The events of one kind, which become one array: see `nesting` for the events.
-
-    A kind is: the rows of a table, the tokens of a terminal, or the parents of rows. first,
-    second: of a row or a token, its first byte and the byte after its last; of a parent, the row
-    below it and its own row. third: of a token, its row; of a parent, its table.
-    """
-
-    first: list[Longs] = field(default_factory=list)
-    second: list[Longs] = field(default_factory=list)
-    third: list[Longs] = field(default_factory=list)
+class _BelowError(Exception):
+    """Raised if a rule has symbols of the text before a part."""
 
 
 class Builder:
@@ -55,14 +46,17 @@ class Builder:
         cut_from: int | None = None,
         record: str | None = None,
     ) -> None:
+        self.shape = shape
         self.names = tuple(shape.children)
-        self.events = _Events(shape, terminals)
+        self.events = Events(shape, terminals)
         self._compiled = compiled
         self._dtype = np.int32 if size < 1 << 31 else np.int64
         self._cut_from = _NEVER if cut_from is None else cut_from
         self._record = -1 if record is None else self.names.index(record)
-        lists = shape.outer_lists if record is None else shape.lists
-        self._rules = _rules(shape, terminals, self.events, lists)
+        has_cuts = cut_from is not None and record is None
+        lists = shape.outer_lists if has_cuts else shape.lists
+        self._floor = 0
+        self._rules = rules_of(shape, terminals, self.events, lists)
         self._work = _work(len(self.names), self.events.count)
         self._held: tuple[NDArray[np.int16], Longs] = np.empty(0, np.int16), np.empty(0, np.int64)
         self.parts: dict[int, Part] = {}
@@ -83,6 +77,8 @@ class Builder:
         state = self._work.state
         state[[k.TOKEN, k.STEP]] = 0
         while (why := self._nest((*tokens, steps[:now], before[:now]), end or 0)) != k.DONE:
+            if why == k.BELOW:
+                raise _BelowError
             if why == k.SHORT:
                 self._grow()
             else:
@@ -103,25 +99,31 @@ class Builder:
 
     def _nest(self, stream: tuple[NDArray[Any], ...], end: int) -> int:
         nest: Callable[..., int] = KERNELS.choose(k.nest, self._compiled)
-        rules, work, limits = self._rules, self._work, (end, self._cut_from, self._record)
+        rules, work = self._rules, self._work
+        limits = end, self._cut_from, self._record, self._floor
         if self._compiled:
             return nest(rules, work, *map(np.ascontiguousarray, stream), *limits)
         return nest(views(rules), views(work), *(each.data for each in stream), *limits)
 
-    def _grow(self) -> None:
-        """Double the size of each array of the kernel that is nearly full."""
-        work = self._work
+    def _grow(self, symbols: int = 0, items: int = 0) -> None:
+        """Enlarge each stack that is nearly full, or that has no room for so many more."""
+        work, state = self._work, self._work.state
         changed: dict[str, Any] = {}
-        if 2 * work.state[k.DEPTH] * k.SYMBOL_SIZE >= len(work.stack):
-            changed["stack"] = grown(work.stack, len(work.stack))
-        for name, count in (
-            *((name, k.COUNT) for name in ("kinds", "starts", "ends")),
-            *((name, k.OPEN) for name in ("marks", "places")),
+        for names, needed in (
+            (("stack",), (state[k.DEPTH] + symbols) * k.SYMBOL_SIZE),
+            (("kinds", "starts", "ends"), state[k.COUNT] + items),
+            (("marks", "places"), state[k.OPEN]),
         ):
-            array = getattr(work, name)
-            if 2 * work.state[count] >= len(array):
-                changed[name] = grown(array, len(array))
+            for name in names:
+                array = getattr(work, name)
+                if 2 * needed >= len(array):
+                    changed[name] = grown(array, max(len(array), 2 * int(needed)))
         self._work = work._replace(**changed)
+
+    @property
+    def _symbols(self) -> NDArray[np.int64]:
+        """The stack, with a row for each symbol."""
+        return self._work.stack.reshape(-1, k.SYMBOL_SIZE)
 
     def _make_log(self, room: int) -> None:
         if room > len(self._work.events):
@@ -145,6 +147,7 @@ class Builder:
             where = slice(offsets[event], offsets[event + 1])
             part.first.append(first[where].astype(self._dtype))
             part.second.append(second[where].astype(self._dtype))
+            part.values.append(None)
             if event in self.events.with_third:
                 part.third.append(third[where].astype(self._dtype))
         work.counts[:] = 0
@@ -191,85 +194,92 @@ class Builder:
         work.rows[:] = 0
         return parts, rows
 
+    def fragment(self, stream: ParseStream, depth: int) -> Fragment | None:
+        """Return the nodes of a part of a text, or None if the part has no tokens; forget all
+        other nodes.
 
-@dataclass(frozen=True)
-class _Events:
-    """Numbers for all kinds of events: tokens of a terminal in a table, rows, and parents of
-    rows.
-    """
-
-    shape: Shape
-    terminals: tuple[str, ...]
-
-    @cached_property
-    def columns(self) -> dict[tuple[str, str], int]:
-        """The number for the tokens of a terminal in a table, by the names of both."""
-        names = [
-            (table, child)
-            for table, children in self.shape.children.items()
-            for child in children
-            if child in self.terminals
-        ]
-        return {name: number for number, name in enumerate(names)}
-
-    @cached_property
-    def rows(self) -> Mapping[str, int]:
-        """The number for the rows of a table, by its name."""
-        return {name: len(self.columns) + at for at, name in enumerate(self.shape.children)}
-
-    @cached_property
-    def parents(self) -> Mapping[str, int]:
-        """The number for the parents of the rows of a table, by its name."""
-        return {name: event + len(self.rows) for name, event in self.rows.items()}
-
-    @property
-    def count(self) -> int:
-        """How many kinds of events there are."""
-        return len(self.columns) + 2 * len(self.rows)
-
-    @cached_property
-    def with_third(self) -> frozenset[int]:
-        """The kinds whose third number must be stored.
-
-        For other kinds, it follows from the other events.
+        depth: how many symbols are on the stack before the part.
         """
-        children, parents = self.shape.children, self.shape.parents
-        some = {event for key, event in self.columns.items() if children[key[0]][key[1]] != (1, 1)}
-        return frozenset(some | {e for name, e in self.parents.items() if len(parents[name]) > 1})
+        if not len(stream.kinds):
+            return None
+        state = self._work.state
+        self.parts, self._held = {}, (_NOTHING.steps, _NONE)
+        for array in (state, self._work.rows, self._work.counts):
+            array[:] = 0
+        self._grow(depth)
+        state[k.DEPTH] = self._floor = depth
+        self._symbols[:depth] = 0
+        self._symbols[:depth, [k.START, k.END]] = -1
+        rest = None
+        try:
+            for _ in self.add(stream):
+                pass
+        except _BelowError:
+            rest = stream.after(*state[[k.TOKEN, k.STEP]].tolist())
+            self._held = _NOTHING.steps, _NONE
+        self.collect()
+        work, count = self._work, int(state[k.COUNT])
+        return Fragment(
+            depth=depth,
+            begin=int(stream.starts[0]),
+            parts=self.parts,
+            rows=work.rows.copy(),
+            symbols=self._symbols[depth - 1 : state[k.DEPTH]].copy(),
+            kinds=work.kinds[:count].copy(),
+            starts=work.starts[:count].copy(),
+            ends=work.ends[:count].copy(),
+            steps=self._held[0],
+            before=self._held[1],
+            rest=rest,
+        )
 
+    def join(self, fragment: Fragment) -> bool:
+        """Add the nodes of the next part of the text. Return False, and do not add them, if it
+        does not begin with the symbols that are on the stack.
+        """
+        for _ in self.add(_NOTHING, end=fragment.begin):
+            pass
+        state = self._work.state
+        if state[k.DEPTH] != fragment.depth:
+            return False
+        self._append_parts(fragment)
+        self._grow(len(fragment.symbols), len(fragment.kinds))
+        work, low, count = self._work, fragment.depth, int(state[k.COUNT])
+        top, added = self._symbols[low - 1], fragment.symbols[0]
+        top[[k.ITEMS, k.FULL]] += added[[k.ITEMS, k.FULL]]
+        top[k.START] = top[k.START] if top[k.START] >= 0 else added[k.START]
+        top[k.END] = added[k.END] if added[k.END] >= 0 else top[k.END]
+        state[k.DEPTH] += len(fragment.symbols) - 1
+        self._symbols[low : state[k.DEPTH]] = fragment.symbols[1:]
+        is_node = fragment.kinds <= k.FIRST_TABLE
+        nodes = k.FIRST_TABLE - fragment.kinds[is_node]
+        fragment.starts[is_node] += work.rows[nodes]
+        state[k.COUNT] += len(fragment.kinds)
+        for name in ("kinds", "starts", "ends"):
+            getattr(work, name)[count : state[k.COUNT]] = getattr(fragment, name)
+        work.rows[:] += fragment.rows
+        self._held = fragment.steps, fragment.before
+        if fragment.rest is not None:
+            for _ in self.add(fragment.rest):
+                pass
+        return True
 
-def _rules(
-    shape: Shape, terminals: tuple[str, ...], events: _Events, lists: frozenset[str]
-) -> k.Rules:
-    """Return the grammar as the arrays that the kernel of `nesting` uses.
-
-    lists: the rules whose items may be records.
-    """
-    rules, kept = list[int](), list[bool]()
-    tables = {name: number for number, name in enumerate(shape.children)}
-    for rule in shape.rules:
-        rules += [len(rule.expansion), shape.mode(rule), len(kept), shape.lacks(rule)]
-        flags = [shape.is_kept(rule, symbol) for symbol in rule.expansion]
-        rules += [tables.get(name_of(rule), -1), rule.origin.name in lists, not all(flags)]
-        kept += flags
-    columns = np.full((len(tables), len(terminals)), -1, np.int64)
-    for (table, terminal), event in events.columns.items():
-        columns[tables[table], terminals.index(terminal)] = event
-    closing = np.zeros(128, np.uint8)
-    for opener, closer in CLOSERS.items():
-        closing[ord(opener)] = ord(closer)
-    marks = [ord(mark) if mark else 0 for mark in shape.marks(terminals)]
-    sizes = np.empty(k.SIZES, np.int64)
-    sizes[[k.TERMINALS, k.TABLES]] = len(terminals), len(tables)
-    sizes[k.COLUMNS] = len(events.columns)
-    return k.Rules(
-        rules=np.array(rules, np.int64),
-        kept=np.array(kept, np.uint8),
-        columns=columns.reshape(-1),
-        marks=np.array(marks, np.uint8),
-        closing=closing,
-        sizes=sizes,
-    )
+    def _append_parts(self, fragment: Fragment) -> None:
+        """Append the parts; rows count from the rows that are already there."""
+        rows, names, events = self._work.rows, self.names, self.events
+        for event, part in fragment.parts.items():
+            if event in events.of_tokens:
+                table = names.index(events.of_tokens[event])
+                for third in part.third:
+                    third += rows[table]
+            elif event in events.of_parents:
+                child = events.of_parents[event]
+                above = [names.index(each) for each in self.shape.parents[child]]
+                thirds = part.third or [np.array(above)] * len(part.first)
+                for first, second, third in zip(part.first, part.second, thirds, strict=True):
+                    first += rows[names.index(child)]
+                    second += rows[third].astype(second.dtype)
+            self.parts.setdefault(event, Part()).extend(part)
 
 
 def _work(tables: int, events: int) -> k.Work:

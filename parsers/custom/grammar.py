@@ -3,14 +3,16 @@
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from numpy.typing import DTypeLike
 
 from exset.core.disk_cache import digest
+from exset.core.errors import FormatError
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
@@ -19,6 +21,8 @@ from exset.io.blocks import too_long
 from exset.io.files import FilePath
 from exset.parsers.custom.doubles import KERNELS
 from exset.parsers.engine import grammar as engine
+from exset.parsers.engine.division import sizes_of
+from exset.parsers.engine.stream import Rejection
 from exset.parsers.engine.window import Window
 
 if TYPE_CHECKING:
@@ -234,7 +238,13 @@ class Grammar:
         return text
 
     def _columns(self, source: Source, engine: Engine) -> "Columns":
-        [columns] = self._reading(source, engine, len(source.content)).chunks()
+        size = len(source.content)
+        if (sizes := sizes_of(source)) and KERNELS.use_compiled(size, engine):
+            # If the text has an error, one thread finds the first.
+            with suppress(Rejection, FormatError):
+                if columns := self._reading(source, engine, size).whole(sizes):
+                    return columns
+        [columns] = self._reading(source, engine, size).chunks()
         return columns
 
     def _reading(
@@ -244,7 +254,8 @@ class Grammar:
         from exset.parsers.custom.reading import Reading
 
         compiled = KERNELS.use_compiled(size, engine)
-        builder = Builder(
+        make = partial(
+            Builder,
             self.shape,
             self.tables.terminals,
             compiled=compiled,
@@ -252,7 +263,7 @@ class Grammar:
             cut_from=_CHUNK if isinstance(text, Window) else None,
             record=records,
         )
-        return Reading(self.tables, self.shape, self.conversions, text, engine, builder, compiled)
+        return Reading(self.tables, self.shape, self.conversions, text, engine, make, compiled)
 
 
 def compile_grammar(

@@ -32,8 +32,9 @@ from exset.grammars.columns.arrays import Bytes, Longs
 # are; tokens since the last cut; and how many of the items at the last cut are still there.
 (TOKEN, STEP, DEPTH, COUNT, EVENTS, OPEN, SINCE, LOW, STATE_SIZE) = range(9)
 
-# Why the kernel stopped: all is done, an array is too short, the log has no room, or a cut.
-(DONE, SHORT, FULL_LOG, CUT) = range(4)
+# Why the kernel stopped: all is done, an array is too short, the log has no room, a cut, or a rule
+# that has symbols of the text before a part.
+(DONE, SHORT, FULL_LOG, CUT, BELOW) = range(5)
 
 HOLE: Final = -1
 """An item that is no child, such as a token that the grammar leaves out."""
@@ -105,13 +106,16 @@ def nest(
     end: int,
     cut_from: int,
     record: int,
+    floor: int,
 ) -> int:
     """Nest the nodes of the next tokens and steps, and return why the kernel stopped.
 
     kinds, starts, ends, steps, before: a parse stream (`ParseStream`). `end`: the first byte of
     the token after these, which is the place of a node without tokens. The kernel stops with CUT
     after a record, if at least `cut_from` tokens have come since the last cut. `record`: the table
-    of the records; -1 if the items of the outermost list are the records.
+    of the records; -1 if the items of the outermost list are the records. `floor`: how many
+    symbols of an earlier part are on the stack. The kernel stops with BELOW before a rule that
+    takes one of them from the stack, unless the rule adds an item to the list that is the last.
     """
     rules, kept, columns = grammar.rules, grammar.kept, grammar.columns
     terminals, tables = grammar.sizes[TERMINALS], grammar.sizes[TABLES]
@@ -154,6 +158,9 @@ def nest(
         length, mode = rules[rule + LENGTH], rules[rule + MODE]
         flags = rules[rule + FIRST] & UNSIGNED
         bottom = depth - length
+        if bottom < floor and (rules[rule + REPEATS] == 0 or bottom < floor - 1):
+            why = BELOW
+            break
         own, full, start, final = 0, rules[rule + LACKS], -1, -1
         for symbol in range(length):
             at = (bottom + symbol) * SYMBOL_SIZE & UNSIGNED

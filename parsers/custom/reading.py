@@ -1,12 +1,12 @@
 """Parse a text to columns: whole, or in chunks of whole records."""
 
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from exset.core.errors import FormatError, Place
 from exset.core.kernels import Engine
@@ -14,11 +14,14 @@ from exset.core.source import Source, Span
 from exset.grammars.columns.arrays import Longs
 from exset.grammars.tables.columns import Numbers
 from exset.parsers.custom import values as v
-from exset.parsers.custom.builder import Builder, Part
+from exset.parsers.custom.builder import Builder
 from exset.parsers.custom.columns import Columns, Rows, Values
 from exset.parsers.custom.conversions import Conversion
+from exset.parsers.custom.fragment import Fragment, Part
+from exset.parsers.custom.lists import item_marks
 from exset.parsers.custom.shape import Shape
 from exset.parsers.custom.spans import Spans, Text
+from exset.parsers.engine.division import Sizes
 from exset.parsers.engine.driver import ANY_STEP
 from exset.parsers.engine.errors import syntax_error
 from exset.parsers.engine.expectation import CLOSERS
@@ -38,9 +41,9 @@ _END: Final = ParseStream(np.empty(0, np.int16), _NONE, _NONE, np.empty(0, np.in
 class Reading:
     """One parse of a text, which gives its columns.
 
-    conversions: how to convert terminals. builder: builds the rows of all tables. text: the bytes
-    of the current chunk. places: the places of the brackets that were opened before this chunk and
-    are still open.
+    conversions: how to convert terminals. make: makes a builder, which builds the rows of all
+    tables. text: the bytes of the current chunk. places: the places of the brackets that were
+    opened before this chunk and are still open.
     """
 
     grammar: Grammar
@@ -48,17 +51,53 @@ class Reading:
     conversions: Mapping[str, Conversion]
     input: Source | Window
     engine: Engine
-    builder: Builder
+    make: Callable[[], Builder]
     compiled: bool
+    builder: Builder = field(init=False)
     text: Text = field(init=False)
     places: dict[int, Place] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.builder, self.text = self.make(), Text(self._source)
+
+    def whole(self, sizes: Sizes) -> Columns | None:
+        """Return the columns of a whole text, which several threads parse, or None if no places are
+        known where records probably begin.
+
+        Raises Rejection for a syntax error, and FormatError for a token that its dtype cannot
+        store; of several errors, it may be any.
+        """
+        assert isinstance(self.input, Source)
+        found = item_marks(self.grammar, self.shape, self.input, self.engine, sizes.first)
+        if found is None or (depth := found.marks.depth) is None:
+            return None
+        free = deque[Builder]()
+
+        def work(stream: ParseStream) -> Fragment | None:
+            try:
+                builder = free.pop()
+            except IndexError:
+                builder = self.make()
+            fragment = builder.fragment(stream, depth)
+            if fragment is not None and self._convert(fragment.parts, with_actions=False):
+                fragment = None  # the calling thread raises the error
+            free.append(builder)
+            return fragment
+
+        parts = self.grammar.divided(self.input, self.engine, sizes, *found, work)
+        for stream, fragment in parts:
+            if fragment is None or not self.builder.join(fragment):
+                for _ in self.builder.add(stream):
+                    pass
+        for _ in self.builder.add(_END, end=self._source.end):
+            pass
+        return self._cut()
 
     def chunks(self) -> Iterator[Columns]:
         """Yield the columns of each chunk; without cuts there is one chunk.
 
         Raises FormatError for a syntax error, and for a token that its dtype cannot store.
         """
-        self.text = Text(self._source)
         streams = self.grammar.streams(self.input, self.engine, boundary=ANY_STEP, tokens=_TOKENS)
         try:
             for stream in streams:
@@ -77,9 +116,8 @@ class Reading:
     def _cut(self) -> Columns:
         """Return the columns of all records so far, and begin the next chunk."""
         text = self.text = self.text._replace(source=self._source)
-        kinds, waiting = self.builder.waiting()
         events = self.builder.events
-        converted = self._checked(kinds, waiting)
+        waiting = self._checked()
         parts, rows = self.builder.cut()
         names = tuple(self.shape.children)
         tables = {
@@ -89,7 +127,7 @@ class Reading:
             for name in names
         }
         found = {
-            key: self._values(key, parts.get(event, Part()), converted.get(event))
+            key: self._values(key, parts.get(event, Part()))
             for key, event in events.columns.items()
         }
         assert [len(tables[name].starts) for name in names] == rows.tolist()
@@ -99,13 +137,14 @@ class Reading:
             self.input.release(int(self.builder.position))
         return Columns(self.shape, tables, found)
 
-    def _values(self, key: tuple[str, str], part: Part, numbers: NDArray[Any] | None) -> Values:
+    def _values(self, key: tuple[str, str], part: Part) -> Values:
         table, terminal = key
         is_one = self.shape.children[table][terminal] == (1, 1)
         owners = None if is_one else _joined(part.third)
         what = self.conversions.get(terminal)
         if what is not None and what.dtype is not None:
-            found = np.empty(0, what.dtype) if numbers is None else numbers
+            pieces = [numbers for numbers in part.values if numbers is not None]
+            found = np.concatenate(pieces or [np.empty(0, what.dtype)])
             return Values(lambda order: Numbers.of(found[order]), owners)
         spans, text, compiled = (
             Spans(_joined(part.first), _joined(part.second)),
@@ -114,38 +153,40 @@ class Reading:
         )
         return Values(lambda order: v.read_text(text, spans.take(order), compiled=compiled), owners)
 
-    def _checked(self, kinds: Longs, waiting: Spans) -> dict[int, NDArray[Any]]:
-        """Return the columns of numbers in the chunk, by the number of their event.
+    def _checked(self) -> Spans:
+        """Convert the numbers of all rows so far, and return the tokens that are in no row yet.
 
-        kinds, waiting: the terminals and spans of tokens that are not in a row yet. Raises
-        FormatError for the first token that is not a number.
+        Raises FormatError for the first token that cannot be converted.
         """
-        wrong, columns = list[v.Wrong](), dict[int, NDArray[Any]]()
-        text, compiled = self.text, self.compiled
-        for (_, terminal), event in self.builder.events.columns.items():
-            what, part = self.conversions.get(terminal), self.builder.parts.get(event)
-            if what is None or part is None:
-                continue
-            pieces = [
-                Spans(first.astype(np.int64), second.astype(np.int64))
-                for first, second in zip(part.first, part.second, strict=True)
-            ]
-            if what.dtype is None:
-                found = [v.first_wrong(text, terminal, what, e, compiled=compiled) for e in pieces]
-                wrong += filter(None, found)
-                continue
-            read = [v.read_numbers(text, terminal, what, e, compiled=compiled) for e in pieces]
-            wrong += [each for _, each in read if each is not None]
-            columns[event] = np.concatenate([numbers for numbers, _ in read])
+        wrong, text = self._convert(self.builder.parts), self.text
+        kinds, waiting = self.builder.waiting()
         for terminal, what in self.conversions.items():
             mine = np.flatnonzero(kinds == self.grammar.terminal(terminal))
             if len(mine):
                 some = Spans(waiting.starts[mine], waiting.ends[mine])
-                one = v.first_wrong(text, terminal, what, some, compiled=compiled)
-                wrong += filter(None, [one])
+                _, found = v.read(text, terminal, what, some, compiled=self.compiled)
+                wrong += filter(None, [found])
         if wrong:
             raise v.error_of(text, min(wrong))
-        return columns
+        return waiting
+
+    def _convert(self, parts: Mapping[int, Part], *, with_actions: bool = True) -> list[v.Wrong]:
+        """Convert or check the tokens of the parts by event, and return the wrong ones: at most
+        one of each piece.
+        """
+        wrong, text, compiled = list[v.Wrong](), self.text, self.compiled
+        for (_, terminal), event in self.builder.events.columns.items():
+            what, part = self.conversions.get(terminal), parts.get(event)
+            if what is None or part is None or not (with_actions or what.action is None):
+                continue
+            for piece, values in enumerate(part.values):
+                if values is None:
+                    some = part.first[piece].astype(np.int64), part.second[piece].astype(np.int64)
+                    part.values[piece], found = v.read(
+                        text, terminal, what, Spans(*some), compiled=compiled
+                    )
+                    wrong += filter(None, [found])
+        return wrong
 
     def _error(self, rejection: Rejection) -> FormatError:
         """Return the error at which a parse ends.
@@ -154,10 +195,9 @@ class Reading:
         token.
         """
         self.text = self.text._replace(source=self._source)
-        kinds, waiting = self.builder.waiting()
         try:
             self.builder.collect()
-            self._checked(kinds, waiting)
+            self._checked()
         except FormatError as error:
             return error
         marks = self.builder.opened()

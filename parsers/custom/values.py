@@ -42,19 +42,22 @@ def error_of(text: Text, wrong: Wrong) -> FormatError:
     )
 
 
-def first_wrong(
+def read(
     text: Text, name: str, what: Conversion, spans: Spans, *, compiled: bool
-) -> Wrong | None:
-    """Return the first token of a terminal that cannot be converted, or None.
+) -> tuple[NDArray[Any], Wrong | None]:
+    """Return the numbers of the tokens of a terminal, and the first token that cannot be
+    converted, or None.
 
-    name: the terminal. what: how to convert it. spans: its tokens.
+    name: the terminal. what: how to convert it; for text there are no numbers. spans: its tokens.
     """
     if what.dtype is not None:
-        return read_numbers(text, name, what, spans, compiled=compiled)[1]
+        return _read_numbers(text, name, what, spans, compiled=compiled)
     row = first_wrong_text(text.strings(spans, compiled=compiled))
-    if row is None:
-        return None
-    return Wrong(int(spans.starts[row]), int(spans.ends[row]), f"{name} is not UTF-8 text")
+    wrong = None
+    if row is not None:
+        span = int(spans.starts[row]), int(spans.ends[row])
+        wrong = Wrong(*span, f"{name} is not UTF-8 text")
+    return np.empty(0), wrong
 
 
 def read_text(text: Text, spans: Spans, *, compiled: bool) -> Strings:
@@ -62,7 +65,7 @@ def read_text(text: Text, spans: Spans, *, compiled: bool) -> Strings:
     return text_or_bytes(text.strings(spans, compiled=compiled))
 
 
-def read_numbers(
+def _read_numbers(
     text: Text, name: str, what: Conversion, spans: Spans, *, compiled: bool
 ) -> tuple[NDArray[Any], Wrong | None]:
     """Return the tokens of a terminal as numbers, and the first that is not a number, or None.

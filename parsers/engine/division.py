@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from exset.core import progress, threads
 from exset.core.errors import Findings, FormatError
@@ -76,6 +76,28 @@ def read_divided(text: Source, findings: Findings, read: Callable[[Findings, boo
     return read(findings, False)
 
 
+class Marks(NamedTuple):
+    """How to find places where a record probably begins: where a match of a pattern ends.
+
+    near: the better pattern, which is searched for in the next part of the text. far: the pattern
+    for all that follows. depth: how many symbols the parser has on its stack there; None if this
+    is not known.
+    """
+
+    near: re.Pattern[bytes]
+    far: re.Pattern[bytes]
+    depth: int | None = None
+
+    @classmethod
+    def of(cls, records: Records) -> "Marks":
+        """Return the marks for a language whose records are known."""
+        if records.begin:
+            pattern = re.compile(b"(?=%b)" % re.escape(records.begin))
+            return cls(pattern, pattern)
+        end = re.escape(records.end)
+        return cls(re.compile(rb"%b(?=[ \t]*+\r?\n)" % end), re.compile(end))
+
+
 class Division(Generic[R]):
     """A text that several threads parse.
 
@@ -87,7 +109,7 @@ class Division(Generic[R]):
     def __init__(
         self,
         source: Source,
-        records: Records,
+        marks: Marks,
         sizes: Sizes,
         driver: MakeDriver,
         work: Callable[[ParseStream], R | None],
@@ -96,8 +118,7 @@ class Division(Generic[R]):
         self.sizes = sizes
         self.driver = driver
         self.work = work
-        self.records = records
-        self.patterns = _patterns(records)
+        self.marks = marks
 
     def results(self, begin: int) -> Iterator[tuple[ParseStream, R | None]]:
         """Yield the parse streams of the text from byte `begin` on, each with what `work` returned.
@@ -121,7 +142,7 @@ class Division(Generic[R]):
             part.parse(self.cut(part.end + size), self.sizes.following)
             size *= 2
             yield part
-            if part.end >= end or part.driver.next is not None:
+            if part.end >= end or self.begins(part.driver):
                 break
         stack = part.driver.before_next
 
@@ -149,6 +170,11 @@ class Division(Generic[R]):
                     part.parse(following.end, self.sizes.following)
                 yield part
 
+    def begins(self, driver: Driver) -> bool:
+        """Return whether a record begins after the part that a driver has parsed."""
+        depth = self.marks.depth
+        return driver.next is not None and depth in (None, len(driver.before_next) - 1)
+
     def cuts(self, cut: int) -> Iterator[int]:
         """Yield `cut`, and the later offsets at which parts end; the last is the end of the
         text.
@@ -164,9 +190,9 @@ class Division(Generic[R]):
         If none does, return the end of the text.
         """
         data, end = self.source.content, len(self.source.content)
-        for pattern, reach in zip(self.patterns, (at + self.sizes.part, end), strict=True):
+        for pattern, reach in ((self.marks.near, at + self.sizes.part), (self.marks.far, end)):
             if found := pattern.search(data, at, reach):
-                return found.end() - len(self.records.begin)
+                return found.end()
         return end
 
 
@@ -235,12 +261,3 @@ class _Part(Generic[R]):
             and driver.next == following.first
             and driver.before_next == following.driver.stack
         )
-
-
-def _patterns(records: Records) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """Return two patterns for the mark between records: a likely mark, and any such bytes."""
-    if records.begin:
-        pattern = re.compile(re.escape(records.begin))
-        return pattern, pattern
-    end = re.escape(records.end)
-    return re.compile(rb"%b(?=[ \t]*+\r?\n)" % end), re.compile(end)

@@ -51,14 +51,14 @@ class Driver:
     """Parses one text: gives its blocks to the kernel, and divides the kernel's output into
     streams.
 
-    `begin`: the offset of the first byte. `boundary`: the step that ends each stream but the
-    last; ANY_STEP means every step; with None there is one stream. `compiled`: a function that
-    returns whether to use the compiled kernel, called for each block. `tokens`: the number of
-    tokens for which memory is first allocated. `eager`: yield a stream for each block that
-    completes a boundary. `header`: other steps that may end the last stream before an error.
+    `begin`: the offset of the first byte. `boundary`: the step, or one of the steps, that ends each
+    stream but the last; ANY_STEP means every step; with None there is one stream. `compiled`: a
+    function that returns whether to use the compiled kernel, called for each block. `tokens`: the
+    number of tokens for which memory is first allocated. `eager`: yield a stream for each block
+    that completes a boundary. `header`: other steps that may end the last stream before an error.
     `stack`: the initial parser states, to begin in the middle of a text; by default the parse
-    begins with the virtual line break before a text. `framed`: there are virtual line breaks
-    before and after the text. `whole`: yield no stream before the end of the blocks.
+    begins with the virtual line break before a text. `framed`: there are virtual line breaks before
+    and after the text. `whole`: yield no stream before the end of the blocks.
 
     After `part`, `next` is the first token after the part, or None if no record ends before
     it; `before_next` is the stack of parser states before this token.
@@ -69,7 +69,7 @@ class Driver:
         grammar: Lowered,
         *,
         begin: int = 0,
-        boundary: int | None = None,
+        boundary: int | Sequence[int] | None = None,
         compiled: Callable[[], bool],
         tokens: int = TOKENS,
         eager: bool = False,
@@ -85,7 +85,8 @@ class Driver:
         self.before_next: tuple[int, ...] = ()
         self.after = b"\n" * framed  # the line break after the text
         self.begin = begin
-        self.boundary: tuple[int, ...] = () if boundary is None else (boundary,)
+        ends = [boundary] if isinstance(boundary, int) else boundary or []
+        self.boundary = tuple(ends)
         self.header = header
         self.tables = grammar.tables
         sizes = self.tables.sizes

@@ -4,9 +4,9 @@ import contextlib
 import importlib
 import os
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,7 +17,7 @@ from exset.core.errors import FormatError
 from exset.core.kernels import Engine
 from exset.core.lookalikes import foreign
 from exset.core.source import Source
-from exset.parsers.engine.division import Division, sizes_of
+from exset.parsers.engine.division import Division, Marks, Sizes, sizes_of
 from exset.parsers.engine.driver import KERNELS, TOKENS, Block, Driver, blocks
 from exset.parsers.engine.errors import Hint, syntax_error
 from exset.parsers.engine.expectation import END
@@ -142,43 +142,70 @@ class Grammar:
         work: Callable[[ParseStream], R | None] | None,
     ) -> Iterator[tuple[ParseStream, R | None]]:
         """Yield the same as `results`, but raise `Rejection` where the grammar rejects the text."""
-        records = self.records
-        header = () if records is None else records.header
-
-        def driver(begin: int, stack: tuple[int, ...] = (), *, whole: bool = True) -> Driver:
-            return Driver(
-                self.lowered,
-                begin=begin,
-                boundary=boundary,
-                compiled=lambda: KERNELS.use_compiled(size_of(text), engine),
-                tokens=tokens,
-                eager=isinstance(text, Window),
-                header=header,
-                stack=stack,
-                framed=self.framed,
-                whole=whole,
-            )
-
+        driver = partial(self._driver, text, engine, boundary, tokens)
         parts = _parts(text, begin)
         try:
             if engine == "reference":
                 reference = importlib.import_module("exset.parsers.engine.reference")
+                header = () if self.records is None else self.records.header
                 streams = reference.streams(
                     self, b"".join(parts), begin=begin, boundary=boundary, header=header
                 )
                 yield from ((stream, None) for stream in streams)
             elif (
                 work is not None
-                and records is not None
+                and self.records is not None
                 and isinstance(text, Source)
                 and (sizes := sizes_of(text))
                 and KERNELS.use_compiled(size_of(text), engine)
             ):
-                yield from Division(text, records, sizes, driver, work).results(begin)
+                marks = Marks.of(self.records)
+                yield from Division(text, marks, sizes, driver, work).results(begin)
             else:
                 yield from ((stream, None) for stream in driver(begin, whole=False).streams(parts))
         finally:
             parts.close()
+
+    def divided(
+        self,
+        text: Source,
+        engine: Engine,
+        sizes: Sizes,
+        marks: Marks,
+        boundary: Sequence[int],
+        work: Callable[[ParseStream], R | None],
+    ) -> Iterator[tuple[ParseStream, R | None]]:
+        """Yield the streams of a text that several threads parse, each with the result of `work`.
+
+        marks: where records probably begin. boundary: the steps that complete a record. Raises
+        `Rejection` where the grammar rejects the text.
+        """
+        driver = partial(self._driver, text, engine, boundary, TOKENS)
+        yield from Division(text, marks, sizes, driver, work).results(0)
+
+    def _driver(
+        self,
+        text: Source | Window,
+        engine: Engine,
+        boundary: int | Sequence[int] | None,
+        tokens: int,
+        begin: int,
+        stack: tuple[int, ...] = (),
+        *,
+        whole: bool = True,
+    ) -> Driver:
+        return Driver(
+            self.lowered,
+            begin=begin,
+            boundary=boundary,
+            compiled=lambda: KERNELS.use_compiled(size_of(text), engine),
+            tokens=tokens,
+            eager=isinstance(text, Window),
+            header=() if self.records is None else self.records.header,
+            stack=stack,
+            framed=self.framed,
+            whole=whole,
+        )
 
     def _add_later(
         self,

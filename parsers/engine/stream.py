@@ -24,19 +24,22 @@ class ParseStream:
     steps: NDArray[np.int16]
     tokens_before: NDArray[np.int64]
 
+    def after(self, tokens: int, steps: int) -> "ParseStream":
+        """Return the tokens and steps after the first `tokens` tokens and `steps` steps."""
+        later = slice(tokens, None)
+        kinds, starts, ends = self.kinds[later], self.starts[later], self.ends[later]
+        return ParseStream(
+            kinds, starts, ends, self.steps[steps:], self.tokens_before[steps:] - tokens
+        )
+
     def split(self, steps: int) -> "tuple[ParseStream, ParseStream]":
         """Split into two streams: the first has `steps` steps (at least one) and the tokens
         before them.
         """
         tokens = int(self.tokens_before[steps - 1])
-        before, after = (
-            (self.kinds[part], self.starts[part], self.ends[part])
-            for part in (slice(tokens), slice(tokens, None))
-        )
-        return (
-            ParseStream(*before, self.steps[:steps], self.tokens_before[:steps]),
-            ParseStream(*after, self.steps[steps:], self.tokens_before[steps:] - tokens),
-        )
+        kinds, starts, ends = self.kinds[:tokens], self.starts[:tokens], self.ends[:tokens]
+        first = ParseStream(kinds, starts, ends, self.steps[:steps], self.tokens_before[:steps])
+        return first, self.after(tokens, steps)
 
     def halves(self, record: int) -> "tuple[ParseStream, ...]":
         """Split into two streams, each with about half of the records.

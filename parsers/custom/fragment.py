@@ -1,0 +1,58 @@
+"""The nodes of a part of a text: their events, and what is left on the stack after them."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.grammars.columns.arrays import Longs
+from exset.parsers.engine.stream import ParseStream
+
+
+@dataclass
+class Part:
+    """The events of one kind, in pieces that become one array: see `nesting` for the events.
+
+    A kind is: the rows of a table, the tokens of a terminal, or the parents of rows. first,
+    second: of a row or a token, its first byte and the byte after its last; of a parent,
+    the row below it and its own row. third: of a token, its row; of a parent, its table. values:
+    for each piece of tokens, its numbers, or an empty array for text; None if the piece is not yet
+    converted or checked.
+    """
+
+    first: list[Longs] = field(default_factory=list)
+    second: list[Longs] = field(default_factory=list)
+    third: list[Longs] = field(default_factory=list)
+    values: list[NDArray[Any] | None] = field(default_factory=list)
+
+    def extend(self, other: "Part") -> None:
+        """Append the pieces of another part."""
+        self.first += other.first
+        self.second += other.second
+        self.third += other.third
+        self.values += other.values
+
+
+class Fragment(NamedTuple):
+    """The nodes of a part of a text that begins after an item of a list.
+
+    depth: how many symbols are on the stack before the part; the last one is the list. begin: the
+    first byte of the first token. parts: by event. rows: int64 [tables], the number of rows.
+    symbols: int64 [symbols, SYMBOL_SIZE], what the part adds to the list, and the symbols after the
+    list. kinds, starts, ends: the items of these symbols. steps, before: the steps that wait for
+    the next token. rest: the tokens and steps from the first rule on that has symbols before the
+    part; None if there is no such rule.
+    """
+
+    depth: int
+    begin: int
+    parts: dict[int, Part]
+    rows: Longs
+    symbols: NDArray[np.int64]
+    kinds: Longs
+    starts: Longs
+    ends: Longs
+    steps: NDArray[np.int16]
+    before: Longs
+    rest: ParseStream | None
