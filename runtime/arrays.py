@@ -116,7 +116,11 @@ def to_host(array: NDArray[Item]) -> NDArray[Item]:
 
 
 def repeat(xp: ModuleType, array: NDArray[Item], counts: Longs) -> NDArray[Item]:
-    """Repeat each element `counts` times; CuPy's own `repeat` needs counts on the host."""
+    """Return an array in which element i of `array` occurs `counts[i]` times; `xp` is NumPy or
+    CuPy.
+
+    CuPy's own `repeat` needs the counts on the host.
+    """
     if xp is np:
         return np.repeat(array, counts)
     ends = xp.cumsum(counts)

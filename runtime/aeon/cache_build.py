@@ -71,7 +71,9 @@ def build(plan: Plan, directory: str, *, clock: Callable[[], float] = time.time)
 
 
 def _build(plan: Plan, folder: str, clock: Callable[[], float]) -> Built:
-    """Build a cache in its folder, or complete it."""
+    """Build the planned cache in a folder; if a part of it exists there, complete it. clock:
+    returns the time to store.
+    """
     with locked(folder) as is_held:
         cache, found = Cache(folder, roots=plan.access.roots), Findings()
         keep = _finished_blocks(plan, folder)
@@ -95,7 +97,11 @@ def _build(plan: Plan, folder: str, clock: Callable[[], float]) -> Built:
 
 
 def _add_advice(error: FormatError | OSError, folder: str, kept: int) -> None:
-    """Add advice to an error: how many finished blocks the next build keeps."""
+    """Add to an error how many finished blocks of the cache the next build keeps; do nothing
+    if `kept` is 0.
+
+    folder: of the cache. kept: the number of these blocks.
+    """
     if not kept:
         return
     blocks = f"{counted(kept, 'finished block')} in {safe(folder)}"
@@ -130,9 +136,11 @@ def _complete(
     is_held: Callable[[], bool],
     clock: Callable[[], float],
 ) -> Built:
-    """Write all blocks except those in `keep`, remove blocks beyond the plan, write the marker.
+    """Write all blocks of a cache except those in `keep`, remove blocks beyond the plan, and
+    write the file that marks it as complete.
 
-    is_held: returns whether this builder still has the lock of the folder.
+    is_held: returns whether this builder still has the lock of the folder. clock: returns the
+    time to store.
     """
     journal = os.path.join(cache.path, JOURNAL)
     finished = sorted(keep)
@@ -171,7 +179,9 @@ def _finished_blocks(plan: Plan, folder: str) -> Set[int]:
 
 
 def _write_block(plan: Plan, number: int, path: str, clock: Callable[[], float]) -> None:
-    """Write a block. Raises FormatError if an element cannot be made, and OSError."""
+    """Write the block `number` of the plan to `path`. Raises FormatError if an element cannot
+    be made, and OSError.
+    """
     rows = plan.blocks[number]
     which = slice(rows.start, rows.stop)
     failed: list[ElementError] = []

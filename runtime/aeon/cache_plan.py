@@ -151,7 +151,9 @@ class Plan:
         return finding_at("aeon-cache-uid", Place(cache.path), **words)
 
     def difference(self, number: int, block: Block, comparison: Comparison) -> Difference | None:
-        """Return how a block differs from the records of the plan, or None if it does not."""
+        """Return how block `number` of a cache differs from the records of the plan; None if
+        it does not.
+        """
         has, part = counted(len(block), "record"), self.records(number)
         if number >= len(self.blocks):
             return Difference(f"it has {has}, and the manifest has no more", _OTHER_SIZE)

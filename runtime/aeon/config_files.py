@@ -61,7 +61,9 @@ def check_files(config: LoaderConfig, findings: Findings, options: CheckOptions,
 
 
 def _check_columns(manifest: Manifest, config: LoaderConfig, findings: Findings, name: str) -> None:
-    """Check that the manifest has a column for each etl object, and no others."""
+    """Add a finding unless the manifest has exactly one column for each etl object. name: the
+    manifest's name.
+    """
     place, columns, etl = Place(name, field="etl"), len(manifest.types), len(config.etl)
     if etl > columns:
         words = {"etl": counted(etl, "etl object"), "columns": counted(columns, "column")}
@@ -126,7 +128,10 @@ class _Files:
         return path
 
     def report(self, path: str, field: str, why: str, hint: str = "") -> None:
-        """Add a finding about a file that aeon cannot read; field: the member that names it."""
+        """Add a finding about a file that aeon cannot read.
+
+        path: of the file. field: the member of the configuration that names it. why: the reason.
+        """
         words = {"where": field, "path": safe(path), "why": safe(why), "hint": hint}
         self.findings.add(finding_at("aeon-config-file", Place(self.name, field=field), **words))
 

@@ -206,8 +206,10 @@ def file_size(
 def _of_file(
     read: Callable[[bytes], T], manifest: Manifest, record: int, column: int, path: bytes
 ) -> T | ElementError:
-    """Call `read` with the path of a FILE element; return its result, or its error as
-    ElementError.
+    """Call `read` with the path of the file that a FILE element names; return its result, or
+    its error as ElementError.
+
+    record, column: of the element in the manifest. path: as in the manifest.
     """
     try:
         return read(path_of(path))
@@ -221,7 +223,9 @@ def _of_file(
 
 
 def _bad_field(manifest: Manifest, record: int, column: int, code: str) -> ElementError:
-    """Return the error for a field, with the message of its finding."""
+    """Return the error for a field that aeon cannot convert. code: of the finding that has the
+    message.
+    """
     finding = finding_at(code, None, raw=shown(manifest[record][column]))
     return _error(manifest, record, column, code, finding.message)
 

@@ -134,7 +134,7 @@ def shuffle(state: Longs, order: Longs) -> None:
 
 @kernel
 def swap(order: Longs, a: int, b: int) -> None:
-    """Swap the numbers at two positions."""
+    """Swap the numbers at the positions `a` and `b` of an array."""
     kept = order[a]
     order[a] = order[b]
     order[b] = kept

@@ -105,7 +105,10 @@ def from_table(
 
 
 def _check_numbers(manifest: Manifest, path: str, lines: list[int], findings: Findings) -> None:
-    """Add findings for fields that are not numbers; `lines`: the line of each record."""
+    """Add a finding for each field that must be a number and is not.
+
+    path: of the table, for messages. lines: the line of each record in it.
+    """
     data = manifest.fields.data
     for index, kind in enumerate(manifest.types):
         if kind not in NUMBER_DTYPES:
@@ -124,7 +127,8 @@ def _check_numbers(manifest: Manifest, path: str, lines: list[int], findings: Fi
 def _rows(
     path: str, names: Sequence[str | None], delimiter: str, findings: Findings
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield for each row the number of its line, and its fields in the chosen columns.
+    """Yield for each row of a CSV table the number of its line, and its fields in the chosen
+    columns.
 
     names: these columns; all None if the table has no line of names.
     """

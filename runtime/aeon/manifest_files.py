@@ -107,9 +107,10 @@ def _named(manifest: Manifest, name: str, base: bytes) -> Iterator[_File]:
 
 
 def _problem(path: bytes, dialect: Dialect, roots: tuple[str, ...]) -> tuple[str, str]:
-    """Return the finding's code for a file that aeon cannot read, and the system's error as text.
+    """Return why aeon cannot read a file: the code of the finding, and the system's error as text.
 
-    The code is "" if aeon can read it; the text is "" if the system gives none.
+    The code is "" if aeon can read it; the text is "" if the system gives none. dialect: the
+    version of aeon. roots: the folders that must contain the file.
     """
     try:
         found = status(path, roots)

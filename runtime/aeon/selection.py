@@ -83,10 +83,11 @@ def blocks(records: int, block_size: int = BLOCK_SIZE) -> list[range]:
 
 
 def node_rows(records: int, node_id: int, node_count: int, batch_size: int) -> Longs:
-    """Return the records of a node: every `node_count`-th batch, then a last, smaller batch.
+    """Return the indices of the records that one of several nodes reads: every `node_count`-th
+    batch, then a last, smaller batch.
 
-    All nodes get the same number of records; the remaining records are not used. Raises ValueError
-    for an unknown node, and for a batch size below 1.
+    records: the number of all records. All nodes get the same number of records; the remaining
+    records are not used. Raises ValueError for an unknown node, and for a batch size below 1.
     """
     if not 0 <= node_id < node_count:
         raise ValueError(f"node_id must be from 0 to {node_count - 1}, not {node_id}")

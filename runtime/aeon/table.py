@@ -121,7 +121,8 @@ def metadata_of(
 ) -> dict[str, object]:
     """Return the metadata of a table.
 
-    names: the names of the columns; columns with types come first.
+    kind: "manifest" or "block". level: the option with which the table was made. types: of the
+    elements. names: of the columns; columns with types come first.
     """
     head = {"family": "aeon", "version": VERSION, "level": level, "kind": kind}
     return {**head, "types": [str(each) for each in types], "names": [*names]}
@@ -142,7 +143,7 @@ def element_column(manifest: Manifest, index: int) -> Numbers | Strings:
 
 
 def _element(manifest: Manifest, index: int) -> tuple[Numbers | Strings, Sequence[ElementError]]:
-    """Return the table's column for the element with this number.
+    """Convert the elements in column `index` of a manifest to a column of a table.
 
     Also return the errors of elements that cannot be made.
     """
@@ -157,7 +158,10 @@ def _element(manifest: Manifest, index: int) -> tuple[Numbers | Strings, Sequenc
 def _files(
     manifest: Manifest, index: int, paths: Strings, access: Access, limits: Limits
 ) -> tuple[Strings, list[ElementError]]:
-    """Return the contents of the files at `paths`, and the errors of files that cannot be read."""
+    """Return the contents of the files at `paths`, and the errors of files that cannot be read.
+
+    index: the column of the manifest that has the paths.
+    """
     read: list[bytes | None] = []
     failed: list[ElementError] = []
     left = limits.max_batch

@@ -85,8 +85,11 @@ def is_bytes(column: TableColumn) -> bool:
 def type_for(
     table: Table, name: str, known: Known, losses: Losses, writes_files: bool
 ) -> ElementType | None:
-    """Return the type of the element that a column becomes; None, with a loss, if it becomes
-    none.
+    """Return the type of element that the column `name` becomes in a manifest; None, after
+    reporting a loss, if it becomes none.
+
+    known: what the metadata says. writes_files: whether contents of files are written to
+    files.
     """
     column, said = table.columns[name], known.types.get(name)
     if isinstance(column, Text):
@@ -111,9 +114,11 @@ def type_for(
 def fields_of(
     table: Table, name: str, kind: ElementType | None, known: Known, losses: Losses
 ) -> Strings:
-    """Return the manifest's field for each row of a column; an absent field is a loss.
+    """Return the manifest's field for each row of the column `name`; an absent value is
+    reported as a loss.
 
-    kind: the type of the element.
+    kind: the type of the element; None for a field without a type. known: what the metadata
+    says.
     """
     column = table.columns[name]
     paths = table.columns.get(f"{name}.path")

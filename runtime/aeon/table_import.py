@@ -104,7 +104,9 @@ def _report_names(elements: Sequence[Element], findings: Findings) -> None:
 
 
 def _report_classes(table: Table, elements: Sequence[Element], findings: Findings) -> None:
-    """Report names of classes that are lost, because no path such as `cat/1.jpg` contains them."""
+    """Report class names that the manifest does not store, because the paths do not contain
+    them as `cat/1.jpg` does.
+    """
     if (found := class_names(table)) is None:
         return
     column, names = found

@@ -48,10 +48,11 @@ def differences(one: ExampleSet, other: ExampleSet, tolerance: float, keep: int,
 
 
 def _real(diff: ColumnDiff, events: Pairs, field: str, one: ExampleSet, other: ExampleSet) -> None:
-    """Compare a field of numbers, as the events use it, and its value in the headers.
+    """Compare a number of events, such as `max_time`: the value that each event uses, and the
+    one in the headers.
 
-    The headers count only if some events inherit the value. events: the pairs of events to
-    compare.
+    diff: gets the differences. events: the pairs of events to compare. field: the name of the
+    number. The values in the headers are compared only if some event inherits them.
     """
     own = (
         one.events.real(field).present[events.one] | other.events.real(field).present[events.other]

@@ -60,7 +60,11 @@ class EventLists:
 
     @classmethod
     def of_blocks(cls, m: int, inputs: Sequence[Block], targets: Sequence[Block]) -> Self:
-        """Return lists with a dense range for each block in which an event has values."""
+        """Make the lists of inputs and of targets for `m` events; a list has a dense range for
+        each block in which its event has values.
+
+        inputs, targets: a block for each group.
+        """
         blocks = [*inputs, *targets]
         names: dict[bytes, int] = {}
         group = [names.setdefault(each.group, len(names)) if each.group else -1 for each in blocks]

@@ -127,8 +127,9 @@ def side_array(
 ) -> Floats:
     """Return the inputs, or the targets, of events as a new array: float32 [events, units].
 
-    `xp`: NumPy or CuPy. `rows`: the indices of the events, int64, by default all. Raises the
-    errors of `filling_of`.
+    `xp`: NumPy or CuPy. `columns`: the ranges of `examples`, on the device. `side`: "inputs" or
+    "targets". `layout`: where the groups are in a row. `rows`: the indices of the events, int64,
+    by default all. Raises the errors of `filling_of`.
     """
     events = examples.num_events if rows is None else rows.size
     most = max(limits.max_expand, layout.units * events)
@@ -144,9 +145,11 @@ def filled(
     layout: Layout,
     rows: Longs | None = None,
 ) -> Floats:
-    """Return the array that `filling` fills; other cells have the default value of their event.
+    """Return a new array, float32 [events, units], in which `filling` has filled the units of
+    ranges.
 
-    The array is float32 [events, units]. `rows`: the indices of the events, by default all.
+    Other units have the default value of their event. `xp`, `side`, `layout`, `rows`: as for
+    `side_array`.
     """
     events = examples.num_events if rows is None else rows.size
     if filling.covers(events, layout.units):
@@ -201,10 +204,10 @@ def filling_of(
     most: int,
     rows: Longs | None = None,
 ) -> Filling:
-    """Return what fills the array of inputs, or of targets.
+    """Return what fills the array of inputs or targets: which values go into which of its cells.
 
-    `most`: the most units that all spans may have in total. `rows`: the indices of events, int64,
-    by default all. Raises FormatError for a unit outside of its group or network, and LimitError.
+    `most`: the most units that all sparse ranges may have in total. Other arguments are as for
+    `side_array`. Raises FormatError for a unit outside of its group or network, and LimitError.
     """
     numbers = getattr(examples.events, side)
     uses = Uses.of(xp, columns, to_device(xp, numbers if rows is None else take(numbers, rows)))

@@ -172,10 +172,12 @@ def _replaced(layout: Layout, group: str | None) -> _Replaced:
 def _with_values(
     examples: ExampleSet, side: Side, rows: Longs, values: Floats, replaced: _Replaced
 ) -> ExampleSet:
-    """Return a set in which some events have new dense ranges.
+    """Return a set in which some events have new values on one side, as dense ranges of the
+    groups in `replaced`.
 
-    rows: the indices of the events. values: their new values, [events, units]. Ranges of other
-    groups stay, before the new ones: Lens applies ranges in order.
+    side: "inputs" or "targets". rows: the indices of the events. values: [events, units], the
+    units of these groups. Ranges of other groups stay, before the new ones: Lens applies
+    ranges in order.
     """
     numbers, ranges, lists = getattr(examples.events, side), examples.ranges, examples.lists
     shares = _shares(numbers[rows], values)

@@ -103,7 +103,11 @@ def _said(filling: Filling, ends: Longs, events: int) -> Flags:
 
 
 def _note(examples: ExampleSet, side: Side, layout: Layout, defaults: bool, notes: Notes) -> None:
-    """Add notes about lists that become dense, and about events that only get default values."""
+    """Add a note about events whose lists become dense and, if `defaults`, one about events
+    without a list, which get default values.
+
+    side: "inputs" or "targets".
+    """
     numbers = getattr(examples.events, side)
     expanded = np.flatnonzero((numbers >= 0) & ~_is_dense(examples, side, layout))
     if expanded.size:
@@ -114,11 +118,10 @@ def _note(examples: ExampleSet, side: Side, layout: Layout, defaults: bool, note
 
 
 def _is_dense(examples: ExampleSet, side: Side, layout: Layout) -> Flags:
-    """Return for each event whether a table of dense values loses nothing of its list: bool
-    [events].
+    """Return for each event whether dense values store its list without loss: bool [events].
 
-    Such a list has exactly one dense range for each group with units, in order, and is not
-    shared.
+    Such a list has exactly one dense range for each group of `layout` that has units, in order,
+    and is not shared. side: "inputs" or "targets".
     """
     groups = [(name, size) for name, size in groups_of(layout) if size]
     lists, ranges = examples.lists, examples.ranges

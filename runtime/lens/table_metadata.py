@@ -39,7 +39,11 @@ class Metadata:
 def to_json(
     header: SetHeader, layouts: Mapping[Side, Layout | None], level: str, rows: str
 ) -> dict[str, Any]:
-    """Return the metadata of a table: the header of its set, and the layouts that are known."""
+    """Return the metadata of a table: the header of its set, and the groups with their sizes.
+
+    layouts: of inputs and of targets, None if unknown. level, rows: the options with which the
+    table was made.
+    """
     reals: dict[str, Any] = {field: _real(header.real(field)) for field in REAL_FIELDS}
     if header.proc is not None:
         reals["proc"] = _text(header.proc)

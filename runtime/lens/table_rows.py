@@ -151,7 +151,11 @@ def _event_columns(columns: NamedColumns) -> list[SideColumn]:
 
 
 def _event_counts(given: SideColumn, is_by_example: bool) -> Longs | None:
-    """Return how many events each row of a column has; None if each row is a single event."""
+    """Return how many events each row of a column of inputs or targets has; None if each row
+    is a single event.
+
+    is_by_example: whether each row of the table is an example, with lists over its events.
+    """
     column = given.column
     if _is_grid(column):
         return constant(column.shape[0], len(column), np.int64)

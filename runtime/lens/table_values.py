@@ -16,7 +16,9 @@ from exset.grammars.tables.columns import Numbers, TableColumn, type_of
 def table_error(
     message: str, column: str, row: int | None = None, hint: str | None = None
 ) -> NoReturn:
-    """Raise FormatError about a column of a table, or about one of its rows, counted from 0."""
+    """Raise FormatError about a column of a table or, with `row`, about its value in this row,
+    counted from 0.
+    """
     at = "" if row is None else f"[{row}]"
     place = Place("table", field=f"columns[{column!r}]{at}")
     raise FormatError(message, place=place, hint=hint, code="lens-table")
@@ -44,7 +46,9 @@ def floats(name: str, values: NDArray[np.generic]) -> Floats:
 
 
 def ints(name: str, column: Numbers) -> Ints:
-    """Return integers as int32; absent ones are 0."""
+    """Return the numbers of the column `name` as int32; absent ones are 0. Errors name the
+    column.
+    """
     values = column.values
     if values.dtype.kind not in "iu":
         table_error(f"{safe(name)}: expected integers, not {column.type}", name)

@@ -128,7 +128,10 @@ def write(
 
 
 def _keys(table: Table, rows: Longs, patterns: Patterns) -> Strings:
-    """Return the key of each object: its name, or its number."""
+    """Return the key of each object: the name in its row of the table, or the number of the object.
+
+    rows: the first row of each object.
+    """
     numbers = Strings.of([b"%d" % row for row in range(rows.size)])
     names = table.columns.get("name")
     if not isinstance(names, Strings) or not names.present.any():

@@ -10,7 +10,10 @@ from exset.runtime.reports.differences import Differences
 
 
 def differences(one: Table, other: Table, tolerance: float, keep: int, /) -> Differences:
-    """Compare tables row by row and column by column; the order of the columns has no meaning."""
+    """Compare tables row by row and column by column; the order of the columns has no meaning.
+
+    tolerance: how much two numbers may differ. keep: how many differences to keep.
+    """
     diff = ColumnDiff("rows", len(one), len(other), tolerance, keep)
     for name in dict.fromkeys((*one.names, *other.names)):
         types = one.types.get(name, "nothing"), other.types.get(name, "nothing")
@@ -47,7 +50,11 @@ def _compare(
 
 
 def _arrays(diff: ColumnDiff, pairs: Pairs, name: str, one: Numbers, other: Numbers) -> None:
-    """Compare two columns in which each row is an array of the same shape, element by element."""
+    """Compare the column `name` of two tables, in which each row is an array of the same
+    shape, element by element.
+
+    diff: gets the differences. pairs: the pairs of rows to compare.
+    """
     size = int(np.prod(one.shape))
     offsets = [np.arange(len(each) + 1, dtype=np.int64) * size for each in (one, other)]
     items = diff.rows(pairs, name, offsets[0], offsets[1], "number")

@@ -119,7 +119,11 @@ def _stored(array: flat.Array) -> flat.Array:
 def _created(
     file: Any, path: str, shape: tuple[int, ...], array: flat.Array | None, compress: bool
 ) -> Any:
-    """Create a dataset at `path` for `array`, or for text if this is None."""
+    """Create a dataset at `path` of an HDF5 file with the dtype of `array`, or for text if
+    `array` is None.
+
+    shape: of the dataset. compress: whether to compress it.
+    """
     kind = h5py.string_dtype() if array is None else _stored(array).dtype
     options: dict[str, Any] = {}
     if compress and all(shape):

@@ -68,7 +68,11 @@ def _shape(text: str) -> tuple[int, ...]:
 
 
 def decoded(encoding: str, data: Strings) -> TableColumn | None:
-    """Return the column of encoded values; None for arrays that differ in dtype or dimensions."""
+    """Decode the values of a column; return None if they are arrays that differ in dtype or
+    number of dimensions.
+
+    encoding: the name of the encoding in MDS, such as `int32`. data: the bytes of each value.
+    """
     if encoding == "int" or encoding in _KINDS:
         dtype = np.dtype("int64" if encoding == "int" else encoding)
         return Numbers.of(data.data.view(dtype.newbyteorder("<")).astype(dtype, copy=False))

@@ -98,8 +98,11 @@ def arrays(files: Strings) -> TableColumn | None:
 
 
 def _numbers(full: NDArray[Any], files: Strings) -> Numbers | None:
-    """Return the rows of an array as a column; None if a value is NaT, which columns cannot
-    have.
+    """Return an array as a column with a row for each file; None if a value is NaT, which
+    columns cannot have.
+
+    full: the array of each file that is present, [present files, ...]. files: the contents of
+    all files.
     """
     if full.dtype.kind in "mM" and np.isnat(full).any():
         return None
@@ -118,7 +121,9 @@ def _unfolded(
 
 
 def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """Return the header of an NPY file, version 1.0, as NumPy writes it."""
+    """Return the header of an NPY file, version 1.0, as NumPy writes it for an array of this
+    dtype and shape.
+    """
     text = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
     size = _START + len(text) + 1
     text += " " * (-size % 64) + "\n"

@@ -169,9 +169,11 @@ def _add(known: _Known, part: Part, common: Callable[[str, str], str | None]) ->
 
 
 def _lists(one: str, other: str, *, has_scalars: bool) -> str | None:
-    """Return the type of lists that can store both types, which are lists or arrays.
+    """Return the type of lists that can store the values of two types of columns, `one` and
+    `other`; None if there is none.
 
-    Lists become arrays in a chunk where all have one length. Return None if there is no such type.
+    Each type is one of lists or arrays: a reader makes arrays where all lists of a chunk have
+    the same length. has_scalars: whether single values may also become lists.
     """
     bare = [_ARRAYS.fullmatch(each) for each in (one, other)]
     kinds = {each and (each[1] or each[2] or each[3]) for each in bare}
@@ -184,7 +186,12 @@ def _lists(one: str, other: str, *, has_scalars: bool) -> str | None:
 def _tables(
     known: _Known, parts: Parts, whole: Callable[[], Table], findings: Findings
 ) -> Iterator[Table]:
-    """Yield the tables of parts with the types that all parts together decide."""
+    """Yield the table of each part, with its columns converted to the types that all parts
+    together need.
+
+    known: what a first pass over the parts has shown. whole: returns the table of all parts,
+    which is yielded alone if there is one part, or if no types fit all parts.
+    """
     if known.parts < 2 or not known.is_regular:
         yield whole()
         return

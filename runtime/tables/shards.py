@@ -128,7 +128,10 @@ def _stream(
 def _tables(
     folder: Folder, suffixes: tuple[str, ...], read: ReadShard, limits: Limits, findings: Findings
 ) -> Iterator[Table]:
-    """Yield the table of each shard. Raises FormatError if there are no shards."""
+    """Yield the table of each shard of a folder. Raises FormatError if there are no shards.
+
+    suffixes: those that files of shards have. read: reads the table of a shard.
+    """
     index = _index(folder, limits)
     names = list(index) if index else [name for name in folder.names if _is_shard(name, suffixes)]
     rows = 0

@@ -82,10 +82,11 @@ def _write(
     plan: Plan,
     end_of: Callable[[int], bytes],
 ) -> None:
-    """Write shards, their index and the metadata.
+    """Write shards, their index and the metadata into a folder.
 
-    rows: the encoded rows of the tables, in chunks; without rows there is one shard. end_of: a
-    function that returns the last bytes of a shard, given its size so far.
+    tables: the table to write, in chunks. rows: the encoded rows of each chunk; without rows there
+    is one shard. suffix: of the names of the shards. plan: decides which rows go into which shard.
+    end_of: a function that returns the last bytes of a shard, given its size so far.
     """
     runs = (
         (number, begin, stop, encode)
@@ -104,7 +105,11 @@ def _write(
 def _shard(
     folder: NewFolder, name: str, parts: Iterable[_Run], end_of: Callable[[int], bytes]
 ) -> dict[str, int | str]:
-    """Write a shard; return its entry in the index."""
+    """Write a shard into a folder; return its entry for the index: name, number of samples,
+    size and checksum.
+
+    parts: runs of rows, each with a function that encodes them. end_of: as for `_write`.
+    """
     samples, file = 0, Sum()
     with folder.open(name) as out:
         for _, begin, stop, encode in parts:

@@ -98,7 +98,10 @@ def _read(
     raw: bool,
     first: int = 0,
 ) -> Part:
-    """Return the table of a file, or of a chunk that begins with the record number `first`."""
+    """Return the table of a file, or of a chunk that begins with the record number `first`.
+
+    damaged: leave out damaged records. raw: return the bytes of each record.
+    """
     starts, lengths = read_records(
         source, damaged=damaged, limits=limits, findings=findings, engine=engine, first=first
     )
@@ -119,7 +122,11 @@ def _read(
 
 
 def _table(data: Bytes, starts: Longs, lengths: Longs) -> Part:
-    """Return the table of the messages in records. Raises ExampleError."""
+    """Return the table of the messages in records. Raises ExampleError for a record that is
+    not an example.
+
+    data: the bytes of the file. starts, lengths: where each record is in them.
+    """
     contexts, sequences = examples.messages_of(data, starts, lengths)
     columns: dict[str, TableColumn] = {}
     entries = examples.entries_of(data, contexts, contexts.owners)
@@ -152,7 +159,11 @@ def _names(listed: Sequence[str]) -> list[str]:
 
 
 def _sequences(data: Bytes, maps: Parts, rows: int) -> Iterator[tuple[str, TableColumn]]:
-    """Yield a column for each FeatureList: a row is a list that has a list or array per feature."""
+    """Yield a column for each FeatureList: each row is a list, with a list or array for each
+    Feature.
+
+    data: the bytes of the file. maps: the messages FeatureLists. rows: the number of records.
+    """
     entries = examples.entries_of(data, maps, maps.owners)
     steps, entry = examples.steps_of(data, entries)
     records = entries.records[entry]
@@ -229,7 +240,12 @@ def _column(
 def _examples(
     source: Source, data: Bytes, starts: Longs, lengths: Longs, findings: Findings, first: int
 ) -> Longs:
-    """Return the records that are examples; add a finding for each record that is not."""
+    """Return the indices of the records that are examples; add a finding for each record that
+    is not.
+
+    data: the bytes of the file. starts, lengths: where each record is in them. first: the
+    number of the first record in the whole file.
+    """
     kept = []
     for record in range(starts.size):
         try:

@@ -140,7 +140,9 @@ class Archive:
             return out.getvalue()
 
     def _chunk(self, begin: int, stop: int) -> memoryview:
-        """Return the members of some samples: by sample, then by extension."""
+        """Return the members of the samples `begin` to `stop` - 1 as bytes of the archive:
+        sample by sample, then by extension.
+        """
         rows = np.arange(begin, stop)
         columns = [each.take(rows) for each in self.contents]
         present = np.stack([each.present for each in columns], axis=1)
@@ -174,7 +176,7 @@ class Archive:
 
 
 def _numbered(first: int, count: int) -> Strings:
-    """Return keys for samples that have none of their own, as `numbered_keys` does."""
+    """Return `count` keys, from the number `first` on, as `numbered_keys` does but faster."""
     if first + count > 10**_DIGITS:
         return Strings.of(numbered_keys(first, count))
     digits = _fours()[np.stack(divmod(np.arange(first, first + count), 10**4), axis=1)]

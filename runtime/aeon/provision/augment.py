@@ -95,7 +95,8 @@ class Augmentation:
 
     @classmethod
     def of(cls, settings: Settings, compat: bool) -> "Augmentation":
-        """Return the augmentation from its object in a checked configuration.
+        """Make the augmentation from its object in a checked configuration. compat: whether to
+        copy aeon's mistakes.
 
         Raises FormatError for padding of cropped pictures, which no version of aeon can do.
         """

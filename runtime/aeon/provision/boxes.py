@@ -85,9 +85,10 @@ def _follow(boxes: Boxes, drawn: Parameters) -> Boxes:
 
 
 def _rotated(boxes: Boxes, size: Size, degrees: int) -> Boxes:
-    """Rotate boxes in a picture; return the smallest upright boxes around them.
+    """Rotate boxes as their picture is rotated; return the smallest upright boxes around them.
 
-    They are cut at the picture's edges.
+    size: of the picture. Boxes are cut at the picture's edges, except those that are outside of
+    it.
     """
     angle = math.radians(degrees)
     middle = np.array([size.width // 2, size.height // 2], np.float32)

@@ -42,7 +42,9 @@ class DebugFolder:
         return cls(context.path(value), number) if value else None
 
     def write(self, pixels: Pixels, drawn: Parameters, record: Record) -> None:
-        """Write a picture, and a text with a line for each of its parameters. Raises OSError."""
+        """Write a picture and, as text, the parameters that were drawn for it, one on each
+        line. Raises OSError.
+        """
         name = f"{record.epoch}-{record.index}-{self._number}"
         path = os.path.join(self._path, name)
         files.write(f"{path}.png", opencv().imencode(".png", pixels)[1].tobytes())

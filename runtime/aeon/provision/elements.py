@@ -43,13 +43,15 @@ class ElementSource(Protocol):
         """
 
     def element(self, row: int, column: int) -> bytes:
-        """Return an element as aeon's loader gets it.
+        """Return the element in a row and a column as aeon's loader gets it.
 
         Raises FormatError if the element cannot be made or read.
         """
 
     def file(self, row: int, column: int) -> str | None:
-        """Return the path of the file of an element; None for an element without a file."""
+        """Return the path of the file that has the element in a row and a column; None if it
+        is not in a file.
+        """
 
 
 class ManifestElements:
@@ -86,7 +88,7 @@ class ManifestElements:
         return MemoryColumn(values, failed)
 
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
-        """Write nothing; return False for each record."""
+        """Write nothing into `raw`; return False for each record."""
         return np.zeros(rows.size, np.bool_)
 
     def element(self, row: int, column: int) -> bytes:
@@ -132,7 +134,11 @@ class CacheElements:
         return MemoryColumn(values, np.empty(0, np.int64))
 
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
-        """Write elements of a column, except those of a block that has changed."""
+        """Write the elements of a column for some records into `raw`, except those of a block
+        that has changed since it was opened.
+
+        Return for each whether it was written.
+        """
         with self._lock:
             try:
                 return self._dataset.read_into(column, self._rows[rows], raw)
@@ -140,7 +146,7 @@ class CacheElements:
                 return np.zeros(rows.size, np.bool_)
 
     def element(self, row: int, column: int) -> bytes:
-        """Return an element. Raises FormatError if its block has changed."""
+        """Return an element. Raises FormatError if its block has changed since it was opened."""
         with self._lock:
             return self._dataset.element(int(self._rows[row]), column)
 
