@@ -4,14 +4,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from exset import bridge
 from exset.core.callers import option_errors
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
-from exset.core.protocols import Joinable, Level, Model, OptionValue
+from exset.core.protocols import Level, Model, OptionValue
 from exset.families.family import Family
 from exset.families.format import Format
 from exset.families.tables import TABLE
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from exset.grammars.tables.table import Table
 
 
-KEPT: Final = 1 << 25
+KEPT: Final = 3 << 24
 """How many bytes of chunks stay in memory at most, to be used again."""
 
 
@@ -78,12 +78,11 @@ class Kept(Iterable[Model]):
     """
 
     chunks: Iterable[Model]
-    family: Family
-    _whole: Model | None = field(default=None, init=False)
+    _kept: list[Model] | None = field(default=None, init=False)
 
     def __iter__(self) -> Iterator[Model]:
-        if self._whole is not None:
-            yield self._whole
+        if self._kept is not None:
+            yield from self._kept
             return
         from exset.runtime.reports.report import memory_of
 
@@ -96,7 +95,7 @@ class Kept(Iterable[Model]):
             else:
                 kept.append(chunk)
             yield chunk
-        self._whole = self.family.joined(cast("list[Joinable]", kept)) if kept else None
+        self._kept = kept or None
 
 
 @dataclass
