@@ -183,7 +183,7 @@ class WideTree(Tree):
         count = self._count(con.count, path, scope)
         return ir.Rows(con, path, count, self._element(con, path, scope))
 
-    def _greedy(self, con: Any, path: str, scope: Scope) -> ir.Node:
+    def _greedy(self, con: Any, path: str, scope: Scope) -> ir.Rows:
         return ir.Rows(con, path, None, self._element(con, path, scope))
 
     def _element(self, con: Any, path: str, scope: Scope) -> ir.Node:

@@ -48,9 +48,9 @@ class NulString(cs.Construct):  # type: ignore[misc]
 class Tree:
     """A declaration that the engine has checked, as a tree of nodes of `ir`.
 
-    root: the root of the tree. Supported are Struct, Array, RepeatUntil, Const, Check, IfThenElse,
-    Pass, Rebuild, the fixed-size numbers, Flag, NulString, Bytes, Padding and Aligned, with `this`
-    expressions. Raises TypeError, which names the object, for any other object.
+    root: the root of the tree. Supported are Struct, Array, RepeatUntil, GreedyRange, Const, Check,
+    IfThenElse, Pass, Rebuild, the fixed-size numbers, Flag, NulString, Bytes, Padding and Aligned,
+    with `this` expressions. Raises TypeError, which names the object, for any other object.
     """
 
     def __init__(self, declaration: cs.Construct) -> None:
@@ -111,6 +111,8 @@ class Tree:
             return self._array(con, path, scope)
         if kind is cs.RepeatUntil:
             return self._repeat(con, path, scope)
+        if kind is cs.GreedyRange:
+            return self._greedy(con, path, scope)
         if kind is cs.IfThenElse:
             condition = read_expression(con.condfunc, scope, path)
             then = self._node(con.thensubcon, path, scope)
@@ -153,6 +155,15 @@ class Tree:
         if ir.least_size(element) == 0:
             refuse(path, "an element must have at least one byte")
         return ir.Rows(con, path, count, element)
+
+    def _greedy(self, con: cs.GreedyRange, path: str, scope: Scope) -> ir.Rows:
+        """Convert an array without a count; the reference driver cannot read one."""
+        if type(con.subcon) is not cs.Struct:
+            refuse(path, f"GreedyRange needs a Struct, not {type(con.subcon).__name__}")
+        element = self._record(con.subcon, path, scope)
+        if ir.least_size(element) == 0:
+            refuse(path, "an element must have at least one byte")
+        return ir.Rows(con, path, None, element)
 
     def _repeat(self, con: cs.RepeatUntil, path: str, scope: Scope) -> ir.Repeat:
         if type(con.subcon) is not cs.Struct:

@@ -1,5 +1,8 @@
 """Read and write archives of Kaldi in binary form; matrices that are read may be compressed."""
 
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -16,6 +19,7 @@ from exset.grammars.siblings.archive import Archive
 from exset.grammars.siblings.findings import ARK
 
 LAYOUT: Final = Layout("exset.codecs.siblings.ark_layout:Archive")
+WHOLE: Final = Layout("exset.codecs.siblings.ark_layout:Whole")
 ENTRIES: Final = Layout("exset.codecs.siblings.ark_layout:Entries")
 _END: Final = b"\0B\4\0\0\0\0"
 """An entry without a key."""
@@ -34,6 +38,12 @@ _COUNT: Final = 8  # bytes of the number of entries, which the file does not beg
 
 def decode(source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Archive:
     """Return the objects of an archive. Raises FormatError for a damaged archive."""
+    if engine != "reference":
+        with suppress(FormatError):  # the error is raised below
+            fields = read(WHOLE, source, limits=limits, engine=engine)
+            if fields.end == len(source.view):
+                keys = fields.strings("entries.key")
+                return _archive(_names(keys, fields, source, findings), fields)
     data = source.data
     marked = Source(source.name, data + _END * 2)
     try:
@@ -48,13 +58,10 @@ def decode(source: Source, *, limits: Limits, findings: Findings, engine: Engine
         begin = int(fields.starts["entries.key"][count - 1])
         if begin + int(keys.lengths[-1]) != len(data):
             fields = read(LAYOUT, source, limits=limits, engine=engine)  # raises
-        count, keys = count - 1, keys.take(np.arange(count - 1))
+        keys = keys.take(np.arange(count - 1))
         place = Place.in_bytes(source, begin)
         findings.add(ARK.finding("ark-kaldiio", place, what="bytes after the last object"))
-    names = _names(keys, fields, source, findings)
-    letters = fields.columns["entries.letter"]
-    assert isinstance(letters, np.ndarray)
-    return _archive(names, np.asarray(letters[:count]), fields)
+    return _archive(_names(keys, fields, source, findings), fields)
 
 
 def _names(keys: Strings, fields: Fields, source: Source, findings: Findings) -> Strings:
@@ -82,36 +89,39 @@ def _wrong_key(place: Place) -> FormatError:
     return FormatError(message, place=place, hint=hint, code="ark-key")
 
 
-def _archive(keys: Strings, letters: Any, fields: Fields) -> Archive:
-    """Return the objects in the order of the file.
-
-    letters: for each object, the letter that gives its kind.
-    """
-    count = letters.size
-    kinds, shapes = np.full(count, "IV", "U3"), np.full((count, 2), -1, np.int64)
+def _archive(keys: Strings, fields: Fields) -> Archive:
+    """Return the objects in the order of the file."""
+    columns: Mapping[str, Any] = fields.columns
+    letters, is_matrix = columns["entries.letter"][: len(keys)], np.zeros(len(keys), np.bool_)
     is_plain, is_compressed = np.isin(letters, (*b"FD",)), letters == ord("C")
-    is_matrix = np.zeros(count, np.bool_)
-    is_matrix[is_plain] = fields.columns[f"{_BODY}.kind"] == ord("M")
-    for is_kind, name in ((is_matrix, "M"), (is_plain & ~is_matrix, "V")):
-        kinds[is_kind] = np.char.add(np.where(letters == ord("F"), "F", "D"), name)[is_kind]
-    kinds[is_compressed] = np.where(fields.columns[f"{_BODY}.format"] == ord("2"), "CM2", "CM")
-    shapes[is_matrix, 0] = fields.columns[f"{_PLAIN}.rows"]
-    shapes[is_matrix, 1] = fields.columns[f"{_PLAIN}.cols"]
-    shapes[is_plain & ~is_matrix, 1] = fields.columns[f"{_PLAIN}.dim"]
-    shapes[is_compressed, 0] = fields.columns[f"{_BODY}.num_rows"]
-    shapes[is_compressed, 1] = fields.columns[f"{_BODY}.num_cols"]
-    shapes[kinds == "IV", 1] = fields.ints(f"{_BODY}.length")[: np.count_nonzero(kinds == "IV")]
-    used = [kind for kind in _PATHS if (kinds == kind).any()]
-    parts = [_values(kind, fields) for kind in used]
-    if len(used) == 1:
-        return Archive(keys, shapes[:, 0], shapes[:, 1], parts[0])
-    sizes, begins, at = np.abs(shapes[:, 0]) * shapes[:, 1], np.zeros(count, np.int64), 0
-    for kind, part in zip(used, parts, strict=True):
-        mine = kinds == kind
-        begins[mine] = at + np.cumsum(sizes[mine]) - sizes[mine]
-        at += part.size
-    flat = np.concatenate(parts) if parts else np.zeros(0, np.float32)
-    return Archive(keys, shapes[:, 0], shapes[:, 1], flat[row_indices(begins, sizes)])
+    is_matrix[is_plain] = columns[f"{_BODY}.kind"] == ord("M")
+    is_vector, is_integer = is_plain & ~is_matrix, ~is_plain & ~is_compressed
+    is_word, is_float = is_compressed.copy(), letters == ord("F")
+    is_word[is_compressed] = columns[f"{_BODY}.format"] == ord("2")
+    sizes = np.full((len(keys), 2), -1, np.int64)
+    for mask, *names in (
+        (is_matrix, f"{_PLAIN}.rows", f"{_PLAIN}.cols"),
+        (is_compressed, f"{_BODY}.num_rows", f"{_BODY}.num_cols"),
+        (is_vector, f"{_PLAIN}.dim"),
+        (is_integer, f"{_BODY}.length"),
+    ):
+        for at, name in enumerate(reversed(names), 1):
+            sizes[mask, -at] = columns[name][: np.count_nonzero(mask)]
+    kinds = {
+        **{"FM": is_matrix & is_float, "DM": is_matrix & ~is_float, "FV": is_vector & is_float},
+        **{"DV": is_vector & ~is_float, "CM": is_compressed & ~is_word, "CM2": is_word},
+        "IV": is_integer,
+    }
+    used = {kind: mask for kind, mask in kinds.items() if mask.any()}
+    parts = [_values(kind, fields) for kind in used] or [np.zeros(0, np.float32)]
+    values = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    archive = Archive(keys, sizes[:, 0], sizes[:, 1], values)
+    if len(used) > 1:
+        order = np.concatenate([np.flatnonzero(mask) for mask in used.values()])
+        begins, counts = np.zeros(len(keys), np.int64), archive.sizes
+        begins[order] = np.cumsum(counts[order]) - counts[order]
+        archive = replace(archive, values=values[row_indices(begins, counts)])
+    return archive
 
 
 def _values(kind: str, fields: Fields) -> Any:

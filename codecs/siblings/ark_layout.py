@@ -90,5 +90,8 @@ Entry = cs.Struct(
 # The reader adds an entry without a key at the end.
 Archive = cs.Struct("entries" / cs.RepeatUntil(obj_.key == b"", Entry))
 
+# The same without the added entry, for a file without errors.
+Whole = cs.Struct("entries" / cs.GreedyRange(Entry))
+
 # To write entries: their number comes first.
 Entries = cs.Struct("count" / cs.Int64ub, "entries" / cs.Array(this.count, Entry))

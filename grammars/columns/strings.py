@@ -143,6 +143,15 @@ class Strings(Column[bytes | None]):
         data, offsets = gather_ragged(self.data, self.offsets, indices)
         return self.unchecked(data=data, offsets=offsets, present=take(self.present, indices))
 
+    def repeated(self, counts: Longs) -> Self:
+        """Return each string as often as `counts`, int64 [n], says; faster than `take`."""
+        strings = Strings.__iter__(self)  # also for a column of text
+        rows, lengths = zip(strings, counts.tolist(), strict=True), self.lengths
+        data = np.frombuffer(b"".join((row or b"") * count for row, count in rows), np.uint8)
+        offsets = offsets_of(compact(np.repeat(lengths, counts)))
+        present = compact(np.repeat(self.present, counts))
+        return self.unchecked(data=data, offsets=offsets, present=present)
+
     def tolist(self) -> list[bytes | None]:
         """Return the strings as a list."""
         return list(self)

@@ -15,6 +15,7 @@ from exset.core.text import safe
 from exset.grammars.columns.arrays import Longs
 from exset.grammars.columns.strings import Strings
 from exset.grammars.siblings.archive import Archive
+from exset.grammars.siblings.events import event_columns
 from exset.grammars.siblings.findings import ARK
 from exset.grammars.siblings.patterns import Patterns
 from exset.grammars.siblings.rows import is_single
@@ -53,19 +54,14 @@ def read(
     for code in np.flatnonzero(np.bincount(codes, minlength=len(distinct)) > 1)[:1].tolist():
         key = safe((distinct[code] or b"").decode("utf-8", "backslashreplace"))
         findings.add(ARK.finding("ark-key-twice", place, key=key))
-    sizes = archive.cols
-    columns: dict[str, TableColumn] = {"name": text_or_bytes(archive.keys)}
+    sizes, names = archive.cols, text_or_bytes(archive.keys)
+    columns: dict[str, TableColumn] = {"name": names}
     if not archive.is_of_vectors:
         for row in np.flatnonzero(archive.rows == 0)[:1].tolist():
             key = safe((archive.keys[row] or b"").decode("utf-8", "backslashreplace"))
             findings.add(ARK.finding("ark-empty", place, key=key))
-        example = np.repeat(np.arange(archive.rows.size), archive.rows)
-        sizes, starts = sizes[example], np.cumsum(archive.rows) - archive.rows
-        columns = {
-            "example": Numbers.of(example),
-            "event": Numbers.of(np.arange(example.size) - starts[example]),
-            "name": columns["name"].take(example),
-        }
+        sizes = np.repeat(sizes, archive.rows)
+        columns = event_columns(archive.rows) | {"name": names.repeated(archive.rows)}
     if sizes.size and (sizes == sizes[0]).all():
         columns[FEATURES] = Numbers.of(archive.values.reshape(sizes.size, sizes[0]))
     else:

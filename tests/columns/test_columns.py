@@ -260,3 +260,12 @@ def test_columns_cannot_be_changed() -> None:
     with pytest.raises(TypeError, match="unhashable"):
         hash(column)
     assert column != Ragged.empty(2, np.float32)
+
+
+@given(st.data(), rows)
+def test_repeated_strings(data: st.DataObject, given: list[bytes | None]) -> None:
+    size = len(given)
+    counts = np.array(data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)), int)
+    column = Strings.of(given)
+    indices = np.repeat(np.arange(size), counts)
+    assert column.repeated(counts) == column.take(indices)
