@@ -41,6 +41,8 @@ LIMITS = Limits(max_expand=100_000, max_events=10_000, max_nodes=20_000)
 
 ENGINES: tuple[Engine, ...] = ("auto", "table", "reference")
 
+_TURNS = 3
+
 _UNSAFE = re.compile(
     r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff]"
 )
@@ -94,6 +96,7 @@ def check(
     limits: Limits = LIMITS,
     step: int | None = None,
     deep: bool = True,
+    turn: int | None = None,
 ) -> bool:
     """Check the contract of a reader; return whether it accepted the bytes.
 
@@ -107,7 +110,8 @@ def check(
         written differently the second time;
     shown: a summary, the statistics or the `repr` of a model failed.
 
-    `deep`: whether to check the last three rules. A Python warning counts as an error.
+    `deep`: whether to check the last three rules. `turn`: a number from 0; the model is then
+    written in its own format, and in a third of the others. A Python warning counts as an error.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -125,7 +129,7 @@ def check(
             _check_chunks(reader, data, first, limits, step)
         if deep and isinstance(reader, Format) and first.model is not None:
             is_repaired = not first.counts.keys().isdisjoint(reader.repairs)
-            _check_written(reader, first.model, limits, is_repaired)
+            _check_written(reader, first.model, limits, is_repaired, turn)
             _check_shown(reader, first.model)
     return first.model is not None
 
@@ -191,22 +195,33 @@ def _begin(finding: Finding | None) -> int:
     return -1 if place is None or place.span is None else place.span.start
 
 
-def _check_written(fmt: Format, model: Model, limits: Limits, is_repaired: bool) -> None:
-    for other in dict.fromkeys((fmt, *formats.of_family(fmt.family))):
+def _check_written(
+    fmt: Format, model: Model, limits: Limits, is_repaired: bool, turn: int | None
+) -> None:
+    others = [other for other in formats.of_family(fmt.family) if other != fmt]
+    for other in (fmt, *(others if turn is None else others[turn % _TURNS :: _TURNS])):
         is_exact = not is_repaired and (other is fmt or not fmt.family.has_partial_formats)
         flags = frozenset(option.name for option in other.options if option.is_flag)
-        for names in {frozenset(), flags & {"lossy"}, flags - {"lossy"}}:
-            _check_written_as(other, model, limits, dict.fromkeys(names, True), is_exact)
+        known = set[tuple[bytes, int]]()
+        for names in dict.fromkeys((frozenset[str](), flags & {"lossy"}, flags - {"lossy"})):
+            _check_written_as(other, model, limits, dict.fromkeys(names, True), is_exact, known)
 
 
 def _check_written_as(
-    other: Format, model: Model, limits: Limits, options: dict[str, OptionValue], is_exact: bool
+    other: Format,
+    model: Model,
+    limits: Limits,
+    options: dict[str, OptionValue],
+    is_exact: bool,
+    known: set[tuple[bytes, int]],
 ) -> None:
+    """Check what is written with some options; `known`: what is checked already, and is added."""
     how = f"{other.name} with {options or 'no options'}"
     findings = Findings()
     data = _write(other, model, findings, options, how)
-    if data is None:
+    if data is None or (data, len(findings)) in known:
         return
+    known.add((data, len(findings)))
     # Some formats do not store an attribute of the model: an option of the reader gives it.
     values = {option.name: option.value_of(model) for option in other.read_options}
     read: Callable[..., Model] = partial(cast(Callable[..., Model], other.read), **values)

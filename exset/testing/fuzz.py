@@ -17,7 +17,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,7 +30,7 @@ from exset.testing.counts import CountsFile, read_counts
 from exset.testing.mutations import Mutator, minimised
 from exset.testing.stops import interrupt_workers, stoppable
 from exset.testing.targets import Target, all_targets
-from exset.testing.trials import SLOW, Verdict, verdict
+from exset.testing.trials import SLOW, Verdict, verdict, verdicts
 
 ROOM = 64 << 20
 """How many bytes of memory a reader may use; each byte of its input adds 8 bytes."""
@@ -41,6 +41,11 @@ PATIENCE = 60.0
 INTERVAL = 60.0
 """How many seconds pass between two writes of the file of counts."""
 
+TOGETHER = 0.2
+"""About how many seconds of cases are sent to the other process at once."""
+
+_MOST = 64
+"""How many cases are sent to the other process at once, at most."""
 _KEPT = 2
 """How many failing cases of one kind are kept."""
 _WARMUP = 30
@@ -134,10 +139,30 @@ class Fuzzer:
             is_late = time.monotonic() - begun > slow
             return Verdict(rule="slow" if is_late else "crash", why=f"{error}", has_died=True)
 
-    def run(self, number: int, keep: Path | None) -> Path | None:
-        """Try a case; if it fails, make it small and keep it; return the path of the kept file."""
-        data = self.case(number)
-        found = self.tried(data, number)
+    def run(self, count: int, keep: Path | None) -> Iterator[tuple[int, Path]]:
+        """Try the next cases; make small and keep those that fail.
+
+        Yield the number of the case and the path of each kept file.
+        """
+        begin = self.first + self.tally.cases
+        cases = [(self.case(number), number) for number in range(begin, begin + count)]
+        for (data, number), found in zip(cases, self._tried_together(cases), strict=True):
+            if (path := self._learned(data, number, found, keep)) is not None:
+                yield number, path
+
+    def _tried_together(self, cases: Sequence[tuple[bytes, int]]) -> Iterable[Verdict]:
+        """Return the verdicts on cases, which are sent to the process at once."""
+        if self.processes is not None:
+            trial = (self.target, cases, self.room, self.slow)
+            watches = self.corpus is not None
+            try:
+                return self.processes.submit(verdicts, *trial, exits=True, watches=watches).result()
+            except BrokenExecutor:
+                pass  # the cases one by one show which of them ended the process
+        return (self.tried(*case) for case in cases)
+
+    def _learned(self, data: bytes, number: int, found: Verdict, keep: Path | None) -> Path | None:
+        """Count a case; if it failed, make it small and keep it; return the kept file."""
         self.tally.cases += 1
         self.tally.read += found.is_read
         self._learn(data, found)
@@ -207,11 +232,13 @@ def fuzz(
     end, done = saved + seconds, 0
     while fuzzers and done < cases and time.monotonic() < end:
         fuzzer = min(fuzzers, key=lambda each: each.tally.seconds)
-        number, then = fuzzer.first + fuzzer.tally.cases, time.perf_counter()
-        if (path := fuzzer.run(number, keep)) is not None:
+        tally, then = fuzzer.tally, time.perf_counter()
+        rate = tally.cases / tally.seconds if tally.seconds else 0.0
+        count = int(min(max(1, TOGETHER * rate), _MOST, cases - done))
+        for number, path in fuzzer.run(count, keep):
             echo(f"{fuzzer.target.name}, case {number}: {path}")
-        fuzzer.tally.seconds += time.perf_counter() - then
-        done += 1
+        tally.seconds += time.perf_counter() - then
+        done += count
         if save is not None and time.monotonic() - saved >= INTERVAL:
             save()
             saved = time.monotonic()

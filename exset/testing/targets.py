@@ -67,12 +67,16 @@ class ReaderTarget(Target):
         self._reader = reader
 
     def check(self, data: bytes, number: int | None = None) -> bool:
-        """Check a file as `contract.check` does, with some engines and some sizes of chunks."""
+        """Check a file as `contract.check` does.
+
+        The number of the case selects the engines, the size of chunks, and the formats to write.
+        """
         if number is None:
             return all([check(self._reader, data, step=step) for step in (None, 1, 7)])
         step = 1 + number % 97 if number % 7 == 0 else None
         engines = _ENGINES[number % len(_ENGINES)]
-        return check(self._reader, data, engines=engines, step=step, deep=number % 4 == 0)
+        deep, turn = number % 4 == 0, number // 4
+        return check(self._reader, data, engines=engines, step=step, deep=deep, turn=turn)
 
 
 class FormatTarget(ReaderTarget):

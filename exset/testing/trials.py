@@ -4,7 +4,7 @@ import faulthandler
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -76,6 +76,18 @@ def verdict(
         return found if watch is None else replace(found, reached=watch.new())
     finally:
         faulthandler.cancel_dump_traceback_later()
+
+
+def verdicts(
+    target: Target,
+    cases: Sequence[tuple[bytes, int]],
+    room: int,
+    slow: float,
+    exits: bool = False,
+    watches: bool = False,
+) -> list[Verdict]:
+    """Check the bytes of several cases, each with its number; see `verdict`."""
+    return [verdict(target, *case, room, slow, exits, watches) for case in cases]
 
 
 @cache

@@ -188,9 +188,9 @@ FAULTS = [
 def test_faults_are_found_and_made_small(word: str, rule: str, tmp_path: Path) -> None:
     room, slow = (0, 0.05) if rule == "slow" else (fuzz.ROOM, SLOW)
     fuzzer = Fuzzer(FaultyTarget(), Mutator([b"so %s it is" % word.encode()]), room=room, slow=slow)
-    number = next(n for n in range(99) if word.encode() in fuzzer.case(n) and n % 5 == 0)
-    path = fuzzer.run(number, tmp_path)
-    assert path is not None and path.parent == tmp_path / "faulty"
+    fuzzer.first = next(n for n in range(99) if word.encode() in fuzzer.case(n) and n % 5 == 0)
+    [(number, path)] = fuzzer.run(1, tmp_path)
+    assert number == fuzzer.first and path.parent == tmp_path / "faulty"
     assert path.name.startswith(rule) and path.read_bytes() == word.encode()
     assert fuzzer.tally.broken.total() == 1
 
@@ -260,12 +260,17 @@ def test_a_crash_is_a_fault_unless_another_library_crashed(
     monkeypatch.setattr("exset.testing.fuzz.PATIENCE", 1)
     target = Deadly(is_deadly=is_deadly)
     fuzzer = Fuzzer(target, build(target), processes=apart)
-    number = next(n for n in range(99) if b"kill" in fuzzer.case(n))
-    path = fuzzer.run(number, tmp_path)
+    killers = [number for number in range(99) if b"kill" in fuzzer.case(number)]
+    count = killers[0] + 2  # the process gets them together
+    died = sum(number < count for number in killers)
+    found = [*fuzzer.run(count, tmp_path)]
+    assert fuzzer.tally.cases == count
     if is_deadly:
-        assert path is None and fuzzer.tally.died == 1
+        assert not found and fuzzer.tally.died == died
     else:
-        assert path is not None and path.name.startswith("crash") and b"kill" in path.read_bytes()
+        number, path = found[0]
+        assert number == killers[0] and len(found) == died
+        assert path.name.startswith("crash") and b"kill" in path.read_bytes()
 
 
 def test_folders_are_bytes(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_a_signal_stops_it(
     assert time.monotonic() - begun < 50 and signal.getsignal(signal.SIGTERM) == before
     shown = capsys.readouterr().out.split()
     done = int(shown[1])
-    assert shown[0] == "stopping" and shown[-2:] == ["nothing", "broken"] and done > 1
+    assert shown[0] == "stopping" and shown[-2:] == ["nothing", "broken"] and done >= 1
     assert read_counts(path) == {
         "stopping": {"cases": 5 + done, "read": 4 + done, "died": 0, "broken": 1}
     }
@@ -67,6 +67,7 @@ def test_a_signal_stops_it(
 def test_counts_are_written_at_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     target, seen = Stopping(signal.SIGINT), list[int]()
     fuzzer = Fuzzer(target, build(target))
+    monkeypatch.setattr(fuzz, "TOGETHER", 0)
     for interval in (60, 0):
         monkeypatch.setattr(fuzz, "INTERVAL", interval)
         fuzz.fuzz([fuzzer], cases=3, save=lambda: seen.append(fuzzer.tally.cases))
