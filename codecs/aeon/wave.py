@@ -77,7 +77,9 @@ def decode(
 
 
 def _refused(chunks: Chunks, chunk: int | None, message: str) -> FormatError:
-    """Return the error for a sound that aeon does not decode."""
+    """Return the error for a sound that aeon does not decode. chunk: the index of the chunk
+    with the problem, None for the whole file.
+    """
     place = chunks.whole if chunk is None else chunks.place(chunk)
     hint = "convert it, for example with sox IN.wav -c 1 -b 16 -e signed-integer OUT.wav"
     return FormatError(message, place=place, hint=hint, code="aeon-sound")

@@ -101,7 +101,10 @@ class WideTree(Tree):
         return node
 
     def _constant(self, con: Any, path: str, scope: Scope) -> ir.Node:
-        """Convert a constant to a node that allows only the constant's bytes."""
+        """Convert a constant of Construct, `con`, to a node that allows only the constant's bytes.
+
+        path: of the field. scope: the fields that come before it.
+        """
         inner = _stripped(con.subcon)
         if isinstance(con.value, float) or not isinstance(
             inner, cs.Bytes | cs.FormatField | cs.BytesInteger | cs.StringEncoded
@@ -172,7 +175,10 @@ class WideTree(Tree):
         return node
 
     def _group(self, con: cs.Construct, path: str, scope: Scope, *nodes: ir.Node) -> ir.Record:
-        """Return a node for one member of a Struct that consists of several nodes."""
+        """Return a node for one member of a Struct that is converted to several nodes.
+
+        con: the member. path: of its field. scope: the fields to which it can refer.
+        """
         record = ir.Record(con, path, tuple((None, node) for node in nodes))
         self._scopes[record] = {"_": scope}
         return record

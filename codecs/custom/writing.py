@@ -128,7 +128,9 @@ def _computed(
 
 
 def _lengths(shape: Shape, flat: Flat, values: Mapping[str, Values], path: str) -> Longs:
-    """Return the number of elements of an array, or of bytes of a text, each time it occurs."""
+    """Return the number of elements of an array, or of bytes of a text, each time the field
+    `path` occurs.
+    """
     if path in flat.lengths:
         lengths = flat.lengths[path]
         is_optional = path in flat.present and path in shape.program.owners
@@ -175,9 +177,9 @@ def _name_in(pattern: re.Pattern[str], expression: object) -> str:
 
 
 def _padded(shape: Shape, flat: Flat, values: Mapping[str, Values], blob: ir.Blob) -> Strings:
-    """Return the texts of a field, filled up with zeros to the size of the field.
+    """Return the texts of the field `blob`, filled up with zeros to the size of the field.
 
-    Raises ValueError for a text that is too long.
+    values: the columns, by path. Raises ValueError for a text that is too long.
     """
     strings = values[blob.path]
     assert isinstance(strings, Strings)

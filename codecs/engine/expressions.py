@@ -26,7 +26,11 @@ They are fields, computed values, constants, Structs, and `_` for the outer Stru
 
 
 def read_expression(value: object, scope: Scope, path: str) -> Expression:
-    """Convert an expression of a declaration. Raises TypeError for an unsupported expression."""
+    """Convert an expression of a declaration to a node. Raises TypeError for an unsupported
+    expression.
+
+    scope: the fields to which it can refer. path: of the field that has it, for errors.
+    """
     if isinstance(value, bool | int | float):
         return value
     if isinstance(value, Path):

@@ -75,7 +75,8 @@ def fail(
 def fail_in_string(
     fields: Fields, source: Source, limits: Limits, path: str, offset: int
 ) -> NoReturn:
-    """Raise the error for the string at `offset`, in which no NUL was found.
+    """Raise the error for the string of the field `path` that begins at `offset`, and in which
+    no NUL was found.
 
     It is a LimitError if the string is longer than `limits.max_name`.
     """
@@ -156,5 +157,7 @@ class Diagnosis:
         fail(reason, self.fields, self.source, path, offset, needed, value=value, **words)
 
     def _fail(self, reason: Reason, path: str, shift: int = 0, **words: object) -> NoReturn:
-        """Raise an error; its place is `shift` bytes after where the interpreter stopped."""
+        """Raise an error about the field `path`; its place is `shift` bytes after where the
+        interpreter stopped.
+        """
         fail(reason, self.fields, self.source, path, self.offset + shift, 0, **words)

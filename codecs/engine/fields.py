@@ -79,14 +79,18 @@ class Fields(Mapping[str, Values]):
         return np.argsort(np.concatenate(starts), kind="stable")
 
     def merged(self, first: str, second: str) -> Values:
-        """Return the values of two columns of the same dtype together, in file order."""
+        """Return the values of two columns, given by their names, together in file order. They
+        must have the same dtype.
+        """
         order, a, b = self.order(first, second), self.columns[first], self.columns[second]
         if isinstance(a, Strings) and isinstance(b, Strings):
             return Strings.concat([a, b]).take(order)
         return np.concatenate([cast(NDArray[np.generic], a), cast(NDArray[np.generic], b)])[order]
 
     def merged_rows(self, first: str, second: str) -> Ragged[np.generic]:
-        """Return the rows of two arrays of numbers together, in file order."""
+        """Return the rows of two arrays of numbers, given by their names, together in file
+        order.
+        """
         rows = Ragged.concat(
             [
                 Ragged(cast(NDArray[np.generic], self.columns[path]), self.bounds[path])

@@ -70,7 +70,10 @@ def store_word(value: np.uint32, raw: Bytes, at: int, big: bool, real: bool) -> 
 def gather_words(
     data: Bytes, starts: Offsets, shift: int, big: bool, real: bool, out: Words
 ) -> None:
-    """Copy the 4-byte number at each offset `starts[i]` + `shift` of `data` to `out[i]`."""
+    """Copy the 4-byte number at each offset `starts[i]` + `shift` of `data` to `out[i]`.
+
+    big: whether the file stores the highest byte first. real: whether the numbers are floats.
+    """
     for i in range(len(starts)):
         at = np.int64(starts[i]) + shift
         out[i] = load_word(data[at : at + 4], 0, big, real)
@@ -80,7 +83,10 @@ def gather_words(
 def scatter_words(
     values: Words, starts: Offsets, shift: int, big: bool, real: bool, out: Bytes
 ) -> None:
-    """Write the 4-byte number `values[i]` to `out`, at the offset `starts[i]` + `shift`."""
+    """Write the 4-byte number `values[i]` to `out`, at the offset `starts[i]` + `shift`.
+
+    big: whether the file stores the highest byte first. real: whether the numbers are floats.
+    """
     for i in range(len(starts)):
         at = np.int64(starts[i]) + shift
         store_word(values[i], out[at : at + 4], 0, big, real)
@@ -92,7 +98,7 @@ def gather_rows(
 ) -> None:
     """Copy rows of 4-byte numbers from `data` to `out`, one after another.
 
-    Row i has `lengths[i]` numbers from offset `starts[i]` on.
+    Row i has `lengths[i]` numbers from offset `starts[i]` on. big, real: as for `gather_words`.
     """
     k = np.int64(0)
     for i in range(len(starts)):
@@ -109,7 +115,8 @@ def scatter_rows(
 ) -> None:
     """Write rows of 4-byte numbers to `out`; `values` has the rows one after another.
 
-    Row i has `lengths[i]` numbers and begins at offset `starts[i]`.
+    Row i has `lengths[i]` numbers and begins at offset `starts[i]`. big, real: as for
+    `scatter_words`.
     """
     k = np.int64(0)
     for i in range(len(starts)):

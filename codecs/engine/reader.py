@@ -116,11 +116,15 @@ class LazyFields(Fields):
         return self.run.streams[self.layout.rows[path].stream]
 
     def order(self, first: str, second: str) -> Longs:
-        """Return the order that merges two columns or arrays: see `Fields.order`."""
+        """Return the order that merges two columns or arrays, given by their names: see
+        `Fields.order`.
+        """
         return self.run.mover.order(self.starts[first], self.starts[second])
 
     def merged(self, first: str, second: str) -> Values:
-        """Return the values of two columns of the same dtype together, in file order."""
+        """Return the values of two columns, given by their names, together in file order. They
+        must have the same dtype.
+        """
         run, leaf = self.run, self.layout.leaves[first]
         if leaf.shift != self.layout.leaves[second].shift:
             return super().merged(first, second)
@@ -130,7 +134,9 @@ class LazyFields(Fields):
         return run.mover.strings(run.data, starts, lengths)
 
     def merged_rows(self, first: str, second: str) -> Ragged[np.generic]:
-        """Return the rows of two arrays of numbers together, in file order."""
+        """Return the rows of two arrays of numbers, given by their names, together in file
+        order.
+        """
         run, leaf = self.run, self.layout.leaves[first]
         starts, lengths = run.interleaved(first, second)
         values = frozen(run.mover.rows(run.data, leaf, starts, lengths))

@@ -158,7 +158,8 @@ def _scatter_all(
 ) -> None:
     """Write every column to `out`, a buffer of zeros, at the offsets that the interpreter found.
 
-    Also write the constants and the padding.
+    Also write the constants and the padding. fields: the columns. streams: the result of the
+    interpreter, which has the offsets. mover: copies numbers and bytes.
     """
     for path, leaf in program.leaves.items():
         column, starts = fields[path], streams[leaf.stream]

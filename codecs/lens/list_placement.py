@@ -126,7 +126,11 @@ def place_lists(
 
 
 def _unusual_examples(kind: EventLists, is_empty: Flags) -> Longs:
-    """Return the examples in which a list without ranges changes the list of an event."""
+    """Return the indices of the examples in which a list without ranges changes the list of an
+    event.
+
+    kind: one of the kinds of lists in a file. is_empty: whether each list has no ranges.
+    """
     counts = np.zeros(kind.lists.size, np.int64)
     np.add.at(counts, kind.row, kind.stop - kind.first)
     return kind.example[is_empty[kind.lists] & (counts > (0 if kind.path == SHARED else 1))]

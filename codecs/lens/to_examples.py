@@ -247,10 +247,10 @@ def _with_inherited(
     events: Events,
     header: SetHeader,
 ) -> Ranges:
-    """Return the ranges; each dense range without units gets a value, as in Lens (newRange).
+    """Return ranges in which each dense range without units has a value, as in Lens (newRange).
 
     The value is the active value of the first event that has the range's list. empty: which ranges
-    have no units.
+    have no units. kinds: the kinds of lists in the file, which say what events have each list.
     """
     values = list[Floats]()
     for path, lists, active in (

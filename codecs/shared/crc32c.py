@@ -38,9 +38,10 @@ def crc32c_each(data: Bytes, starts: Longs, lengths: Longs) -> NDArray[np.uint32
 
 @entry_kernel
 def update_each(data: Bytes, starts: Longs, lengths: Longs, tables: LongRows, out: Longs) -> None:
-    """Compute the checksum of each span of `data` to `out`, without inverting its bits at the end.
+    """Compute to `out[i]` the checksum of each span of `data`, without inverting its bits at
+    the end.
 
-    tables: the result of `crc_tables`.
+    starts, lengths: where the spans are. tables: the result of `crc_tables`.
     """
     for i in range(len(starts)):
         out[i] = update(data[starts[i] : starts[i] + lengths[i]], tables, _ONES)
@@ -68,7 +69,11 @@ def update(data: NDArray[np.uint8], tables: LongRows, crc: int) -> int:
 
 @instruction_kernel("llvm.x86.sse42.crc32.64.64")
 def update_by_word(crc: int, word: int, tables: LongRows) -> int:
-    """Return a checksum updated with the eight bytes of a number, the lowest byte first."""
+    """Return the checksum `crc` after eight more bytes: those of the number `word`, the lowest
+    first.
+
+    tables: the result of `crc_tables`.
+    """
     crc ^= word & _ONES
     word >>= 32
     return int(

@@ -98,9 +98,11 @@ def _feature(name: str, column: TableColumn) -> Rope:
 
 
 def _packed(name: str, column: Numbers, bounds: Longs | None) -> tuple[int, Rope]:
-    """Return how a feature stores these numbers: the kind of its list, and the bytes of each row.
+    """Return how a feature stores the numbers of a column: the kind of its list, and the bytes
+    of each row.
 
-    bounds: where the numbers of each row begin; None for one number or array a row.
+    name: of the column, for errors. bounds: where the numbers of each row begin; None if each
+    row of the column is a single number or one array.
     """
     values = column.values
     size = int(np.prod(column.shape))

@@ -155,7 +155,11 @@ def _after_last_change(owners: Longs, kinds: Longs, count: int) -> Longs:
 
 
 def _strings(data: Bytes, lists: Parts, records: Longs) -> tuple[tuple[Longs, Longs], Longs]:
-    """Return the starts and lengths of the values in BytesLists, and the feature of each value."""
+    """Return where the values in BytesLists are in `data`: their starts and lengths, and for
+    each the index of its list.
+
+    records: the record of each list's feature.
+    """
     values = _fields(data, lists, records[lists.owners], ITEM)
     return (values.starts, values.ends - values.starts), lists.owners[values.owners]
 

@@ -68,7 +68,11 @@ def samples_of(columns: Sequence[Strings], sizes: Sequence[int | None]) -> memor
 
 
 def row_sizes(columns: Sequence[Strings], sizes: Sequence[int | None]) -> Longs:
-    """Return the number of bytes of each sample in a shard: int64 [n]."""
+    """Return the number of bytes of each sample in a shard: int64 [n].
+
+    columns: the encoded values of each column. sizes: the fixed size of the values of each column,
+    None if it varies.
+    """
     total = np.zeros(len(columns[0]), np.int64)
     for column, size in zip(columns, sizes, strict=True):
         total += column.lengths + (4 if size is None else 0)

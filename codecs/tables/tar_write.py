@@ -47,7 +47,9 @@ _SAME: Final = {
 
 
 def member_sizes(names: Strings, lengths: Longs) -> Longs:
-    """Return the number of bytes that each member takes in an archive: int64 [n]."""
+    """Return the number of bytes that each member takes in an archive: int64 [n]. lengths: of
+    their contents.
+    """
     sizes = BLOCK + lengths + -lengths % BLOCK
     long = _long_names(names)
     for row in np.flatnonzero(long).tolist():

@@ -70,9 +70,11 @@ def fields_of(data: Bytes, starts: Longs, ends: Longs, number: int = 0, wire: in
 
 
 def varints(data: Bytes, starts: Longs, ends: Longs) -> tuple[Longs, Longs]:
-    """Decode spans of varints; return all numbers, and how many each span has: int64.
+    """Decode the varints (integers of variable length) in spans of `data`; return all numbers,
+    and how many each span has: int64.
 
-    Raises WireError for a damaged span; its `message` is the index of the span.
+    starts, ends: the spans. Raises WireError for a damaged span; its `message` is the index of
+    the span.
     """
     run = KERNELS.choose(unpack, KERNELS.use_compiled(int((ends - starts).sum())))
     starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)

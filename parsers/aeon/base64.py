@@ -71,7 +71,7 @@ def decoded(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> String
 
 
 def _invalid(buffer: Bytes, starts: Longs, ends: Longs) -> NDArray[np.bool_]:
-    """Return for each field whether it is not valid base64."""
+    """Return for each field, buffer[starts[i]:ends[i]], whether it is not valid base64."""
     invalid = np.empty(starts.size, np.bool_)
     run = KERNELS.compiled(c.find_invalid)
     run(buffer, np.ascontiguousarray(starts), np.ascontiguousarray(ends), _VALUES, invalid)

@@ -304,7 +304,7 @@ class _Parser:
         return starts[:count], ends[:count]
 
     def set_width(self, stream: ParseStream, begin: int) -> None:
-        """Set the number of fields that each record must have, from the first record."""
+        """Set the number of fields of each record from the first, after the line break `begin`."""
         width = self.fields_of(stream, begin)
         if self.dialect is Dialect.HEAD:
             self.width = len(self.types or ()) if self.types or width else None
@@ -335,7 +335,7 @@ class _Parser:
         return count
 
     def add_fields(self, starts: Longs, ends: Longs) -> None:
-        """Copy the bytes of fields into the columns."""
+        """Add fields to the columns: copy their bytes, buffer[starts[i]:ends[i]]."""
         _make_room(self.offsets, self.fields + starts.size + 1)
         offsets = self.offsets[self.fields : self.fields + starts.size + 1]
         at = int(offsets[0])
@@ -349,7 +349,7 @@ class _Parser:
         self.fields += starts.size
 
     def report(self, types: int, width: int) -> None:
-        """Add the findings about the manifest as a whole."""
+        """Add findings about the whole manifest. width: how many fields each record has."""
         place = Place(self.source.name)
         if not self.records:
             self.findings.add(finding_at("aeon-no-records", place))

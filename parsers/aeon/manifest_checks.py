@@ -76,9 +76,10 @@ def check_elements(
 def _issues(
     kind: ElementType, buffer: Bytes, starts: Longs, ends: Longs, compiled: bool
 ) -> Iterator[tuple[str, Flags]]:
-    """Yield each finding that a column of fields can have: its code, and which fields have it.
+    """Yield the code of each finding that fields of a type can have, and for each field
+    whether it has it.
 
-    kind: the type of the fields.
+    kind: the type. starts, ends: where each field is in `buffer`.
     """
     if kind is ElementType.FILE:
         yield "aeon-empty-path", starts == ends

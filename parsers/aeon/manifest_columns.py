@@ -83,7 +83,9 @@ def find_fields(
 def copy_fields(
     buffer: Bytes, starts: Longs, ends: Longs, data: Bytes, offsets: Longs, at: int
 ) -> None:
-    """Copy fields to data[at:], one after another; fill `offsets` with where each ends there."""
+    """Copy the fields buffer[starts[i]:ends[i]] to data[at:], one after another; fill
+    `offsets` with where each ends there.
+    """
     for field in range(len(starts)):
         start = starts[field]
         size = ends[field] - start
@@ -154,7 +156,8 @@ def read_ints(
 
 @entry_kernel
 def find_invalid(buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, invalid: Flags) -> None:
-    """Fill `invalid`: for each field whether it is not valid base64 with padding.
+    """Fill `invalid`: for each field, buffer[starts[i]:ends[i]], whether it is not valid
+    base64 with padding.
 
     values: the value of each byte, 0 to 63, or 128 for a byte outside the alphabet.
     """

@@ -119,7 +119,7 @@ def _converted(
 
 
 def _without_digits(buffer: Bytes, starts: Longs, ends: Longs) -> Longs:
-    """Return the indices of tokens that do not start as numbers do.
+    """Return the indices of tokens, buffer[starts[i]:ends[i]], that do not start as numbers do.
 
     A number starts with a digit, before which a sign and a point are allowed.
     """

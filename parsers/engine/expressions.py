@@ -220,9 +220,10 @@ def _tests_of(name: str, argument: Any, flags: int) -> list[tuple[int, int]]:
 
 
 def _one(items: Any, flags: int) -> int | None:
-    """Return the set of bytes that an expression matches.
+    """Return the set of bytes that a parsed expression matches, as bits; None unless it
+    matches exactly one character.
 
-    Returns None unless it matches exactly one character.
+    flags: those of `re` that apply.
     """
     if len(items) != 1:
         return None

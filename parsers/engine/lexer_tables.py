@@ -129,11 +129,13 @@ def _combined(
 def _accepted(
     state: _State, automata: dict[str, Automaton], labels: dict[str, int], sample: NDArray[np.intp]
 ) -> tuple[int, NDArray[np.intp], NDArray[np.intp]]:
-    """Return which token ends in a state: a label if no byte follows, and two arrays.
+    """Return which token ends in a state of the lexer: a label if no byte follows, and two arrays.
 
     Both have an element for each class of the next byte, and one for the end of the text. The
     first array has the label. The second array has the number of units that can still match after
     this byte: the units up to the first unit that accepts.
+
+    automata: of each terminal. labels: the label of each terminal. sample: a byte of each class.
     """
     symbols = [*sample, END]
     by_class = np.full(len(symbols), NOTHING)

@@ -157,9 +157,10 @@ def _errors_in(stream: ParseStream, record: int, check: Check) -> Iterator[Forma
 
 
 def _without_record(lowered: Lowered, stack: Sequence[int], steps: Sequence[int]) -> Sequence[int]:
-    """Return the stack of parser states as if the record that the parser is in were complete.
+    """Return the stack of parser states that the parser would have if the current record were
+    complete.
 
-    Return an empty stack if the parser is not in a record.
+    steps: the steps that end a record. Return an empty stack if the parser is not in a record.
     """
     tables = lowered.tables
     rules = tables.rules.reshape(-1, t.RULE_SIZE)

@@ -182,10 +182,11 @@ def unwind(cache: TransitionCache, output: Output) -> None:
 def _remember(
     tables: Tables, kind: int, before: int, low: int, cache: TransitionCache, output: Output
 ) -> None:
-    """Store what a token did to the stack: an edge from the old row to the row of the new stack.
+    """Store in the cache what a token did to the stack: an edge from the old row to the row of
+    the new stack.
 
-    kind: the terminal of the token. before: the number of steps before the token. low: the depth
-    up to which the new stack equals the old one.
+    kind: the terminal of the token. before: the number of steps before the token. low: the
+    depth up to which the new stack equals the old one.
     """
     stack, state, depths = output.stack, output.state, cache.depths
     edges, columns = cache.edges, tables.sizes[COLUMNS]

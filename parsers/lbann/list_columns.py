@@ -62,10 +62,11 @@ def copy_words(
 
 @kernel
 def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
-    """Read the integer at index `start`, which may have a sign; return the index after it.
+    """Read the integer that begins at buffer[start], and may have a sign; return the index
+    after it.
 
-    The integer is stored in `out`. If there are no digits, return -1 and set `out` to 0. For a
-    number of more than 63 bits, return -1 and set `out` to 1.
+    The integer, which ends before `end`, is stored in `out`. If there are no digits, return -1
+    and set `out` to 0. For a number of more than 63 bits, return -1 and set `out` to 1.
     """
     at = start
     negative = at < end and buffer[at] == 45

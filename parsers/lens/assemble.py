@@ -35,7 +35,11 @@ def header_of(text: Text, columns: Columns, strings: StringsOf) -> SetHeader:
 
 
 def example_set(text: Text, columns: Columns, strings: StringsOf, header: SetHeader) -> ExampleSet:
-    """Return the example set of a chunk, in normal form."""
+    """Make the example set of a chunk, in normal form.
+
+    text: the tokens of the chunk. columns: what the actions filled. strings: the tokens that are
+    strings. header: the header of the set.
+    """
     n, lists = len(columns.event_offsets) - 1, columns.state[c.NUM_LISTS]
     group, groups = _groups(text, strings.group, int(columns.state[c.NUM_RANGES]))
     return ExampleSet.unchecked(

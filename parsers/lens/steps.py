@@ -265,7 +265,9 @@ def note_repeated(columns: Columns, bit: int, token: int) -> None:
 
 @inline_kernel
 def set_pair(pairs: LongRows, row: int, start: int, end: int) -> None:
-    """Store a string in a row of `pairs`, as its first token and the token after its last."""
+    """Store in row `row` of `pairs` where a string is: `start`, its first token, and `end`,
+    the token after its last.
+    """
     pairs[row, 0] = start
     pairs[row, 1] = end
 

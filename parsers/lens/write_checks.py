@@ -33,7 +33,8 @@ class Losses:
         """Return the string `raw`, or a similar string that text can represent.
 
         If `lossy`, the bytes that text cannot represent become `?`; otherwise they raise
-        FormatError.
+        FormatError. path: the place of the string. is_group: whether it is the name of a group,
+        for which text has other rules.
         """
         found = faults(raw, is_group)
         if not found:
@@ -190,7 +191,9 @@ def _group_path(examples: ExampleSet, group: int) -> str | None:
 
 
 def _range_path(examples: ExampleSet, index: int) -> str | None:
-    """Return the path of a range, in the first event that uses it; None if none does."""
+    """Return the place of the range with this index in the first event that uses it, as text;
+    None if none does.
+    """
     number = int(np.searchsorted(examples.lists, index, side="right")) - 1
     of_inputs = np.flatnonzero(examples.events.inputs == number)[:1].tolist()
     of_targets = np.flatnonzero(examples.events.targets == number)[:1].tolist()

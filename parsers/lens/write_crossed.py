@@ -149,7 +149,8 @@ class CrossedLists:
         self._add_step(other.role, theirs if is_theirs else p.NOTHING)
 
     def _advance(self, input_event: int, target_event: int) -> None:
-        """Add steps until the next lists are for these two events.
+        """Add steps until the next list of inputs is for `input_event`, and the next list of
+        targets for `target_event`.
 
         Earlier events get their list, if it is not shared, or nothing yet.
         """

@@ -246,10 +246,11 @@ def _list_events(turn: Longs, kind: int, event: int) -> int:
 
 @kernel
 def _is_turn(following: Longs, turn: Longs, kind: int, at: int, event: int) -> bool:
-    """Return whether Lens would assign the next list of a kind to exactly the chain from
-    `event` on.
+    """Return whether Lens would assign the next list of a kind to exactly the chain that
+    begins with `event`.
 
-    at: the index of the event in the columns of this kind.
+    kind: inputs, targets, or both. at: the index of the event in the columns of this kind.
+    following: for each event, the next one in its chain. turn: what Lens assigns next.
     """
     if turn[ARMED + kind]:
         listed = turn[KIND] * (len(following) // 3) + event

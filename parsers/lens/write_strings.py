@@ -83,7 +83,11 @@ def _ends_in_escape(raw: bytes) -> bool:
 
 
 def faults(raw: bytes, is_group: bool = False) -> list[tuple[int, str]]:
-    """Return the offset of each byte that text cannot represent, and why, in ascending order."""
+    """Return the offset of each byte of a string that text cannot represent, and why, in
+    ascending order.
+
+    is_group: whether the string is the name of a group, for which text has other rules.
+    """
     if not may_have_faults(raw):
         return []
     found = [(i, "it begins with a line break") for i in range(len(raw) - len(raw.lstrip(b"\n")))]
@@ -119,7 +123,9 @@ def faults(raw: bytes, is_group: bool = False) -> list[tuple[int, str]]:
 
 
 def without_faults(raw: bytes, is_group: bool = False) -> bytes:
-    """Return the string with a question mark for each byte that text cannot represent."""
+    """Return the string with a question mark for each byte that text cannot represent.
+    is_group: as for `faults`.
+    """
     patched = bytearray(raw)
     for at, _ in faults(raw, is_group):
         patched[at] = ord("?")

@@ -198,7 +198,9 @@ def put_real(out: Bytes, at: int, bits: int) -> int:
 
 @kernel
 def _put_any(out: Bytes, at: int, bits: int) -> int:
-    """Write any number as `put_real` does; this is slower if the number has few digits."""
+    """Write a binary32 number, given by its bits, to `out` from index `at` on, as `put_real`
+    does; this is slower if the number has few digits.
+    """
     magnitude = bits & 0x7FFFFFFF
     if bits != magnitude and magnitude <= 0x7F800000:
         out[at] = _MINUS
@@ -244,12 +246,14 @@ def put_decimal(out: Bytes, at: int, digits: int, power: int) -> int:
 
 @inline_kernel
 def _put_few_digits(out: Bytes, at: int, bits: int) -> int:
-    """Write a binary32 number as a decimal of at most six digits, if this is the same number.
+    """Write a number, given by its bits, to `out` from index `at` on as a decimal of at most
+    six digits, if this is exactly the number; return where it ends.
 
-    The number is from 2 ** -13 to below 2 ** 19. Returns `at`, and writes nothing, if six digits
-    are not enough. If they are enough, the result is the shortest decimal, because different
-    decimals of six digits are different numbers. Rounding twice is exact here: no quotient of
-    these sizes is so close to the middle between two numbers without being the middle.
+    The number is from 2 ** -13 to below 2 ** 19. Returns `at`, and writes nothing, if six
+    digits are not enough. If they are enough, the result is the shortest decimal, because
+    different decimals of six digits are different numbers. Rounding twice is exact here: no
+    quotient of these sizes is so close to the middle between two numbers without being the
+    middle.
     """
     exponent = bits >> 23
     if not _LEAST_FEW <= exponent < _MOST_FEW:
@@ -300,7 +304,9 @@ def _put_scientific(out: Bytes, at: int, digits: int, count: int, exponent: int)
 
 @kernel
 def put_reals(out: Bytes, at: int, bits: Ints, start: int, end: int) -> int:
-    """Write the numbers bits[start:end], each given by its bits and preceded by a space."""
+    """Write the binary32 numbers bits[start:end], each preceded by a space, to `out` from
+    index `at` on; return where they end.
+    """
     skipped = 0  # after a number of many digits, the next ones probably have many, too
     for i in range(start, end):
         out[at] = ord(" ")

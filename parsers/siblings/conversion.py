@@ -63,8 +63,10 @@ def integers(
     values: Longs,
     hard: Longs,
 ) -> int:
-    """Convert tokens without their first `skip` bytes, and then without a line break, to integers;
-    fill `hard` as `reals` does.
+    """Convert tokens, without their first `skip` bytes and a line break at their end, to
+    integers in `values`.
+
+    The other arguments, and the result, are those of `reals`.
     """
     left = 0
     for place in range(len(tokens)):

@@ -140,7 +140,12 @@ class _Stream:
         return Numbers.of(spread.dense(width, self.words.source, limits), self.present)
 
     def sparse(self, name: str, size: int) -> dict[str, TableColumn]:
-        """Return the samples as lists of indices and of values, in the order of the file."""
+        """Return the samples, in the order of the file, as a column of lists of indices and
+        one of lists of values.
+
+        name: with which the names of the columns begin. size: the number of units; 0 if
+        unknown.
+        """
         index, numbers = self.words.pairs(self.numbers, is_single=True)
         most = size or LARGEST
         for wrong in np.flatnonzero(index >= most)[:1]:

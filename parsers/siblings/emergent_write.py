@@ -67,10 +67,10 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
 def _cells(
     name: str, column: TableColumn, losses: Losses
 ) -> tuple[str, tuple[int, ...] | None, list[bytes]] | None:
-    """Return a column as the cells of a table; None if the format cannot store it and it is
-    dropped.
+    """Return how to write a column: the character of its type, its shape, and the text of its
+    cells.
 
-    The result has the character of its type, its shape, and the cells.
+    Return None if the format cannot store it, and it is dropped.
     """
     if isinstance(column, Numbers) and is_too_wide(column):
         losses.report(name, "the array is too wide for emergent, with a column for each number")

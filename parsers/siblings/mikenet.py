@@ -224,7 +224,11 @@ def _ticks(text: str) -> tuple[int, int]:
 
 
 def _words_of(words: Words, numbers: Floats, ends: Longs, example: Longs) -> dict[str, TableColumn]:
-    """Return the columns `name` and `frequency`, with a row for each event."""
+    """Return the columns `name` and `frequency` of a table with a row for each event.
+
+    numbers: the value of each token. ends: the token that ends each example. example: the example
+    of each row.
+    """
     columns = dict[str, TableColumn]()
     names: list[bytes | None] = [None] * ends.size
     frequency = np.ones(ends.size, np.float32)

@@ -112,7 +112,9 @@ class _File:
                 self.refuse(last, "a remap function has at most 5 parameters")
 
     def refuse(self, tokens: ArrayLike, message: str, code: str = "snns-header") -> None:
-        """Raise FormatError about the first of the tokens, if there is one."""
+        """Raise FormatError with this code about the first of the given tokens; do nothing if
+        there are none.
+        """
         self.words.refuse(code, tokens, message, _HINTS[code])
 
     def listed(self, at: int) -> tuple[Longs, int]:

@@ -68,7 +68,11 @@ class _Side(NamedTuple):
 
 
 def _sizes(patterns: Patterns, name: str, name_of_sizes: str, lengths: Longs) -> Longs:
-    """Return the sizes of each pattern. Raises FormatError if they do not fit the lengths."""
+    """Return the sizes along each dimension of the inputs or outputs `name`, for each pattern.
+
+    name_of_sizes: the column that has the sizes. lengths: the number of values of each pattern.
+    Raises FormatError if the sizes do not fit them.
+    """
     if name not in patterns.stored:
         return np.zeros((patterns.rows, 0), np.int64)
     given, sizes = patterns.others.get(name_of_sizes), lengths.reshape(-1, 1)
@@ -84,7 +88,9 @@ def _sizes(patterns: Patterns, name: str, name_of_sizes: str, lengths: Longs) ->
 
 
 def _classes(patterns: Patterns, keep: Flags) -> list[bytes]:
-    """Return the class of each row; return no classes if the names cannot be classes."""
+    """Return the class of each row: its name. Return [] if the name of a row in `keep` cannot
+    be a class.
+    """
     classes = [name or b"" for name in patterns.texts("name")]
     for row in np.flatnonzero(keep).tolist() if any(classes) else []:
         if not _CLASS.fullmatch(classes[row]):

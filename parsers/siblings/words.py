@@ -144,9 +144,9 @@ class Words(Tokens):
         return index, found
 
     def refuse(self, code: str, tokens: ArrayLike, message: str, hint: str) -> None:
-        """Raise FormatError about the first of the given tokens, if there is one.
+        """Raise FormatError about the first of the given tokens; do nothing if there are none.
 
-        `{raw}` in the message becomes the text of the token.
+        code: of the finding. `{raw}` in the message becomes the text of the token.
         """
         for token in np.atleast_1d(np.asarray(tokens, np.int64))[:1].tolist():
             raw = shown(self.raw(token).strip())

@@ -172,7 +172,10 @@ def _not_utf8(source: Source, at: int) -> FormatError:
 
 
 def _wrong_width(source: Source, span: Span, size: int, width: int) -> FormatError:
-    """Return the error for a row that has more or fewer cells than there are names."""
+    """Return the error for a row that has more or fewer cells than there are names.
+
+    size: the number of its cells. width: the number of names.
+    """
     return FormatError(
         f"the row has {counted(size, 'cell')}, but there are {width} names",
         source=source,

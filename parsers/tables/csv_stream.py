@@ -203,7 +203,9 @@ def _are_plain(reading: Reading) -> bool:
 
 
 def _fits(reading: Reading, value: Mapping[str, Any]) -> bool:
-    """Return whether the types that a sidecar declares fit all rows for certain."""
+    """Return whether the types in a sidecar fit all rows for certain. reading: what is known
+    about the columns. value: the sidecar's JSON value.
+    """
     known = dict(zip(reading.names, zip(reading.dtypes(), reading.shown, strict=True), strict=True))
     for name, kind in value["columns"].items():
         wanted = absent(kind, 0)

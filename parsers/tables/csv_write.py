@@ -151,8 +151,10 @@ def _is_plain(kept: Table, surveys: dict[str, ColumnSurvey]) -> bool:
 
 
 def _plain_type(name: str, column: TableColumn, found: ColumnSurvey) -> str | None:
-    """Return the type that a reader gives to a column without a sidecar; None if that is not
+    """Return the type that a reader without a sidecar gives to a column; None if that is not
     certain.
+
+    name: of the column. found: what its values are, in all chunks.
     """
     if not isinstance(column, Numbers):
         return "text"
@@ -163,7 +165,10 @@ def _plain_type(name: str, column: TableColumn, found: ColumnSurvey) -> str | No
 
 
 def _kept(table: Table, surveys: dict[str, ColumnSurvey], losses: Losses) -> dict[str, TableColumn]:
-    """Return the columns that CSV can store; report each other column as a loss."""
+    """Return the columns of a table that CSV can store; report each other column as a loss.
+
+    surveys: what the values of each column are, in all chunks.
+    """
     kept: dict[str, TableColumn] = {}
     taken: set[str] = set()
     for name, column in table.columns.items():

@@ -18,9 +18,10 @@ _SHOWN = 16
 
 
 def manifests(one: Manifest, other: Manifest, tolerance: float, keep: int, /) -> Differences:
-    """Compare records field by field; the dialects may differ.
+    """Compare two manifests field by field; their dialects may differ.
 
-    Columns of numbers are compared as numbers. Fields that aeon drops are not compared.
+    Columns of numbers are compared as numbers. Fields that aeon drops are not compared. tolerance:
+    how much two numbers may differ. keep: how many differences to keep.
     """
     diff = ColumnDiff("records", len(one), len(other), tolerance, keep)
     if one.types != other.types and len(one) and len(other):
@@ -44,7 +45,10 @@ def _failed(column: Elements, count: int) -> Flags:
 
 
 def blocks(one: Block, other: Block, tolerance: float, keep: int, /) -> Differences:
-    """Compare the elements of blocks, but not their times; compare names if both are archives."""
+    """Compare the elements of two blocks, but not their times; compare names if both are archives.
+
+    keep: how many differences to keep.
+    """
     a, b = one.elements, other.elements
     diff = ColumnDiff("elements", len(a), len(b), tolerance, keep)
     if len(one) != len(other) and one.header is not None and other.header is not None:
@@ -65,7 +69,10 @@ def _hex(data: Blobs, row: int) -> str:
 
 
 def configs(one: LoaderConfig, other: LoaderConfig, tolerance: float, keep: int, /) -> Differences:
-    """Compare the values of configurations, including the defaults, and their outputs."""
+    """Compare the values of two configurations, including the defaults, and their outputs.
+
+    tolerance: how much two numbers may differ. keep: how many differences to keep.
+    """
     return of_trees(_values(one), _values(other), tolerance, keep)
 
 

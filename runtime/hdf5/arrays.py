@@ -126,14 +126,20 @@ def _native(found: Array) -> Array:
 
 
 def unsupported(file: File, what: str, path: str) -> FormatError:
-    """Return the error for values of a type that tables do not have."""
+    """Return the error for values of a type that tables do not have. what: the type, for the
+    message.
+    """
     message = f"{what} are not supported"
     hint = "tables have numbers of up to 64 bits, text, bytes, and lists of them"
     return FormatError(message, place=file.place(path), hint=hint, code=UNSUPPORTED)
 
 
 def _dtype(file: File, kind: Any, path: str) -> np.dtype[Any]:
-    """Return the dtype of numbers or records of numbers; raise FormatError for any other type."""
+    """Return the dtype of an HDF5 type of numbers, or of records of numbers; raise FormatError
+    for any other type.
+
+    path: of the dataset, for the message.
+    """
     try:
         dtype: np.dtype[Any] = kind.dtype
     except (TypeError, ValueError, NotImplementedError) as error:
@@ -152,7 +158,9 @@ def _is_supported(dtype: np.dtype[Any]) -> bool:
 
 
 def _text(file: File, dataset: Any, path: str, shape: tuple[int, ...]) -> TableColumn:
-    """Return text, or bytes if it is not UTF-8; a dataset of several dimensions becomes lists."""
+    """Read a dataset of strings as text, or as bytes if one is not UTF-8; several dimensions
+    become lists.
+    """
     rows = text_or_bytes(Strings.of(file.read_strings(dataset, path)))
     return rows if len(shape) <= 1 else _split(rows, shape)
 

@@ -37,10 +37,11 @@ def is_external(made: Any) -> bool:
 
 
 def check_links(file: Objects, made: Any, path: str) -> None:
-    """Refuse unlimited virtual datasets, and data in other files unless links may be followed.
+    """Refuse a virtual dataset without a fixed size, and data in other files unless links may
+    be followed.
 
-    Call this before any other use of the dataset: to find the size of an unlimited virtual dataset,
-    HDF5 opens other files.
+    made: the dataset's creation properties. Call this before any other use of the dataset: to
+    find the size of a virtual dataset, HDF5 may open other files.
     """
     if not (is_virtual(made) or is_external(made)):
         return
@@ -109,7 +110,10 @@ def sources(file: Objects, dataset: Any, path: str) -> Iterator[Source]:
 
 
 def _root(file: Objects, dataset: Any, name: str, path: str) -> Any:
-    """Return the root group of a virtual dataset's source file; "." is the file of the dataset."""
+    """Return the root group of the file from which a virtual dataset reads.
+
+    name: of this file in the dataset; "." is the file of the dataset itself. path: of the dataset.
+    """
     if name == ".":
         with file.guarded(path):
             return h5g.open(h5i.get_file_id(dataset), b"/")

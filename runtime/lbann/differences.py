@@ -81,7 +81,10 @@ def _range(spans: Spans, row: int) -> str:
 
 
 def schemas(one: Schema, other: Schema, tolerance: float, keep: int, /) -> Differences:
-    """Compare the fields and metadata of schemas; the order of fields does not matter."""
+    """Compare the fields and the metadata of two schemas; the order of fields does not matter.
+
+    tolerance: how much two numbers may differ. keep: how many differences to keep.
+    """
     return of_trees(_values(one), _values(other), tolerance, keep)
 
 

@@ -68,7 +68,10 @@ class Directives:
         compat: Compat,
         findings: Findings,
     ) -> None:
-        """Take the name of the field for messages, and its directives."""
+        """Read directives.
+
+        name: of their field, for messages. compat: whether to fail where LBANN fails.
+        """
         self.name = name
         self.metadata = metadata
         self._compat = compat
@@ -191,11 +194,14 @@ class Directives:
         self._add("lbann-first-value", directive, hint=hint)
 
     def refuse(self, what: str, hint: str, directive: MergedDirective) -> None:
-        """Add a finding for a value that LBANN rejects; with `compat`, raise it as FormatError."""
+        """Add a finding for a value that LBANN rejects; with `compat`, raise it as FormatError.
+
+        what: the message.
+        """
         add_refusal(what, hint, self.name, directive.place, self._compat, self._findings)
 
     def unused(self, directive: MergedDirective, reason: str, hint: str) -> None:
-        """Add a finding for a directive without effect."""
+        """Add a finding for a directive that has no effect, with the reason."""
         self._add("lbann-unused", directive, reason=reason, hint=hint)
 
     def fail(self, directive: MergedDirective, message: str, hint: str | None = None) -> NoReturn:

@@ -52,7 +52,9 @@ def _found(paths: Sequence[str]) -> Iterator[str]:
 
 
 def failure(path: str, error: FormatError | OSError | None) -> Finding:
-    """Return the finding for a file that could not be read."""
+    """Return the finding for a file that could not be read because of `error`; None means that
+    the error is unknown.
+    """
     if isinstance(error, FormatError):
         return error.finding
     place = Place(path)

@@ -172,7 +172,10 @@ def joined_findings(listed: ListedFile, parts: Sequence[list[Finding]]) -> list[
 
 
 def unreadable_file(path: str, error: FormatError | OSError, kind: Kind) -> Finding:
-    """Return the finding for a file that cannot be opened."""
+    """Return the finding for a file that cannot be opened, which says what LBANN does then.
+
+    kind: the type of the list, which decides this.
+    """
     if isinstance(error, LimitError):
         return error.finding
     if isinstance(error, FormatError) and error.code == "hdf5-roots":

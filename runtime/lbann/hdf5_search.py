@@ -140,8 +140,10 @@ class Search:
         return "; ".join(reasons[:_MOST_REASONS]) + more
 
     def _nan(self, file: File, where: str, group: Any, fields: dict[str, DataType]) -> str:
-        """Return the name of a field of `finite` that has a NaN in this group, as text; "" if
-        none has.
+        """Return "NAME contains NaN" for a field in `finite` that has a NaN in this group; ""
+        if none has.
+
+        where: the path of the group. fields: the type of each field.
         """
         for name in self.finite:
             if np.isnan(_numbers(file, where, group, name, fields)).any():
@@ -152,9 +154,9 @@ class Search:
 def _numbers(
     file: File, where: str, group: Any, name: str, fields: dict[str, DataType]
 ) -> NDArray[Any]:
-    """Return the numbers of a field of a group; no numbers if it is text.
+    """Return the numbers in the field `name` of a group; no numbers if it is text.
 
-    fields: the type of each field.
+    where: the path of the group. fields: the type of each field.
     """
     stored = fields[name]
     if stored.kind == "text":
@@ -177,7 +179,7 @@ def run_search(
 
 
 def _counts(search: Search, paths: Sequence[str], jobs: Jobs) -> list[int]:
-    """Return the number of parts into which each file is divided."""
+    """Return for each file the number of parts into which its search is divided."""
     counts = [1] * len(paths)
     large = [rank for rank, path in enumerate(paths) if _size(path) >= LARGE]
     found = run_on_files(search.parts, [paths[rank] for rank in large], jobs=jobs)

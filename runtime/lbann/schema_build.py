@@ -175,7 +175,10 @@ def data_schema(
 def _normalised(
     name: str, stored: DataType, spread: Spread, normalise: Normalise, findings: Findings
 ) -> dict[str, Directive]:
-    """Return the directives that normalise a field; no directives if all values are equal."""
+    """Return the directives that normalise the field `name`; no directives if all values are equal.
+
+    stored: its type in the files. spread: how its values are distributed.
+    """
     if spread.not_finite:
         ignored = counted(spread.not_finite, "infinite or NaN value")
         message = f"scale and bias of {name} ignore {ignored}"
@@ -192,7 +195,7 @@ def _normalised(
 
 
 def with_metadata(root: Node, path: Path, metadata: Mapping[str, Directive]) -> Node:
-    """Return a copy of a tree with directives added to the node at a path."""
+    """Return a copy of the tree `root` in which the node at a path has these directives, too."""
     if not path:
         return Node(root.children, {**root.metadata, **metadata})
     below = with_metadata(root.children.get(path[0], Node()), path[1:], metadata)

@@ -79,7 +79,7 @@ class LabelFields(Fields):
     _labels: Labels | None = field(default=None, init=False)
 
     def survey(self, samples: SampleList, first: int) -> Iterable[int]:
-        """Read the label file."""
+        """Read the label file before the first chunk."""
         if self._labels is None and samples.label_file:
             self._labels = self._read(os.fsdecode(samples.label_file))
         return super().survey(samples, first)
@@ -87,7 +87,11 @@ class LabelFields(Fields):
     def columns(
         self, samples: SampleList, first: int, rows: range, findings: Findings
     ) -> dict[str, TableColumn]:
-        """Return the labels; a file without a label has none."""
+        """Return the column `label` for some samples of a chunk; it is absent for a file
+        without a label.
+
+        rows: the indices of the samples in the chunk.
+        """
         if self._labels is None:
             return {}
         values, present = self._labels.of(samples)
@@ -135,7 +139,11 @@ class SchemaFields(Fields):
     def columns(
         self, samples: SampleList, first: int, rows: range, findings: Findings
     ) -> dict[str, TableColumn]:
-        """Return the columns. Raises FormatError if two fields would become one column."""
+        """Return the columns of some samples of a chunk. Raises FormatError if two fields
+        would become one column.
+
+        rows: the indices of the samples in the chunk.
+        """
         if self._reader is None:
             return {}
         columns: dict[str, TableColumn] = {}
@@ -178,7 +186,12 @@ class StoredFields(Fields):
     def columns(
         self, samples: SampleList, first: int, rows: range, findings: Findings
     ) -> dict[str, TableColumn]:
-        """Return the columns. Raises ValueError if a chosen field is in no sample."""
+        """Return the columns of some samples of a chunk. Raises ValueError if a chosen field
+        is in no sample.
+
+        first: the number of samples before the chunk. rows: the indices of the samples in the
+        chunk.
+        """
         leaves = self._kept
         if leaves is None or len(rows) < len(samples):
             leaves = self._leaves()

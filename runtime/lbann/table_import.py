@@ -91,7 +91,10 @@ def _paths(table: Table, name: str) -> list[str]:
 
 
 def _ids(table: Table, name: str) -> list[Any] | None:
-    """Return the ids, as text or as integers; None without such a column."""
+    """Return the ids in the column `name`, as text or as integers; None without such a column.
+
+    Raises FormatError for a column of another type, or with absent rows.
+    """
     column = table.columns.get(name)
     if column is None:
         return None
@@ -118,7 +121,11 @@ def _default_kind(ids: list[Any] | None) -> Kind:
 
 
 def _report(table: Table, used: set[str], metadata: Mapping[str, Any], losses: Losses) -> None:
-    """Report columns that a list cannot hold as losses, except for fields of its files."""
+    """Report columns that a list cannot hold as losses, except for the fields of its files.
+
+    used: the columns that become part of the list. metadata: of the table; its `fields` names the
+    fields of the files.
+    """
     fields = metadata.get("fields")
     known = {*fields} if isinstance(fields, list) else set()
     left = [name for name in table.columns if name not in used]

@@ -81,7 +81,11 @@ def contact_sheet(shown: ContactSheet, title: str, pixels: int) -> Drawn:
 
 
 def _columns(count: int, size: tuple[float, float], room: float) -> int:
-    """Return how many tiles a row has, so that all fit into a square of `room` inches."""
+    """Return how many tiles to put in a row, so that `count` tiles are about a square, and no
+    row is wider than `room` inches.
+
+    size: the height and the width of a tile.
+    """
     height, width = size[0] + _CAPTION, size[1] + 0.1
     wide = round((count * height / width) ** 0.5) or 1
     return max(1, min(count, wide, int(room / width) or 1))

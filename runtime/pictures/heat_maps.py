@@ -57,7 +57,11 @@ def heat_map(shown: HeatMap, title: str, pixels: int) -> Drawn:
 
 
 def _rows(axes: Axes, shown: HeatMap, high: float, wide: float, is_first: bool) -> None:
-    """Draw lines between units and between large cells; if `is_first`, also the row labels."""
+    """Draw lines between units and between rows, where the cells are large; if `is_first`,
+    also the labels of the rows.
+
+    high, wide: the size of a cell in inches.
+    """
     across, along = axes.get_xlim(), axes.get_ylim()
     # Lines of a grid would need ticks, which are slow to draw.
     if high > _CELL / 2 - 0.001:
@@ -101,7 +105,11 @@ def timeline(shown: Timeline, title: str, pixels: int) -> Drawn:
 
 
 def _times(axes: Axes, shown: Timeline, inch: float, is_first: bool, is_last: bool) -> None:
-    """Draw a line where an event begins; the first panel names events, the last has the times."""
+    """Draw a line where an event begins; name the events if `is_first`, and write the times if
+    `is_last`.
+
+    inch: the width of a row of the data. is_first, is_last: which of the panels this is.
+    """
     starts = [row for row, label in enumerate(shown.labels) if label]
     axes.vlines(np.array(starts[1:]) - 0.5, *axes.get_ylim(), color=LINE, linewidth=0.6)
     axes.tick_params(which="both", length=0)

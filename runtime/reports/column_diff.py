@@ -138,7 +138,10 @@ class ColumnDiff:
         )
 
     def ragged(self, pairs: Pairs, field: str, one: Ragged[Any], other: Ragged[Any]) -> None:
-        """Compare two columns in which a row has several numbers; field: their name in paths."""
+        """Compare two columns in which a row has several numbers.
+
+        pairs: the pairs of rows to compare. field: the name of the numbers in paths.
+        """
         same = self._same_counts(pairs, field, one.lengths, other.lengths, "number")
         starts = one.offsets[:-1][same.one], other.offsets[:-1][same.other]
         rows = _unequal_rows(

@@ -82,7 +82,9 @@ class Column:
 
     @classmethod
     def of(cls, array: NDArray[Any], is_offsets: bool) -> "Column":
-        """Make the object for one chunk of a column."""
+        """Make the object for one chunk of a column. is_offsets: whether the column has
+        offsets, which are joined differently.
+        """
         made = cls(array.itemsize, is_offsets, memory_of(array))
         if is_offsets:
             made.size, made.last = array.size - 1, int(array[-1])

@@ -25,7 +25,9 @@ class Difference:
 
     @classmethod
     def of(cls, path: str, one: object, other: object) -> "Difference":
-        """Make a difference from any two values, as text, cut if it is long."""
+        """Make a difference from two values, which become text, cut if it is long. path: the
+        place of the values in both models.
+        """
         return cls(path, _short(str(one)), _short(str(other)))
 
     def __str__(self) -> str:
@@ -73,7 +75,9 @@ Comparison: TypeAlias = Callable[[Any, Any, float, int], Differences]
 
 
 def by_equality(one: Model, other: Model, tolerance: float, keep: int, /) -> Differences:
-    """Compare two models by `==`, for a family without its own comparison."""
+    """Compare two models by `==`, for a family without its own comparison; `tolerance` has no
+    effect.
+    """
     first = () if one == other else (Difference.of("", repr(one), repr(other)),)
     return Differences("models", 1, len(first), first[:keep])
 

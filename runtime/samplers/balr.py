@@ -15,7 +15,9 @@ def random_stream(
 ) -> Longs:
     """Return the batches of RandomNxMSampler, int64 [batches, N*M].
 
-    Each class comes once; then the first classes come again, to fill the last batch.
+    Each class comes once; then the first classes come again, to fill the last batch. width,
+    samples: N, the classes of a batch, and M, the samples of each. draw: the generator of random
+    numbers.
     """
     classes = np.arange(len(grouping))
     if shuffle:
@@ -33,7 +35,8 @@ def exhaustive_stream(
 ) -> Longs:
     """Return the batches of ExhaustiveNxMSampler, int64 [batches, N*M].
 
-    Classes take turns, until the remaining slots do not fill a batch.
+    Classes take turns, until the remaining slots do not fill a batch. width, samples, draw: as for
+    `random_stream`.
     """
     order = np.arange(len(grouping))
     if shuffle:

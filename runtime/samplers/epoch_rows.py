@@ -31,7 +31,9 @@ class Runs:
 
     @classmethod
     def of(cls, classes: Longs, firsts: Longs, counts: Longs) -> "Runs":
-        """Return runs with `counts` slots each."""
+        """Make runs of slots. classes: of each run. firsts: its first slot. counts: the number
+        of its slots.
+        """
         ends = namespace_of(counts).cumsum(counts)
         return cls(classes, firsts, ends - counts, ends)
 

@@ -148,9 +148,10 @@ def take_turns(left: Longs, active: Longs, classes: Longs) -> None:
 
 @kernel
 def _ring(left: Longs, following: Longs, previous: Longs) -> int:
-    """Link the classes that have slots into a ring: each to the next and to the one before.
+    """Link the classes that have slots left into a ring, and return the first class.
 
-    Returns the first class.
+    left: the slots of each class. following, previous: filled with the class after, and before,
+    each one.
     """
     first = last = -1
     for index in range(len(left)):
@@ -166,7 +167,9 @@ def _ring(left: Longs, following: Longs, previous: Longs) -> int:
 
 @kernel
 def _enlist(index: int, room: Room) -> None:
-    """Add a class to the list of those classes that have as many slots left as it has."""
+    """Add the class `index` to the linked list, in `room`, of the classes that have the same
+    number of slots left.
+    """
     number = room.left[index]
     head = room.heads[number]
     room.after[index], room.before[index] = head, -1
@@ -177,7 +180,9 @@ def _enlist(index: int, room: Room) -> None:
 
 @kernel
 def _delist(index: int, room: Room) -> None:
-    """Remove a class from the list of those classes that have as many slots left as it has."""
+    """Remove the class `index` from the linked list, in `room`, of the classes that have the
+    same number of slots left.
+    """
     before, after = room.before[index], room.after[index]
     if before >= 0:
         room.after[before] = after

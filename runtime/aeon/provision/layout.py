@@ -50,7 +50,11 @@ class Layout:
 
     @classmethod
     def of(cls, settings: Settings, keeps_aspect: bool, compat: bool) -> "Layout":
-        """Return the layout of the pictures of an etl object."""
+        """Make the layout of the pictures of an etl object.
+
+        keeps_aspect: whether pictures keep their aspect ratio, and so may be smaller than the
+        output. compat: whether to copy aeon's mistakes.
+        """
         return cls(
             Size(settings.number("width"), settings.number("height")),
             settings.number("channels"),

@@ -84,10 +84,11 @@ def _contrasted(pixels: Pixels, contrast: np.float32) -> Pixels:
 
 
 def _lit(pixels: Pixels, lighting: tuple[np.float32, ...], settings: Augmentation) -> Pixels:
-    """Add the drawn amounts of the principal components of colours.
+    """Return a picture after its lighting: it is darker, and the drawn amounts of the
+    principal components of colours are added.
 
-    aeon uses the standard deviation of the first component for all of them; with `compat`, exset
-    does so, too.
+    lighting: the drawn amount of each component. aeon uses the standard deviation of the first
+    component for all of them; with `compat`, exset does so, too.
     """
     deviations = _DEVIATIONS[:1] if settings.compat else _DEVIATIONS
     shift = _COMPONENTS @ (deviations * np.array(lighting, np.float32))

@@ -18,7 +18,8 @@ _FACTORS: Final = (8, 4, 2)
 def decoded(
     data: bytes, layout: Layout, augmentation: Augmentation, record: Record, context: Context
 ) -> tuple[Pixels, Parameters]:
-    """Return a picture, perhaps decoded in a smaller size, and the parameters of its changes.
+    """Return the decoded picture in the file `data`, perhaps in a smaller size, and the
+    parameters of its changes, which are drawn for `record`.
 
     Raises FormatError and LimitError.
     """

@@ -76,7 +76,9 @@ class Sheet:
         return _with_caption(_joined(pictures), " ".join(self._labels(batch, row)))
 
     def _of_type(self, types: Sequence[str], batch: Batch, row: int) -> Iterator[Array]:
-        """Yield the first array of each etl object that has one of the given types."""
+        """Yield the first array of each etl object that has one of the given types, for the
+        record `row` of the batch.
+        """
         for each in self._etl:
             if each.type in types:
                 yield batch[next(element_outputs(each)).name][row]
@@ -108,7 +110,9 @@ class Sheet:
         return np.ascontiguousarray(np.moveaxis(pixels, 0, -1))
 
     def _boxes(self, batch: Batch, row: int, picture: Pixels) -> Iterator[tuple[Array, Array]]:
-        """Yield boxes, [n, 4] in pixels of the picture, and their classes."""
+        """Yield the boxes of the record `row` of a batch, [n, 4] in pixels of the picture, and
+        their classes.
+        """
         for each in self._etl:
             outputs = [output.name for output in element_outputs(each)]
             names = {name.rpartition(".")[2]: name for name in outputs}

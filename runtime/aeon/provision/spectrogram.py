@@ -36,7 +36,8 @@ def window_of(kind: str, size: int) -> Floats:
 
 
 def frames_of(samples: Samples, length: int, stride: int, most: int) -> Samples:
-    """Return up to `most` frames of a sound, without padding: int16 [frames, length], a view.
+    """Return up to `most` frames of `length` samples, one every `stride` samples, without
+    padding: int16 [frames, length], a view.
 
     Raises FormatError for a sound that is shorter than a frame, at which aeon crashes.
     """

@@ -40,9 +40,10 @@ class Keyed:
         self._epoch = 0, number(seed, 0)
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return a function that returns, for each purpose, the random numbers of a record.
+        """Return a function that returns the random numbers of a record for a purpose, given
+        the purpose's name.
 
-        Each call of this function begins with the first number.
+        index: of the record. Each call of this function begins with the first number.
         """
         last, of_epoch = self._epoch
         if epoch != last:
@@ -68,16 +69,21 @@ class Slots:
     """The draws of aeon's last version: several generators, which serve the records in turn."""
 
     def __init__(self, seed: int, batch_size: int, threads: int) -> None:
-        """Start the generators; threads: the number of aeon's threads that decode a batch."""
+        """Start the generators as aeon does.
+
+        seed: of the generator that seeds all others. threads: the number of aeon's threads that
+        decode a batch.
+        """
         size = batch_size * ((_DECODED * threads - 1) // batch_size + 1)
         first, self._kept = Draws(seed), Kept()
         self._slots = [Draws(first.next(), self._kept) for _ in range(size)]
         self._next = 0
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return a function that returns, for each purpose, the random numbers of the next record.
+        """Return a function that returns the random numbers of the next record, whatever
+        purpose it is given.
 
-        Use them before the next call of `streams`. The arguments have no effect.
+        Use them before the next call of `streams`. `index` and `epoch` have no effect.
         """
         draws = self._slots[self._next]
         self._next = (self._next + 1) % len(self._slots)
@@ -102,9 +108,10 @@ class Sequences:
         self._draws: dict[str, Draws] = {}
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return a function that returns, for each purpose, the random numbers of the next record.
+        """Return a function that returns the random numbers of the next record for a purpose,
+        given the purpose's name.
 
-        The arguments have no effect.
+        `index` and `epoch` have no effect.
         """
         return lambda purpose: self._draws.setdefault(purpose, Draws(1))
 

@@ -18,7 +18,11 @@ _PARTS: Final = 32
 
 
 def rotated(pixels: Pixels, degrees: int, *, is_nearest: bool) -> Pixels:
-    """Return a picture rotated counter-clockwise about its centre; the new corners are black."""
+    """Return a picture rotated counter-clockwise about its centre; the new corners are black.
+
+    is_nearest: whether each pixel gets the nearest one, as masks need, or a mean of its
+    neighbours.
+    """
     cv2 = opencv()
     height, width = pixels.shape[:2]
     x, y = _sources(width, height, degrees, 512 if is_nearest else 16)
@@ -34,7 +38,7 @@ def rotated(pixels: Pixels, degrees: int, *, is_nearest: bool) -> Pixels:
 def _sources(
     width: int, height: int, degrees: int, half: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return, for each pixel of the rotated picture, from where in the picture it comes.
+    """Return for each pixel of a rotated picture from where in the original it comes.
 
     half: what to add before rounding the coordinates.
     """
