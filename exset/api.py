@@ -284,7 +284,9 @@ def read_input(
 def read_whole(
     path: str, fmt: Format, options: dict[str, object], *, findings: Findings, limits: Limits
 ) -> Model:
-    """Read a file or a folder of a format; remove the options of its reader from `options`."""
+    """Read a file, or a folder, in the format `fmt`; remove the options of its reader from
+    `options`.
+    """
     names = [each for each in options if fmt.option(each, reading=True)]
     reading = cast(dict[str, OptionValue], {each: options.pop(each) for each in names})
     source = read_input(path, fmt.name, limits=limits)
@@ -345,7 +347,12 @@ def _converted(
     findings: Findings,
     options: dict[str, OptionValue],
 ) -> Iterator[tuple[Model, Findings]]:
-    """Give the model that a format stores, and a collection for the findings of its writer."""
+    """In this context, give the model that the format `fmt` stores for `model`, and a
+    collection for the findings of its writer.
+
+    name: the name of the model in findings, by default the family's. level: of the table, if
+    exset converts the model to one. options: those of the writer.
+    """
     name = fmt.family.noun if name is None else name
     models = {family.noun for family in formats.families()}
     with with_source_name(name, *models, findings=findings) as named:

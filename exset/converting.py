@@ -171,9 +171,11 @@ def _in_chunks(
     findings: Findings,
     writing: Mapping[str, OptionValue],
 ) -> Conversion:
-    """Write the models, which are the chunks of one, as a file; return how much was written.
+    """Write the models, which are the chunks of one model, to a file or a folder; return how
+    much was written.
 
-    The file is written completely or not at all. `models` may be iterated over twice.
+    It is written completely or not at all. `models` may be iterated over twice. dry_run: write
+    nothing. writing: the options of the writer.
     """
     if target_format.is_folder:
         with folders.writing(target, dry_run=dry_run) as folder:

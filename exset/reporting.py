@@ -214,7 +214,11 @@ def _cell(value: object) -> str:
 def _pictures(
     model: Model, path: str, options: ReportOptions, number: int
 ) -> Iterator[PagePicture]:
-    """Yield the pictures of a model and, if `batches` are set, the picture of batches."""
+    """Yield the pictures of a model for a report and, if `batches` are set in the options, the
+    picture of batches.
+
+    number: the number of the file on the page.
+    """
     from exset.runtime.pictures.options import PictureOptions
 
     family = formats.family_of(model)

@@ -99,7 +99,11 @@ def _parts_of_groups(size: "NDArray[np.int64]", ends: Sequence[int]) -> "NDArray
 
 
 def _too_few_groups(by: str, size: "NDArray[np.int64]", parts: int) -> str:
-    """Return the message for an error: there are fewer groups than parts."""
+    """Return the message for the error that there are fewer groups than parts.
+
+    by: what the groups are made by, such as a field. size: the number of units in each group.
+    parts: how many parts there are.
+    """
     low, high = int(size.min()), int(size.max())
     of_units = counted(high, "unit") if low == high else f"{low:,} to {counted(high, 'unit')}"
     has = "is only" if size.size == 1 else "are only"
@@ -108,7 +112,11 @@ def _too_few_groups(by: str, size: "NDArray[np.int64]", parts: int) -> str:
 
 
 def _empty(part: int, size: float | str | None, count: int) -> str:
-    """Return the message for a part that would be empty."""
+    """Return the message for the error that a part, given by its index, would be empty.
+
+    size: what the user gave for the part: a fraction, a pattern for names, or None for the rest.
+    count: the number of all units.
+    """
     if isinstance(size, str):
         why = f"no unit that is left has a name like {size!r}"
     elif isinstance(size, float):

@@ -88,7 +88,9 @@ class CheckOutput:
     def _keep(
         self, path: str, findings: Findings, failed: bool, error: Finding | None = None
     ) -> None:
-        """Keep the result of a file if a report will be written."""
+        """Store the result of a file, if a report will be written. failed: whether the file
+        counts as wrong. error: the error that ended the check, if any.
+        """
         if not self._all_reports():
             return
         from exset.reports.checks import CheckedFile

@@ -126,7 +126,11 @@ def meaning(file: str, format: str, loop: bool, ids: str | None) -> int:
 
 
 def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[str, str]) -> None:
-    """Read files from standard input and answer each, as a tested reader with `--loop` must."""
+    """Read files from `stdin`, and write for each its meaning to `stdout`, as a tested reader
+    with `--loop` must.
+
+    options: of exset's reader, unless a file comes with its own.
+    """
     from exset.testing.conformance import meanings
 
     while line := stdin.readline():
@@ -271,8 +275,9 @@ def run(
 def _generated(
     reader: "Reader", format: str, count: int, judge: "Judge", seed: int, keep: str | None
 ) -> "tuple[list[Result], list[str]]":
-    """Test a reader with `count` random files.
+    """Test a reader with `count` files that are drawn at random with a seed.
 
+    judge: compares an answer with exset's. keep: the folder for the file that fails, if any.
     Return the result of the smallest file that fails, if any, and the lines to print.
     """
     from exset.cli import conformance_output as shown

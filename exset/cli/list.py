@@ -140,7 +140,12 @@ def _pictures(
     classes: str | None,
     common: CommonOptions,
 ) -> "SampleList":
-    """Build a list of pictures, and write its labels and its classes to files."""
+    """Build a list of pictures from the folder or the label file `path`; write the labels and
+    the class names to files if these are given.
+
+    directory: the base directory, if `path` is a label file. labels, classes: the files to
+    write. suffixes: of the pictures in a folder.
+    """
     from exset.parsers.lbann.labels import render
     from exset.runtime.lbann.list_pictures import from_folder, from_labels
 

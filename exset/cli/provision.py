@@ -125,9 +125,10 @@ def _provide(
     contact: str | None,
     findings: Findings,
 ) -> Report:
-    """Make `batches` batches, and write them, and pictures of their records, to files.
+    """Make `batches` batches; write their arrays and pictures into the folder `output`, and a
+    page of pictures to the file `contact`, if these are given.
 
-    Report the arrays of a batch.
+    Return the report, which has the arrays of a batch.
     """
     from exset.runtime.aeon.provision.sheet import Sheet, as_png
     from exset.runtime.pictures.tiles import sheet

@@ -100,7 +100,9 @@ def plan(
 
 
 def _rows(numbers: dict[str, object], classes: int, samples: int) -> list[tuple[str, str]]:
-    """Return the numbers about an epoch as pairs (label, text)."""
+    """Return the numbers about an epoch as pairs (label, text). classes, samples: N and M of a
+    batch.
+    """
     counts = {name: value for name, value in numbers.items() if isinstance(value, int)}
     text = {name: f"{value:,}" for name, value in counts.items()}
     extra = {"repeated_batches": "repeated", "dropped_batches": "dropped"}

@@ -54,7 +54,11 @@ class Batches(Generic[Item, Value]):
     def _free(
         self, at: int, waiting: list[Future[Batch[Value]]]
     ) -> Callable[[list[Item]], Future[Batch[Value]]] | None:
-        """Return what starts the next batch; None: take the outcomes of the first one."""
+        """Return the function that starts the next batch, which begins with the item at index `at`.
+
+        waiting: the batches that have been started. Return None if no other batch may be started
+        before the first of these ends.
+        """
         if at == len(self.items):
             return None
         if self.own is None:

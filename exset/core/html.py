@@ -24,7 +24,8 @@ def table(
     total: int,
     most: int = SHOWN,
 ) -> str:
-    """Return an HTML table. Reads only the rows that it shows.
+    """Return an HTML table with a title, the heads of its columns, and the first of its rows;
+    it reads only these rows.
 
     `total`: how many rows there are. `most`: how many rows to show at most.
     """

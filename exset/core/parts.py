@@ -27,7 +27,7 @@ class FilePart(os.PathLike[str]):
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str], rank: int, count: int) -> "FilePart":
-        """Return a part of the file at a path."""
+        """Make part `rank`, from 0, of the file at a path, which is divided into `count` parts."""
         return cls(os.fsdecode(path), rank, count)
 
     @property
@@ -108,7 +108,9 @@ class Parts(Sequence[Item]):
 def divided(
     items: Sequence[Item], counts: Sequence[int], part: Callable[[Item, int, int], Item]
 ) -> Sequence[Item]:
-    """Return the units of work for some files; the arguments are the same as for `Parts`."""
+    """Return the units of work for some files: the files, or their parts if some are divided.
+    The arguments are those of `Parts`.
+    """
     return items if all(count == 1 for count in counts) else Parts(items, counts, part)
 
 

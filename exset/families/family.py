@@ -174,7 +174,8 @@ class Family:
         return model.unit_names()
 
     def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
-        """Return the group of each unit, shape (units,): units with equal values are one group.
+        """Return the group of each unit, shape (units,): units with equal values of the field
+        `by` are one group.
 
         Groups are numbered from 0 as they first occur. Raises ValueError for an unknown field.
         """
@@ -248,7 +249,10 @@ class Family:
         return cast("Callable[..., Dataset]", load(self.dataset))(source, **options)
 
     def compare(self, one: Model, other: Model, tolerance: float, keep: int) -> "Differences":
-        """Return the differences between two models, as `exset.diff` does."""
+        """Return the differences between two models, as `exset.diff` does.
+
+        tolerance: how much two numbers may differ. keep: how many differences to keep.
+        """
         target = self.differences or "exset.runtime.reports.differences:by_equality"
         return cast("Comparison", load(target))(one, other, tolerance, keep)
 

@@ -108,8 +108,9 @@ def status(path: str | bytes, roots: Iterable[str] = ()) -> os.stat_result:
 
 
 def _descriptor(path: str, flags: int, roots: tuple[str, ...]) -> int:
-    """Open a regular file inside the roots; return its descriptor, as an `opener` of `open`
-    does.
+    """Open a regular file inside the roots; return its descriptor, as an `opener` for `open` must.
+
+    flags: those of `os.open`.
     """
     handle = _opened(path, roots)
     try:

@@ -218,9 +218,10 @@ class _CompressedFile(io.BufferedIOBase):
 
 
 def compressed_alike(data: bytes, path: str) -> bytes:
-    """Compress the new content of a file as its old content is compressed.
+    """Compress `data`, the new content of the file `path`, as its old content is compressed.
 
-    It stays uncompressed here if the suffix of the file says how to compress it.
+    The result is not compressed if the suffix of the file says how to compress it: the writer does
+    it then.
     """
     with open_named(path, "rb") as file:
         kind = content_of(file.read(MAGIC))

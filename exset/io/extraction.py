@@ -129,7 +129,11 @@ class Extractor:
         self.count += 1
 
     def _fill(self, handle: int, pieces: Iterable[bytes | memoryview], name: str) -> None:
-        """Write the pieces to an open file, which stays open until it is flushed to disk."""
+        """Write the pieces to the open file `handle`; a copy of the handle stays open until
+        the file is flushed to disk.
+
+        name: of the file, for errors.
+        """
         with open_named(handle, "wb", name=name) as file:
             for piece in pieces:
                 self.bytes += file.write(piece)

@@ -172,9 +172,10 @@ class NewFolder:
             os.makedirs(os.path.join(self._path, checked), exist_ok=True)
 
     def copy(self, name: str, path: str, roots: tuple[str, ...] = ()) -> None:
-        """Create a file with the contents of another file, which must be a regular file.
+        """Create the file `name` in this folder with the contents of the file at `path`, which
+        must be a regular file.
 
-        `roots`: as in `exset.io.beneath`.
+        `roots`: the folders that must contain this file, as in `exset.io.beneath`.
         """
         with open_regular(path, roots) as source, self.open(name) as file:
             while chunk := source.read(_CHUNK):

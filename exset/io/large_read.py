@@ -43,7 +43,7 @@ def read(file: BinaryIO, size: int) -> bytes:
 
 
 def _use_large_pages(address: int, size: int) -> None:
-    """Ask the system for large pages of memory, which it may refuse."""
+    """Ask the system to use large pages for `size` bytes of memory at `address`; it may refuse."""
     if sys.platform != "linux":
         return
     first = -(-address // _PAGE) * _PAGE

@@ -33,7 +33,8 @@ def open_named(
 ) -> BinaryIO:
     """Open a binary file as `open` does; all errors of the file have its name.
 
-    `name`: the name in errors, by default the path.
+    `path`: a path, or the number of an open file. `name`: the name in errors, by default the path.
+    `opener`: as for `open`.
     """
     shown = str(path) if name is None else name
     with with_file_name(shown):

@@ -101,7 +101,10 @@ class _Remote(io.RawIOBase):
 
 
 def _system(name: str, to_write: bool = False) -> "tuple[AbstractFileSystem, str]":
-    """Return the file system of a remote file, and the path of the file in this system."""
+    """Return the file system of a remote file, and the path of the file in it.
+
+    to_write: whether to write the file; raises an error if an incomplete file could remain there.
+    """
     protocol = _protocol(name)
     if protocol in _HERE:
         raise refusal(name, "a local file is named by its path", "remove the file://")
@@ -181,5 +184,5 @@ def _protocol(name: str) -> str:
 
 
 def refusal(name: str, message: str, hint: str | None) -> FormatError:
-    """Return the error for a file name that exset refuses."""
+    """Return the error for a file name that exset refuses. message: why. hint: what to do."""
     return FormatError(message, place=Place(shown(name)), hint=hint, code="file-name")

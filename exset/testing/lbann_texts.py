@@ -67,7 +67,12 @@ def list_texts(draw: st.DrawFn, *, integers: bool = False) -> bytes:
 
 @st.composite
 def _ids(draw: st.DrawFn, integers: bool, is_exclusion: bool) -> list[tuple[int, str]]:
-    """Draw the ids of a line of a list, each with how many samples it names."""
+    """Draw the ids in a line of a list; each is a pair of the number of samples that it names,
+    and its text.
+
+    integers: whether ids are integers and ranges. is_exclusion: whether the list excludes
+    them; then most are different.
+    """
     names = _INTEGERS if integers else _IDS.map(lambda name: (1, name))
     ids = draw(st.lists(names, max_size=3, unique=is_exclusion))
     if ids and draw(st.integers(0, 7)) == 7:

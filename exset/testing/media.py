@@ -13,12 +13,12 @@ _JUNK: Final = ("JUNK", b"\0" * 6)
 
 
 def chunk(name: str, data: bytes) -> bytes:
-    """Return a RIFF chunk, with padding."""
+    """Return a RIFF chunk: its name, its length, its data, and padding to an even length."""
     return name.encode("latin-1") + struct.pack("<I", len(data)) + data + b"\0" * (len(data) % 2)
 
 
 def chunk_list(form: str, *chunks: bytes, name: str = "LIST") -> bytes:
-    """Return a RIFF list of chunks."""
+    """Return a RIFF list: the chunk `name`, which contains the type `form` and other chunks."""
     return chunk(name, form.encode("latin-1") + b"".join(chunks))
 
 

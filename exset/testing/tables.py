@@ -53,7 +53,9 @@ def texts(draw: st.DrawFn, max_rows: int = 5) -> Table:
 
 @st.composite
 def columns_of(draw: st.DrawFn, rows: int, *, nested: bool = True, depth: int = 2) -> TableColumn:
-    """Draw a column of `rows` rows."""
+    """Draw a column of `rows` rows. nested: whether it may be of lists or records. depth: how
+    deep these may be.
+    """
     kinds = [
         "numbers",
         "numbers",

@@ -35,8 +35,9 @@ def check_kind(where: str, given: object, kind: type, expected: str = "") -> Non
 
 
 def items_of(where: str, given: object, expected: str) -> list[object]:
-    """Return the items of a list or another iterable. Raises ValueError for text and other
-    values.
+    """Return the items of a list or another iterable. Raises ValueError for text and other values.
+
+    where: the argument. expected: what it must be. Both are for the message.
     """
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ValueError(f"{where}: expected a list of {expected}, not {shown(given)}")
@@ -46,7 +47,8 @@ def items_of(where: str, given: object, expected: str) -> list[object]:
 def raw(where: str, given: object) -> bytes | None:
     """Return text encoded as UTF-8, and bytes or None unchanged.
 
-    Lone surrogates become the bytes that they represent. Raises ValueError for other values.
+    Lone surrogates become the bytes that they represent. Raises ValueError, which names the
+    argument `where`, for other values.
     """
     if given is None or type(given) is bytes:
         return given

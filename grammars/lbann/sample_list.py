@@ -143,9 +143,10 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
         *,
         label_file: str | bytes | None = None,
     ) -> Self:
-        """Make a list from files, each a `File` or a tuple of the same values.
+        """Make a list of the type `kind` from files, each a `File` or a tuple of the same values.
 
-        Raises ValueError for an invalid value.
+        directory: the base directory. label_file: the path of the label file, for types that have
+        one. Raises ValueError for an invalid value.
         """
         kind = Kind(kind)
         rows = [File(*file) for file in files]

@@ -96,9 +96,10 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
     ) -> Self:
         """Make a set from dense arrays [example, unit] or [example, event, unit].
 
-        inputs, targets: an array, or None. frequency: one number for each example. A masked value
-        of a NumPy masked array becomes NaN, Lens's value for "not known". Raises ValueError for
-        arrays of different lengths, or that are not numbers of this shape.
+        inputs, targets: an array, or None. names, frequency: one for each example. input_group,
+        target_group: the group to which the units belong, None for the whole network. A masked
+        value of a NumPy masked array becomes NaN, Lens's value for "not known". Raises ValueError
+        for arrays of different lengths, or that are not numbers of this shape.
         """
         from exset.grammars.lens import build
 

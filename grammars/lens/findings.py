@@ -28,7 +28,9 @@ MAX_GROUPS: Final = 12
 
 
 def too_many_groups(count: int, place: Place) -> Finding | None:
-    """Return the finding for a set that has too many group names for Lens, else None."""
+    """Return the finding for a set with `count` group names, if these are too many for Lens;
+    else None.
+    """
     if count <= MAX_GROUPS:
         return None
     what = f"it crashes on more than {MAX_GROUPS} group names"

@@ -48,7 +48,11 @@ def exported(
     metadata: Mapping[str, Any],
     wide: Wide = _NARROW,
 ) -> "CArrayStream":
-    """Return a table as an Arrow stream of one batch. Raises ImportError without nanoarrow."""
+    """Return a table as an Arrow stream of one batch. Raises ImportError without nanoarrow.
+
+    wide: which columns need a wider type than this table alone does, because it is a chunk of a
+    larger one.
+    """
     arrays = {name: _array(column, (name,), wide) for name, column in columns.items()}
     schema = _struct({name: each[0] for name, each in arrays.items()}, nullable=False)
     schema = schema.modify(metadata={KEY: json.dumps(metadata, separators=(",", ":")).encode()})

@@ -56,7 +56,9 @@ def entry(
     nlink: int = 0,
     longest: int = 15,
 ) -> bytes:
-    """Return an entry as aeon writes it, with its name cut as aeon cuts names."""
+    """Return an entry of a cpio file as aeon writes it. longest: how many bytes of the name
+    are kept.
+    """
     name = name[:longest] + b"\0"
     words = (0o070707, 0, 0, mode, 0, 0, nlink, 0, time >> 16, time & 0xFFFF, len(name))
     head = struct.pack("<13H", *words, len(data) >> 16, len(data) & 0xFFFF)

@@ -101,7 +101,7 @@ class ProgramReader(Reader):
         self._timeout = timeout
 
     def answer(self, data: bytes, options: Mapping[str, str] = NO_OPTIONS) -> Answer:
-        """Run the program. Raises OSError if it cannot be started."""
+        """Run the program on a file; return its answer. Raises OSError if it cannot be started."""
         words = [_filled(word, options) for word in self._command]
         if "{}" not in words:
             return self._run(words, data)
@@ -141,10 +141,10 @@ class LoopReader(Reader):
         self._has_answered = False
 
     def answer(self, data: bytes, options: Mapping[str, str] = NO_OPTIONS) -> Answer:
-        """Send a case and return the answer.
+        """Send a file and its options to the program, which keeps running, and return its answer.
 
-        Raises OSError if the program cannot be started, and ValueError if it gives no answer to the
-        first case.
+        Raises OSError if the program cannot be started, and ValueError if it gives no answer to
+        the first case.
         """
         if self._process is None:
             pipe = subprocess.PIPE

@@ -40,8 +40,8 @@ class Check(Collector):
             self.loader = self.settings(self._tree, "loader", "")
 
     def settings(self, node: Node, table: str, path: str) -> Settings:
-        """Read an object by its table in the schema; raise Invalid for a value that is not an
-        object.
+        """Read the object `node`, at `path`, by a table of the schema; raise Invalid if it is
+        not an object.
         """
         if not isinstance(node.content, dict):
             raise self._refuse_type(path, node, "an object")
@@ -160,7 +160,9 @@ class Check(Collector):
         return self.settings(node, table, path)
 
     def _type(self, node: Node, path: str) -> str:
-        """Return the `type` of an object; raise Invalid for an object without a type."""
+        """Return the member `type` of the object `node`, at `path`; raise Invalid if it has
+        none.
+        """
         if not isinstance(node.content, dict):
             raise self._refuse_type(path, node, "an object")
         inner = member_path(path, "type")

@@ -31,7 +31,11 @@ Shapes: TypeAlias = Iterator[tuple[str, tuple[int, ...], str, tuple[str, ...]]]
 def outputs_of(
     dialect: Dialect, etl: Iterable[Settings], *, meant: bool = False
 ) -> tuple[Output, ...]:
-    """Return the arrays of a record, in aeon's order; the dialect `seed` sorts them by name."""
+    """Return the arrays of a record for the given etl objects, in aeon's order; the dialect
+    `seed` sorts them by name.
+
+    meant: as in `element_outputs`.
+    """
     found = [output for element in etl for output in element_outputs(element, meant=meant)]
     if dialect == "seed":
         unique = {output.name: output for output in reversed(found)}

@@ -143,7 +143,11 @@ class Table:
         dialects: tuple[Dialect, ...] = DIALECTS,
         lax: bool = False,
     ) -> None:
-        """Declare an object; `name` is the value of its member `type`, if it has one."""
+        """Declare an object; `name` is the value of its member `type`, if it has one.
+
+        dialects: the dialects that know the object. lax: whether aeon ignores unknown members of
+        it.
+        """
         self.name = name
         self.dialects = dialects
         self.lax = lax

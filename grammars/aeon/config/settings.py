@@ -104,7 +104,11 @@ class Settings:
 
 
 def plain(value: Value, kind: Kind, *, defaults: bool = False) -> object:
-    """Return a value as a plain Python value; a binary32 as the float with the fewest digits."""
+    """Return a value as a plain Python value; a binary32 becomes the float with the fewest digits.
+
+    kind: of the value in the schema. defaults: for an object, whether to add the defaults of other
+    members.
+    """
     if isinstance(value, Settings):
         return value.to_dict(defaults=defaults)
     if isinstance(value, Node):
