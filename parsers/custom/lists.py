@@ -6,6 +6,7 @@ two of them.
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ from exset.parsers.engine.stream import ParseStream, Rejection
 
 _ITEMS: Final = 8
 """How many items of a list the sample must have."""
+_LISTS: Final = 4
+"""How many lists to try, the outermost first."""
 _BYTES: Final = 16
 """How many bytes before and after the end of an item tell where it is."""
 _USUAL: Final = 0.75
@@ -56,7 +59,7 @@ def item_marks(
         for steps in _rules_of_lists(shape)
         for depth, ends in _ends(stream, depths, steps)
     ]
-    for depth, steps, ends in sorted(lists, key=lambda each: each[0]):
+    for depth, steps, ends in sorted(lists, key=lambda each: each[0])[:_LISTS]:
         if pattern := _pattern(data, ends):
             return ItemMarks(Marks(pattern, pattern, depth), steps)
     return None
@@ -81,12 +84,12 @@ def _ends(
 def _pattern(data: Bytes, ends: Longs) -> re.Pattern[bytes] | None:
     """Return the shortest pattern that usually matches at the ends, and seldom elsewhere."""
     last, following = _usual(data, ends - 1, -1)[::-1], _usual(data, ends, 1)
-    whole = data.tobytes()
-    for size in range(1, _BYTES + 1):
+    whole, most = data.tobytes(), int(len(ends) / _USUAL)
+    for size in range(1, max(len(last), len(following)) + 1):
         near = re.escape(last[-size:]), re.escape(following[:size])
         pattern = re.compile(b"%b(?=%b)" % near)
-        found = [match.end() for match in pattern.finditer(whole)]
-        if np.isin(found, ends).sum() >= _USUAL * max(len(found), len(ends)):
+        found = [match.end() for match in islice(pattern.finditer(whole), most + 1)]
+        if len(found) <= most and np.isin(found, ends).sum() >= _USUAL * max(len(found), len(ends)):
             return pattern
     return None
 
