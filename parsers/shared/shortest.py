@@ -173,14 +173,25 @@ def _put_digits(out: Bytes, at: int, digits: int, count: int) -> int:
 @kernel
 def put_integer(out: Bytes, at: int, number: int) -> int:
     """Write an integer of less than 64 bits, with its sign, to `out` from index `at` on."""
-    if number < 0:
-        out[at] = _MINUS
-        at += 1
-        number = 0 - number  # 64 bits, where -number of an int32 may overflow
+    out[at] = _MINUS  # without a branch, which numbers of both signs would make slow
+    at += number < 0
+    number = max(number, 0 - number)  # 64 bits, where -number of an int32 may overflow
     if number < 1000:
         count = 1 + (number >= 10) + (number >= 100)
         _put_word(out, at, _THREE[number] >> (24 - 8 * count))
         return at + count
+    thousands = number // 1000
+    three = _THREE[number - 1000 * thousands]
+    if thousands < 1000:
+        count = 4 + (thousands >= 10) + (thousands >= 100)
+        _put_word(out, at, (_THREE[thousands] | three << 24) >> (48 - 8 * count))
+        return at + count
+    if number < _MOST_OF_REAL:
+        millions = thousands // 1000
+        count = 1 + (millions >= 10) + (millions >= 100)
+        _put_word(out, at, _THREE[millions] >> (24 - 8 * count))
+        _put_word(out, at + count, _THREE[thousands - 1000 * millions] | three << 24)
+        return at + count + 6
     return _put_digits(out, at, number, _count(number))
 
 
