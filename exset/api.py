@@ -76,7 +76,7 @@ def load(
     """
     found, engine = collect_findings(strict, findings), formats.engine(engine)
     source = read_input(path, format, limits=limits)
-    fmt = _checked_class(recognise(source, format), model, source)
+    fmt = checked_class(recognise(source, format), model, source.name)
     read = fmt.read(source, limits=limits, findings=found, engine=engine, **options)
     if findings is None:
         warn(found)
@@ -130,7 +130,7 @@ def loads(
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")
     source = Source(name, bytes(data))
-    fmt = _checked_class(recognise(source, format), model, source)
+    fmt = checked_class(recognise(source, format), model, source.name)
     read = fmt.read(source, limits=limits, findings=found, engine=engine, **options)
     if findings is None:
         warn(found)
@@ -327,14 +327,17 @@ def target_format(
     return fmt
 
 
-def _checked_class(fmt: Format, model: type[Model] | None, source: Source | Folder) -> Format:
-    """Return the format `fmt`; raise FormatError if its models are not of the class `model`."""
+def checked_class(fmt: Format, model: type[Model] | None, name: str) -> Format:
+    """Return the format `fmt`; raise FormatError if its models are not of the class `model`.
+
+    name: the name of the file.
+    """
     if model is not None and not issubclass(fmt.family.model, model):
         nouns = {each.noun for each in formats.families() if issubclass(each.model, model)}
         expected = " or ".join(map(with_article, sorted(nouns))) or model.__name__
         message = f"the file holds {with_article(fmt.family.noun)} ({fmt.title}), not {expected}"
         hint = "if exset misread its format, use <--from NAME or format=NAME>"
-        raise FormatError(message, place=Place(source.name), hint=hint, code="format")
+        raise FormatError(message, place=Place(name), hint=hint, code="format")
     return fmt
 
 

@@ -1,6 +1,6 @@
 """Options of many commands: for reading files, for access to files, and for processes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial, wraps
@@ -99,6 +99,14 @@ class CommonOptions:
         """
         fmt = self.format or format
         return api.load(path, model=model, format=fmt, **self.reading, **self.options)
+
+    def chunks(self, path: str, model: type[M]) -> Iterator[M]:
+        """Yield the model of a file as `load_model` does, but that of a large file in chunks."""
+        with self.opened(path) as file:
+            api.checked_class(file.format, model, file.name)
+            for chunk in file.models(self.findings, **self.options):
+                assert isinstance(chunk, model)
+                yield chunk
 
     def new_findings(self, findings: Iterable[Finding] = ()) -> Findings:
         """Return a collection of these findings; with `--strict`, a warning raises FormatError."""

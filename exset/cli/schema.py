@@ -111,7 +111,8 @@ def check(
         if sample is not None:
             yield sample
         for path in lists:
-            yield from common.load_model(path, SampleList)
+            for chunk in common.chunks(path, SampleList):
+                yield from chunk
 
     schemas = [_load(path, common) for path in (data, experiment)]
     samples = ListedSamples(pairs())
