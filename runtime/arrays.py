@@ -168,7 +168,9 @@ def windows(xp: ModuleType, array: NDArray[Item], width: int) -> NDArray[Item]:
 
 
 def evenly(numbers: Longs) -> Longs | slice:
-    """Return indices as a slice if they rise in equal steps, because a slice selects a view."""
+    """Return the indices `numbers` as a slice if they rise in equal steps, such as 1, 3, 5,
+    because a slice selects a view; else unchanged.
+    """
     if numbers.size == 0:
         return slice(0, 0)
     first = int(numbers[0])

@@ -203,7 +203,9 @@ def _first(chunks: Chunks, name: bytes, inside: int) -> int:
 
 
 def _refused(chunks: Chunks, chunk: int | None, message: str) -> FormatError:
-    """Return the error for a video that aeon does not decode; its place is a chunk or the file."""
+    """Return the error for a video that aeon does not decode. chunk: the index of the chunk
+    with the problem, None for the whole file.
+    """
     place = chunks.whole if chunk is None else chunks.place(chunk)
     hint = "convert it, for example with ffmpeg -i IN -c:v mjpeg -an OUT.avi"
     return FormatError(message, place=place, hint=hint, code="aeon-video")

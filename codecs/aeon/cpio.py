@@ -170,7 +170,9 @@ def _entries(fields: Fields, source: Source, findings: Findings) -> Entries:
 
 
 def _long(fields: Fields, name: str) -> Longs:
-    """Return the 32-bit numbers of a field, each of which the file stores as two 16-bit words."""
+    """Return the 32-bit numbers in the field `name`, each of which the file stores as two
+    16-bit words.
+    """
     high, low = (cast(Words, fields[f"entries.{name}_{half}"]) for half in ("high", "low"))
     return high.astype(np.int64) << 16 | low
 

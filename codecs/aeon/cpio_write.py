@@ -122,7 +122,7 @@ def _headings(
     """Encode the heading of each entry, which includes its name.
 
     Return all headings, one after another, and the offset at which each ends. lengths: the sizes
-    of the entries' data. status: the other fields of the headings.
+    of the entries' data. times: in seconds since 1970. status: the other fields of the headings.
     """
     count = len(name)
     terminated = np.insert(name.data, name.offsets[1:], 0)

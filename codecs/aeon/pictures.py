@@ -131,7 +131,8 @@ def _of_tiff(
 ) -> Header | None:
     """Return the header of a TIFF, from its first directory; None if it lacks width or height.
 
-    head: the layout of the file's first bytes. directory: the layout of a directory.
+    head: the layout of the file's first bytes. directory: the layout of a directory. order: that
+    of the bytes in a number.
     """
     offset = number_of(read(head, Source("picture", data), limits=limits, engine=engine), "offset")
     if offset >= len(data):

@@ -145,8 +145,8 @@ def _evaluated(
 ) -> NDArray[Any]:
     """Return the value of an expression of a Rebuild, for each row of its table.
 
-    how: the expression. above: the path of its Struct, with a dot at the end. Raises LookupError
-    if exset cannot compute the expression.
+    values: the columns, by path. how: the expression. above: the path of its Struct, with a dot at
+    the end. Raises LookupError if exset cannot compute the expression.
     """
     if isinstance(how, FuncPath):
         return _lengths(shape, flat, values, above + _name_in(_LENGTH, how))
@@ -226,7 +226,8 @@ def _blobs(node: ir.Node) -> dict[str, ir.Blob]:
 
 
 def _check_rows(shape: Shape, flat: Flat, data: bytes) -> None:
-    """Raise ValueError if the rows that have a value are not those where the layout has one.
+    """Raise ValueError unless the rows that have a value are exactly those where the layout
+    has one.
 
     data: the file that was written; it shows where the layout has a value.
     """

@@ -69,9 +69,10 @@ def check_rebuilt(value: object, path: str) -> None:
 
 
 def _look_up(value: object, scope: Scope) -> object:
-    """Return the node of the field that a path such as `this.n` names.
+    """Return the node of the field that `value`, a path such as `this.n`, names.
 
-    Returns None for a field that may be absent.
+    Return None for another value, and for a field that may be absent. scope: the fields that can
+    be named.
     """
     try:
         return value(scope) if isinstance(value, Path) else None

@@ -167,7 +167,7 @@ def _raw(column: Numbers) -> Bytes:
 
 
 def _numbers(raw: Bytes, leaf: Leaf) -> Numbers:
-    """Convert bytes, copied from a file, to the numbers of the field `leaf`."""
+    """Convert bytes that were copied from a file, `raw`, to the numbers of the field `leaf`."""
     if leaf.dtype.kind == "b":
         return cast(Numbers, raw != 0)
     return quiet_nans(raw.view(leaf.native))

@@ -129,7 +129,9 @@ def scatter_rows(
 
 @kernel
 def _move(source: Bytes, target: Bytes, size: int, swap: bool) -> None:
-    """Copy a number of `size` bytes (one, two or eight); with `swap`, reverse the bytes."""
+    """Copy a number of `size` bytes (one, two or eight) from `source` to `target`; with
+    `swap`, reverse the bytes.
+    """
     if size == 1:
         target[0] = source[0]
     elif size == 2:

@@ -129,7 +129,9 @@ class Program:
         return {path: leaf for path, leaf in self.leaves.items() if leaf.stream == stream}
 
     def total(self, path: str) -> int:
-        """Return the stream that counts the values of a column that are already written."""
+        """Return the number of the stream that counts how many values of the column `path`
+        have been written.
+        """
         return self.leaves[path].stream + (path in self.rows and self.rows[path].is_numbers)
 
     def to_bytes(self) -> bytes:

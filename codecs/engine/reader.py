@@ -73,7 +73,8 @@ class Gatherer:
         return offsets_of(cast(Longs, compact(counts)))
 
     def interleaved(self, first: str, second: str) -> tuple[Offsets, Offsets]:
-        """Return the offsets of two columns or arrays merged in file order, and their lengths.
+        """Return the offsets of two columns or arrays, given by their names, merged in file
+        order, and their lengths.
 
         The second result has no meaning for single numbers, which have no length.
         """

@@ -141,7 +141,8 @@ class _Reading:
         self._fail_at_field(reason, field, start + count * size)
 
     def _end_of(self, node: ir.Node, start: int) -> int:
-        """Return the offset for the error of a node in which the data end too early.
+        """Return the offset for the error of a node that begins at `start`, and in which the
+        data end too early.
 
         It is the first number of the node, or the padding, that is incomplete.
         """

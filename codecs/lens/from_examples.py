@@ -171,7 +171,9 @@ class _Sets:
 
 
 def _filtered(column: NDArray[T], where: Flags) -> NDArray[T]:
-    """Return the values for which `where` is true; do not copy them if that is all values."""
+    """Return the values of a column for which `where` is true; do not copy them if it is true
+    for all.
+    """
     if where.all():
         return column
     return column[where] if where.any() else column[:0]

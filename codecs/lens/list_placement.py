@@ -139,9 +139,11 @@ def _unusual_examples(kind: EventLists, is_empty: Flags) -> Longs:
 def _replaced(
     first: Longs, stop: Longs, value: Longs, num_events: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield each case of an event list that replaces another list: its first entry and the event.
+    """Yield each case in which an event list replaces another one: the first of its entries
+    that does, and the event.
 
-    first, stop: the events of each entry. value: the range list of each entry.
+    first, stop: the events of each entry. value: the range list of each entry. num_events: the
+    number of events in the file.
     """
     holder = np.full(num_events, -1, np.int64)
     seen = -1

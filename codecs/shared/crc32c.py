@@ -26,7 +26,7 @@ def crc32c(data: NDArray[np.uint8], before: int = 0) -> int:
 
 
 def crc32c_each(data: Bytes, starts: Longs, lengths: Longs) -> NDArray[np.uint32]:
-    """Return the checksum of each span of `data`, from `starts` on: uint32 [n].
+    """Return the checksum of each span data[starts[i] : starts[i] + lengths[i]]: uint32 [n].
 
     All spans must be within the data.
     """
@@ -49,7 +49,8 @@ def update_each(data: Bytes, starts: Longs, lengths: Longs, tables: LongRows, ou
 
 @entry_kernel
 def update(data: NDArray[np.uint8], tables: LongRows, crc: int) -> int:
-    """Continue a checksum with more bytes; return it without inverting its bits at the end.
+    """Return the checksum `crc` continued over the bytes `data`, without inverting its bits at
+    the end.
 
     tables: the result of `crc_tables`. crc: the checksum so far, also not inverted.
     """

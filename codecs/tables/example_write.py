@@ -49,10 +49,11 @@ def messages(columns: Mapping[str, TableColumn], rows: int) -> Strings:
 
 
 def entry(name: str, column: TableColumn) -> tuple[Rope, bool]:
-    """Return, for each row, the bytes of a map's entry that stores the column's value.
+    """Return for each row the bytes of the entry, in a map of features, that stores the value
+    of the column `name`.
 
-    Also return whether the value is a FeatureList. Raises FormatError for a column that no feature
-    can store.
+    Also return whether the value is a FeatureList. Raises FormatError for a column that no
+    feature can store.
     """
     try:
         key = name.encode()
@@ -77,7 +78,9 @@ def _is_nested(items: TableColumn) -> bool:
 
 
 def _feature(name: str, column: TableColumn) -> Rope:
-    """Return each row of a column as a message Feature; an absent row gets no bytes."""
+    """Return the bytes of a message Feature for each row of the column `name`; an absent row
+    gets no bytes.
+    """
     present = column.present
     items, bounds = column, None
     if isinstance(column, Lists):

@@ -79,9 +79,9 @@ class Features:
 
 
 def entries_of(data: Bytes, maps: Parts, records: Longs) -> Entries:
-    """Return all entries of the messages `maps`, which are maps.
+    """Return all entries, each with a name and a value, of the maps `maps`.
 
-    records: the record of each map.
+    data: the bytes of the file. records: the record of each map.
     """
     entries = _fields(data, maps, records, ENTRY)
     owners = records[entries.owners]

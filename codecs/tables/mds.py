@@ -58,7 +58,10 @@ def head_of(lengths: Longs, config: bytes) -> bytes:
 
 
 def samples_of(columns: Sequence[Strings], sizes: Sequence[int | None]) -> memoryview:
-    """Return the bytes that store the samples in a shard. sizes: as in `read_shard`."""
+    """Return the bytes that store the samples in a shard.
+
+    columns: the encoded values of each column. sizes: as in `read_shard`.
+    """
     fields: dict[str, Values] = {"count": np.array([len(columns[0])], np.uint64)}
     for i, (column, size) in enumerate(zip(columns, sizes, strict=True)):
         if size is None:

@@ -79,7 +79,8 @@ def _repeated(value: bytes, present: Flags) -> Rope:
 
 
 def varints(numbers: Longs, present: Flags | None = None) -> Strings:
-    """Return each integer as a varint; a negative integer as one of unsigned 64 bits.
+    """Return each of the numbers as a varint (an integer of variable length); a negative one
+    as unsigned, in 64 bits.
 
     present: which rows are present; other rows get no bytes.
     """

@@ -175,7 +175,9 @@ def _are_sound(data: Bytes, starts: Longs, length: int, stored: NDArray[np.uint3
 
 
 def masked(crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return checksums as TFRecord stores them: rotated by 15 bits, plus a constant."""
+    """Return checksums in the form in which TFRecord stores them: rotated by 15 bits, plus a
+    constant.
+    """
     crcs = crcs.astype(np.uint64)
     rotated = (crcs >> np.uint64(15) | crcs << np.uint64(_WORD - 15)) & np.uint64(2**_WORD - 1)
     return (rotated + np.uint64(_DELTA)).astype(np.uint32)

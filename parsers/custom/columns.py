@@ -96,10 +96,12 @@ class Columns(Mapping[str, Table]):
         return {}
 
     def _order(self, name: str) -> tuple[Longs, Longs] | None:
-        """Return the rows in the order in which their nodes begin, and the place of each row.
+        """Return the rows of the table `name` in the order in which their nodes begin, and the
+        place of each row.
 
-        The rows are numbered in the order in which the nodes end. Of two nodes of the same rule,
-        the outer one begins first, but ends last. Returns None if both orders are the same.
+        The rows are numbered in the order in which the nodes end. Of two nodes of the same
+        rule, the outer one begins first, but ends last. Returns None if both orders are the
+        same.
         """
         if name not in self._orders:
             starts = self.nodes[name].starts
@@ -113,7 +115,9 @@ class Columns(Mapping[str, Table]):
         return self._orders[name]
 
     def _placed(self, name: str, rows: Longs) -> Longs:
-        """Return where the given rows are among the rows of a table, in the order of the text."""
+        """Return the places of the given rows of the table `name`, when its rows are in the
+        order of the text.
+        """
         order = self._order(name)
         return rows if order is None else order[1][rows]
 
@@ -143,7 +147,9 @@ class Columns(Mapping[str, Table]):
         return _column(values.read(chosen), owners[chosen], rows, count)
 
     def _parents(self, name: str) -> dict[str, TableColumn]:
-        """Return the columns `parent` and `parent_rule`, in the order of the rows."""
+        """Return the columns `parent` and `parent_rule` of the table `name`, in the order of
+        its rows.
+        """
         rows, above = self.nodes[name], self.shape.parents[name]
         count, tables = len(rows.starts), tuple(self.shape.children)
         parents = rows.parents.copy()
@@ -165,9 +171,8 @@ class Columns(Mapping[str, Table]):
         return columns
 
     def _owners(self, name: str, child: str) -> tuple[Longs, Longs]:
-        """Return the rows of the table `child` whose parents are in this table, and these parents.
-
-        Both are in the order of the text.
+        """Return the rows of the table `child` whose parents are in the table `name`, and
+        these parents.
         """
         rows = self.nodes[child]
         mine = np.arange(len(rows.children))

@@ -132,7 +132,7 @@ class Division(Generic[R]):
                 progress.advance(part.end - part.begin)
 
     def parts(self, begin: int) -> Iterator["_Part[R]"]:
-        """Yield the parts of the text in order.
+        """Yield the parts of the text, from the offset `begin` on, in order.
 
         Each is parsed from the state in which the part before it ended.
         """

@@ -373,7 +373,9 @@ def blocks(source: Source, begin: int) -> Iterator[Block]:
 
 
 def grown(array: NDArray[T], more: int) -> NDArray[T]:
-    """Return a copy with room for `more` elements; the system allocates it only when used."""
+    """Return a copy of an array with room for `more` elements; the system allocates the room
+    only when it is used.
+    """
     grown = np.empty(len(array) + more, array.dtype)
     grown[: len(array)] = array
     return grown

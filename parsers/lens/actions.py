@@ -29,9 +29,10 @@ from exset.parsers.lens.steps import (
 
 @entry_kernel
 def act(tokens: Tokens, columns: Columns) -> None:
-    """Run the action of each step, up to the first step that fails.
+    """Run the action of each step in `tokens`, which fills `columns`, up to the first step
+    that fails.
 
-    The state then has the `REASON` of the failure.
+    If one fails, the state then has the `REASON` of the failure.
     """
     state = columns.state
     for index in range(len(tokens.steps)):

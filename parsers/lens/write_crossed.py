@@ -52,8 +52,8 @@ class _Side:
         self.armed = False
 
     def give(self, number: int, active: Events) -> int:
-        """Record that a list is written now; return the first of the events to which Lens
-        assigns it.
+        """Record that list `number` is written now; return the first of the events to which
+        Lens assigns it.
 
         active: the events of the last event list.
         """

@@ -236,11 +236,11 @@ def _put(out: Bytes, at: int, data: Bytes | Word, begin: int, end: int) -> int:
 
 @kernel
 def _apart(out: Bytes, start: int, at: int, compact: bool, is_digit: bool) -> int:
-    """Write a space at `at` if the text before it and the word after it need one.
+    """Write a space to `out` at `at`, if the text before it and the word after it need one;
+    return where to write the word.
 
-    start: where the text of the example begins. is_digit: whether the word begins with a digit.
-    Compact text needs spaces only between numbers, and after `-` for NaN. Returns where to write
-    the word.
+    start: where the text of the example begins. is_digit: whether the word begins with a
+    digit. Compact text needs spaces only between numbers, and after `-` for NaN.
     """
     if at == start:
         return at

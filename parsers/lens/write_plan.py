@@ -260,9 +260,10 @@ def _is_turn(following: Longs, turn: Longs, kind: int, at: int, event: int) -> b
 
 @kernel
 def _are_same(following: Longs, a: int, b: int, event: int) -> bool:
-    """Return whether two chains, from `event` on, have the same events.
+    """Return whether two chains of different kinds, both from `event` on, have the same events.
 
-    a, b: the indices of this event in the columns of the two kinds.
+    following: for each event of each kind, the next one in its chain. a, b: the indices of this
+    event in the columns of the two kinds.
     """
     first = second = event
     while first == second and first >= 0:

@@ -68,7 +68,7 @@ class _Blocks:
 
 
 def _rows(text: str) -> Iterator[_Row]:
-    """Yield the tokens and comments of a document."""
+    """Yield the tokens and the comments of a YAML text, in order."""
     blocks, flow, end, is_key = _Blocks(), 0, 0, False
     last: tokens.Token | None = None
     for token in YAML(typ="safe", pure=True).scan(text):

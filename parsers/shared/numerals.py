@@ -65,7 +65,7 @@ def _texts(values: Floats) -> list[bytes]:
 
 
 def _text(text: str) -> str:
-    """Return a number as exset writes it, given how NumPy writes it."""
+    """Change the text of a number from NumPy's notation, `text`, to exset's."""
     if text in _WORDS:
         return _WORDS[text]
     if "e" not in text:

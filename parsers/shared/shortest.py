@@ -172,7 +172,9 @@ def _put_digits(out: Bytes, at: int, digits: int, count: int) -> int:
 
 @kernel
 def put_integer(out: Bytes, at: int, number: int) -> int:
-    """Write an integer of less than 64 bits, with its sign, to `out` from index `at` on."""
+    """Write `number`, of less than 64 bits, with its sign, to `out` from index `at` on; return
+    where it ends.
+    """
     out[at] = _MINUS  # without a branch, which numbers of both signs would make slow
     at += number < 0
     number = max(number, 0 - number)  # 64 bits, where -number of an int32 may overflow
@@ -296,7 +298,9 @@ def _put_few_digits(out: Bytes, at: int, bits: int) -> int:
 
 @inline_kernel
 def _put_word(out: Bytes, at: int, word: int) -> None:
-    """Write the eight bytes of `word`, the lowest first. The compiler stores them at once."""
+    """Write the eight bytes of `word` to `out` from index `at` on, the lowest first. The
+    compiler stores them at once.
+    """
     eight = out[at : at + 8]
     for i in range(8):
         eight[i] = (word >> (8 * i)) & 255

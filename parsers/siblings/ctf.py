@@ -107,7 +107,9 @@ class _Stream:
         self.refuse(is_again, f"the line has two samples of the stream {name}")
 
     def refuse(self, mask: Flags, message: str) -> None:
-        """Raise FormatError about the first sample in a mask, if there is one."""
+        """Raise FormatError about the first sample for which the mask is true; do nothing if
+        there is none.
+        """
         hint = "write one sample of each stream in a line, always in the same way"
         self.words.refuse("ctf-sample", self.tokens[mask], message, hint)
 
@@ -123,7 +125,9 @@ class _Stream:
         return kind == "sparse"
 
     def dense(self, size: int, limits: Limits) -> Numbers:
-        """Return the samples as arrays; shorter samples are filled with 0."""
+        """Return the samples as arrays of `size` numbers, 0 for the length of the longest;
+        shorter samples are filled with zeros.
+        """
         most = int(self.counts.max(initial=0))
         width = size or most
         self.refuse(self.counts > width, f"the sample has {counted(most, 'number')}, not {width}")

@@ -17,7 +17,7 @@ _NO_WORDS: Final[Mapping[str, bytes]] = MappingProxyType({})
 
 
 def decimals(values: NDArray[Any], words: Mapping[str, bytes] = _NO_WORDS) -> list[bytes]:
-    """Return the text of each number; whole numbers have no point.
+    """Return the text of each of the values, numbers; whole numbers have no point.
 
     words: what to write instead of the texts `nan`, `inf` and `-inf`.
     """

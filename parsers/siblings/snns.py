@@ -203,7 +203,7 @@ class _File:
         return numbers
 
     def names(self, tokens: Longs) -> TableColumn:
-        """Return the class of each pattern."""
+        """Return the class of each pattern, given the tokens that have the classes."""
         found = self.words.strings(tokens)
         distinct, codes = found.distinct()
         is_version = np.array([bool(_VERSION.fullmatch(name or b"")) for name in distinct])

@@ -141,7 +141,9 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
 
 
 def _as_read(values: NDArray[Any]) -> NDArray[Any]:
-    """Return integers as binary64, like the reader, so that the text is stable."""
+    """Return integers as binary64, as the reader does, so that the text stays the same when it
+    is read and written again.
+    """
     return values if values.dtype.kind == "f" else as_doubles(values)
 
 

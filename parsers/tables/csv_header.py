@@ -82,7 +82,7 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 def _cells(line: bytes, delimiter: bytes) -> list[bytes]:
-    """Return the cells of a row, without quotation marks."""
+    """Split a line of CSV at the delimiter into cells, without their quotation marks."""
     marked = _IN_QUOTES.sub(lambda found: found[0].replace(delimiter, b"\0"), line)
     return [cell.replace(b"\0", delimiter).strip(b'"') for cell in marked.split(delimiter)]
 

@@ -161,7 +161,7 @@ class Cells:
 
 
 def _not_utf8(source: Source, at: int) -> FormatError:
-    """Return the error for a byte that is not UTF-8."""
+    """Return the error for the byte at the offset `at`, which is not UTF-8."""
     return FormatError(
         f"the byte 0x{source.data[at - source.start]:02x} is not UTF-8",
         source=source,

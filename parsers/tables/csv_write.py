@@ -191,7 +191,7 @@ def _kept(table: Table, surveys: dict[str, ColumnSurvey], losses: Losses) -> dic
 
 
 def _problem(name: str, column: TableColumn, wrong: int | None) -> str | None:
-    """Return why CSV cannot store a column, or None if it can.
+    """Return why CSV cannot store the column `name`, or None if it can.
 
     wrong: the first row that is not UTF-8, or None.
     """

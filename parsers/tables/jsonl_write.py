@@ -86,7 +86,10 @@ def _is_finite(column: TableColumn) -> bool:
 
 
 def _is_plain(values: dict[str, list[Any]], columns: dict[str, TableColumn]) -> bool:
-    """Return whether a reader gets the same columns for certain, without a sidecar."""
+    """Return whether a reader, without a sidecar, gets these columns from the values for certain.
+
+    values: those written for each column.
+    """
     try:
         return all(
             any(each is not None for each in values[name])

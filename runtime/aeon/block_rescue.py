@@ -28,7 +28,7 @@ class Records:
 
     @classmethod
     def of(cls, block: Block, width: int) -> "Records":
-        """Return all records of an intact block."""
+        """Return all records of an intact block. width: the number of elements of each."""
         return cls(block.elements, width, range(len(block)))
 
     @classmethod

@@ -144,15 +144,19 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
         return dict(self.intact(findings, width))
 
     def intact(self, findings: Findings, width: int | None = None) -> Iterator[tuple[int, Block]]:
-        """Check the cache as `check` does; yield the number of each intact block, and the block."""
+        """Check the cache as `check` does; yield each intact block with its number.
+
+        width: the number of elements of a record, None if unknown.
+        """
         self.check_folder(findings)
         yield from self.intact_among(self.blocks, findings, width)
 
     def intact_among(
         self, numbers: Iterable[int], findings: Findings, width: int | None = None
     ) -> Iterator[tuple[int, Block]]:
-        """Check only the blocks with these numbers; yield the number of each intact one, and
-        the block.
+        """Check only the blocks with these numbers; yield each intact one with its number.
+
+        width: the number of elements of a record, None if unknown.
         """
         for number in numbers:
             path, of_block = self.blocks[number], Findings()

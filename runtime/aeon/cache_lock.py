@@ -59,7 +59,9 @@ def owner_of(folder: str) -> Owner | None:
 
 
 def _acquire(path: str) -> int:
-    """Make the lock, or take over a stale one; return it as an open file."""
+    """Make the lock file `path`, or take over one that no running process has; return it as an
+    open file.
+    """
     for _ in range(_TRIES):
         is_new = True
         try:
@@ -132,8 +134,8 @@ def _is_same(path: str, handle: int) -> bool:
 
 
 def _flock(handle: int) -> bool | None:
-    """Lock a file with flock; return False if another process has locked it, None if flock
-    fails.
+    """Lock an open file with `flock`; return False if another process has locked it, None if
+    `flock` does not work.
     """
     try:
         import fcntl

@@ -106,7 +106,7 @@ class _Files:
         return Folder(joined(base.path, root), base.access, "manifest_root")
 
     def path(self, value: str) -> str:
-        """Return the path that aeon opens for a path in the configuration."""
+        """Return the path that aeon opens for `value`, a path in the configuration."""
         return os.fsdecode(path_of(joined(self.base.path, os.fsencode(value))))
 
     def found(self, value: str, field: str, more: str = "") -> str | None:
@@ -136,7 +136,9 @@ class _Files:
         self.findings.add(finding_at("aeon-config-file", Place(self.name, field=field), **words))
 
     def is_readable(self, value: str) -> bool:
-        """Return whether aeon can read a file, and whether the file is inside the roots."""
+        """Return whether aeon can read the file `value`, a path in the configuration, and
+        whether the file is inside the roots.
+        """
         with suppress(OSError):
             check_regular_file(self.path(value), self.base.access.roots)
             return True

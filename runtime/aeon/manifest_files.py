@@ -141,7 +141,7 @@ def path_of(field: bytes) -> bytes:
 
 
 def size_of(path: bytes, dialect: Dialect, roots: tuple[str, ...] = ()) -> int:
-    """Return the size of a file.
+    """Return the size of a file that a manifest for this dialect names.
 
     Raises OSError if aeon fails on the file, hangs, or reads wrong bytes. roots: as in
     `exset.io.beneath`; raises OutsideError for a file outside of them.

@@ -98,7 +98,10 @@ def why_not(column: TableColumn) -> str:
 
 
 def write_groups(table: Table, rows: Rows) -> bytes:
-    """Return the bytes of the file. `why_not` must return an empty text for each column."""
+    """Return the bytes of an HDF5 file with a group for each row of a table.
+
+    rows: the path of each row's group. `why_not` must return an empty text for each column.
+    """
     fields = {n: each for n, each in table.columns.items() if n != "id" or not rows.has_ids}
     paths = paths_of(fields)
     puts = [

@@ -164,8 +164,8 @@ class Directives:
         return values[:channels]
 
     def check_word(self, name: str) -> None:
-        """Check the word that is the value of `layout` or `transpose`; LBANN ignores an
-        unknown word.
+        """Add a finding for an unknown word as the value of the directive `name`, `layout` or
+        `transpose`; LBANN ignores such a word.
         """
         directive, words = self.metadata.get(name), _WORDS[name]
         if directive is not None and directive.value not in words:

@@ -48,7 +48,9 @@ def coerce(values: Values, dtype: DTypeLike) -> Values:
 
 
 def wraps_around(values: Values, dtype: DTypeLike) -> bool:
-    """Return whether some integers are out of range of another integer type, and so wrap around."""
+    """Return whether some of the integers `values` are out of range of the integer type
+    `dtype`, and so would wrap around.
+    """
     target = np.dtype(dtype)
     if target.kind != "i" or values.dtype.kind not in "iu" or not values.size:
         return False

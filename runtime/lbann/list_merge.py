@@ -56,7 +56,10 @@ def merged(
 
 
 def _both(one: File, two: File, is_exclusion: bool) -> File:
-    """Return one record for a file, with the samples of two records of this file."""
+    """Join two records of the same file in a list: return one record with the samples of both.
+
+    is_exclusion: whether the ids of the records are those of excluded samples.
+    """
     mine, theirs = list[Any](one.ids), list[Any](two.ids)
     whole = max(len(mine) + one.others, len(theirs) + two.others)
     if is_exclusion:

@@ -37,7 +37,7 @@ Pair: TypeAlias = tuple[str, str | int]
 
 
 def joined(base: str, name: str) -> str:
-    """Return the path of a file in a base folder, as LBANN joins both."""
+    """Return the path of the file `name` in a base folder, as LBANN joins both."""
     return name if not base else f"{base}{name}" if base.endswith("/") else f"{base}/{name}"
 
 

@@ -127,7 +127,7 @@ def _kind_of_fields(samples: SampleList, options: Options) -> type[Fields]:
 
 
 def _check_expansion(count: int, limits: Limits) -> None:
-    """Raise LimitError for ranges of ids that expand to too many samples."""
+    """Raise LimitError if `count`, the number of ids after ranges are expanded, is too large."""
     if count > limits.max_expand:
         message = f"the list has {count:,} samples"
         place, hint = Place("sample list"), limit_hint("max_expand")

@@ -91,7 +91,7 @@ def _kinds(ranges: Ranges) -> Longs:
 def _group_codes(one: ExampleSet, other: ExampleSet) -> tuple[Longs, Longs]:
     """Number the groups of both sets together: groups with the same name get the same number.
 
-    The last number of each result means no group.
+    Return for each set the number of each of its groups; an additional last number means no group.
     """
     numbers: dict[bytes | None, int] = {}
     first, second = (

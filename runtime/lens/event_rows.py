@@ -65,8 +65,10 @@ class EventRows:
         }
 
     def _taken(self, side: Side, layout: Layout, findings: Findings) -> _Take:
-        """Return a function that makes the inputs, or the targets, of some events: the fastest
-        one.
+        """Return the fastest function that makes the inputs or the targets of events, given
+        the events' indices.
+
+        side: "inputs" or "targets".
         """
         examples, columns = self._examples, self._columns
         most = int(np.iinfo(np.int64).max)

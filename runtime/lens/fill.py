@@ -266,10 +266,11 @@ def report_missing(
     rows: Longs | None,
     first: int = 0,
 ) -> None:
-    """Add a warning for each group that the layout lacks.
+    """Add a warning for each group that ranges of a side, "inputs" or "targets", name, and the
+    layout lacks.
 
-    `uses`: the ranges of these groups, each with its event. `rows`: the indices of these events;
-    None: they are those of the set. `first`: as in `range_place`.
+    `uses`: the ranges of these groups, each with its event. `rows`: the indices of these
+    events; None: they are those of the set. `first`: as in `range_place`.
     """
     row, number = to_host(uses.row), to_host(uses.range)
     row = row if rows is None else rows[row]

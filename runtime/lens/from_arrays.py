@@ -48,7 +48,9 @@ def from_arrays(arrays: ExampleArrays) -> ExampleSet:
 
 
 def _blocks(rows: Floats, layout: Layout) -> list[Block]:
-    """Return an array [events, units] of inputs or targets as a block for each group."""
+    """Divide an array [events, units] of inputs or targets into a block for each group of the
+    layout.
+    """
     if not layout.groups:
         return [Block.of(None, rows)]
     return [Block.of(raw("group", name), rows[:, layout[name]]) for name in layout.groups]

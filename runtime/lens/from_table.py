@@ -76,7 +76,11 @@ def from_table(
 
 
 def _lists(rows: EventTable, events: Events, header: SetHeader) -> EventLists:
-    """Return the lists of all events, from columns of ranges (level "said") and of dense values."""
+    """Return the lists of all events, from the columns in `rows` that have ranges (in a table
+    of level "said") or dense values.
+
+    header: gives the values that events inherit.
+    """
     said: dict[Side, SaidSide] = {}
     blocks: dict[Side, list[Block]] = {side: [] for side in SIDES}
     for side, columns in rows.columns.sides.items():
@@ -141,7 +145,10 @@ def _list_numbers(rows: EventTable, side: Side) -> Numbers | None:
 
 
 def _active(events: Events, header: SetHeader, side: Side) -> Floats:
-    """Return the active value of each event, which sparse ranges without a value get."""
+    """Return the active value of each event, which sparse ranges without a value of their own get.
+
+    side: "inputs" or "targets".
+    """
     field = f"active_{side[:-1]}"
     own = events.real(field)
     return np.where(own.present, own.values, header.real(field))

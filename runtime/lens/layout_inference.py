@@ -15,12 +15,13 @@ from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike, 
 def layouts_of(
     examples: ExampleSet, requested: tuple[LayoutLike | None, LayoutLike | None], findings: Findings
 ) -> tuple[Layout, Layout]:
-    """Return the layouts of inputs and targets; infer a layout that is None from the set.
+    """Return the layouts of inputs and targets: those `requested`, or for None one that is
+    inferred from the set.
 
-    An inferred layout is the smallest one with all units of the set; groups are in the order of
-    first use. A note reports it. Raises FormatError if some ranges name groups, and others units of
-    the whole network, because the positions of groups are then unknown; TypeError for anything but
-    an ExampleSet.
+    An inferred layout is the smallest one with all units of the set; groups are in the order
+    of first use. A note reports it. Raises FormatError if some ranges name groups, and others
+    units of the whole network, because the positions of groups are then unknown; TypeError for
+    anything but an ExampleSet.
     """
     if not isinstance(examples, ExampleSet):
         raise TypeError(f"examples must be an ExampleSet, as from exset.load, not {examples!r:.60}")
@@ -103,7 +104,11 @@ class UsedUnits:
 
 
 def used_ranges(examples: ExampleSet, side: Side) -> Flags:
-    """Return for each range whether any inputs, or any targets, use it: bool [ranges]."""
+    """Return for each range of a set whether the inputs, or the targets, of an event use it:
+    bool [ranges].
+
+    side: "inputs" or "targets".
+    """
     numbers = getattr(examples.events, side)
     lists = np.zeros(examples.lists.size, np.bool_)
     lists[numbers] = True  # -1, for no list, sets the last, unused element

@@ -73,10 +73,11 @@ def said_lists(sides: Mapping[Side, SaidSide], example: Longs) -> EventLists:
 def _shared(
     sides: Mapping[Side, SaidSide], own: dict[Side, Longs], example: Longs
 ) -> dict[Side, Longs]:
-    """Return the list of each event: its own or, if its row only has a number, another event's.
+    """Return for each side the list of each event: its own or, if its row has only a list's
+    number, that of another event.
 
-    `own`: the list in each row, or -1. The other event is in the same example and has the same
-    number.
+    `own`: the list in each row, or -1. The other event is in the same example, and its list
+    has the same number.
     """
     keyed = [side for side in SIDES if side in sides and sides[side].numbers is not None]
     if not keyed:

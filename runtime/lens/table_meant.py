@@ -32,8 +32,8 @@ class Notes:
     _found: dict[tuple[Side, str], tuple[Place, int]] = field(default_factory=dict)
 
     def add(self, side: Side, code: str, examples: ExampleSet, events: Longs) -> None:
-        """Note that `code` concerns some events of the chunk, at least one; `events`: their
-        indices.
+        """Note that the finding `code` concerns some events of a chunk, at least one.
+        `events`: their indices.
         """
         row = int(events[0])
         example = int(np.searchsorted(examples.event_offsets, row, "right")) - 1

@@ -62,12 +62,14 @@ def ints(name: str, column: Numbers) -> Ints:
 
 
 def reals(name: str, column: Numbers) -> Reals:
-    """Return a column of single numbers, rounded to float32, with its absent rows."""
+    """Return the single numbers in the column `name`, rounded to float32; absent rows stay
+    absent.
+    """
     return Reals(floats(name, column.values), column.present)
 
 
 def strings(name: str, column: TableColumn) -> Strings:
-    """Return a column of text, of bytes, or of integers in decimal, as strings."""
+    """Return the text, the bytes, or the integers (in decimal) in the column `name` as strings."""
     if isinstance(column, Strings):
         return Strings.unchecked(**vars(column))
     if not column.present.any():

@@ -74,7 +74,9 @@ class Canvas:
         self.figure = Drawn((width, height))
 
     def axes(self, left: float, top: float, width: float, height: float) -> Axes:
-        """Add axes, whose upper left corner is at (left, top); all sizes are in inches."""
+        """Add axes of this width and height, with the upper left corner at (left, top); all
+        sizes are in inches.
+        """
         w, h = self.width, self.height
         axes = self.figure.add_axes((left / w, 1 - (top + height) / h, width / w, height / h))
         axes.patch.set_alpha(0)
@@ -96,7 +98,9 @@ class Canvas:
 
 
 def room(pixels: int) -> float:
-    """Return how many inches labels and titles leave for the axes of a picture."""
+    """Return how many inches labels and titles leave for the axes of a picture of `pixels`
+    pixels a side.
+    """
     return max((pixels - 360) / DPI, 2.0)
 
 

@@ -104,7 +104,11 @@ def label_units(
 
 
 def _name(axes: Axes, at: float, group: str, space: float, side: Literal["x", "y"]) -> float:
-    """Write the name of a group outside of the axes; return the space that it takes."""
+    """Write the name of a group outside of the axes; return the space that it takes.
+
+    at: the position along the side. side: the axis, "x" or "y". space: how much there is for the
+    name.
+    """
     name = shortened(group)
     length = len(name) * LETTER
     fits = side == "y" or length <= space

@@ -39,7 +39,9 @@ class Pairs:
 
     @classmethod
     def of(cls, word: str, count: int) -> "Pairs":
-        """Pair the first `count` rows of two tables by their indices."""
+        """Pair the first `count` rows of two tables by their indices. word: with what the
+        paths of the rows begin, such as `examples`.
+        """
         rows = np.arange(count)
         return cls(rows, rows, (word,), (rows,))
 

@@ -38,7 +38,9 @@ class PlannedBatchSampler(BatchSampler):
     sampler: "PlannedNxMSampler"
 
     def state_dict(self, yielded: int | None = None) -> State:
-        """Return the state of the sampler, as the sampler's `state_dict` does."""
+        """Return the state of the sampler, as the sampler's `state_dict` does. yielded: as for
+        that method.
+        """
         return self.sampler.state_dict(yielded)
 
     def load_state_dict(self, state: State) -> None:

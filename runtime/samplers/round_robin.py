@@ -194,7 +194,7 @@ def _delist(index: int, room: Room) -> None:
 
 @kernel
 def _insert(index: int, ordered: Longs, size: int) -> int:
-    """Insert a number into the first `size` numbers of `ordered`, which ascend; return the new
+    """Insert `index` into the first `size` numbers of `ordered`, which ascend; return the new
     size.
     """
     place = size

@@ -142,7 +142,7 @@ def _keys(table: Table, rows: Longs, patterns: Patterns) -> Strings:
 
 
 def _values(column: TableColumn, patterns: Patterns) -> tuple[Any, Longs]:
-    """Return the numbers of all rows, one row after another, and how many each row has."""
+    """Return the numbers of all rows of a column, row after row, and how many each row has."""
     for row in np.flatnonzero(~column.present)[:1].tolist():
         patterns.refuse(FEATURES, "Kaldi has no absent objects", row)
     items = column.items if isinstance(column, Lists) else column

@@ -119,8 +119,8 @@ def write_batches(
 ) -> None:
     """Write a table that comes in chunks with a writer of pyarrow.
 
-    tables: the chunks, which are read twice. Raises FormatError if Arrow data cannot hold the
-    table, and OSError.
+    tables: the chunks, which are read twice. open_writer: makes the writer. Raises FormatError if
+    Arrow data cannot hold the table, and OSError.
     """
     data = ArrowTables.of(tables)
     schema, sink = data.schema(), Sink(out)

@@ -40,8 +40,9 @@ def streamed(
 
 
 def _fit(arrays: Parts, stored: Mapping[str, Any], size: int, least: int) -> bool:
-    """Return whether all arrays fit `stored`, and `least` rows are not too large to read at
-    once.
+    """Return whether all arrays fit `stored`, and `least` rows are not too large to read at once.
+
+    size: the number of bytes to read at once.
     """
     try:
         check_lengths(arrays, stored)

@@ -101,10 +101,11 @@ def _shown(path: bytes, name: bytes) -> dict[str, str]:
 
 
 def _numbered(listed: ListedFiles, label: str, losses: Losses) -> tuple[Longs, tuple[bytes, ...]]:
-    """Return the label of each file, and the names of the classes, as a reader will number them.
+    """Return the label of each file and the names of the classes, numbered as a reader of the
+    folder will number them.
 
-    A class without a name gets its number as its name, with leading zeros, so that sorting keeps
-    the order.
+    label: the column of labels. A class without a name gets its number as its name, with
+    leading zeros, so that sorting keeps the order.
     """
     names = listed.classes
     distinct = np.unique(listed.label)

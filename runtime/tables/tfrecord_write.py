@@ -43,7 +43,10 @@ def chunks(table: Table) -> Iterator[memoryview]:
 
 
 def sidecar_of(table: Table, data: bytes, /, *, lossy: bool = False) -> bytes | None:
-    """Return the sidecar for a table and its file `data`; None if the file alone is enough."""
+    """Return the sidecar for a table and its file `data`; None if the file alone is enough.
+
+    lossy: whether columns that the file cannot store were left out.
+    """
     table = without_unheld(table, entry, lossy, None)
     plain = all(is_plain(name, column, Seen.of(column)) for name, column in table.columns.items())
     if plain and not table.metadata:

@@ -43,7 +43,10 @@ def write(table: Table, /, *, lossy: bool = False, findings: Findings | None = N
 
 
 def sidecar_of(table: Table, data: bytes, /, *, lossy: bool = False) -> bytes | None:
-    """Return the sidecar for a table and its archive `data`; None if the archive is enough."""
+    """Return the sidecar for a table and its archive `data`; None if the archive alone is enough.
+
+    lossy: whether columns that an archive cannot store were left out.
+    """
     table = without_unheld(table, encoded, lossy, None)
     plain = (is_plain(name, column, Seen.of(column)) for name, column in table.columns.items())
     if not table.metadata and all(plain):

@@ -39,7 +39,7 @@ class Stateful(Protocol):
         """Return the position."""
 
     def load_state_dict(self, state: Mapping[str, object]) -> None:
-        """Resume at a position."""
+        """Continue at the position that `state` describes."""
 
 
 @runtime_checkable

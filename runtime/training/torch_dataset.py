@@ -104,7 +104,7 @@ class TorchDataset(_Base):  # type: ignore[misc]
         return {name: _tensor(array) for name, array in self.dataset.batch(index).items()}
 
     def __getitems__(self, indices: Sequence[int]) -> Samples:
-        """Return the samples of a batch, which are read at once."""
+        """Return the samples at some indices, a batch that is read at once."""
         chosen = chosen_rows(indices, len(self))
         return Samples(self[chosen], self.dataset.ragged, chosen.size)
 

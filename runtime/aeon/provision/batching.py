@@ -126,10 +126,10 @@ class Batching:
         return epoch + -(-records // self.opened.division.count)
 
     def _replace(self, arrays: Arrays, errors: dict[int, FormatError], stream: _Stream) -> int:
-        """Replace the bad records of a batch by the next good ones; return how many records
-        that took.
+        """Replace the bad records in the arrays of a batch by the next good ones; return how
+        many records that took.
 
-        errors: the bad records, by their row.
+        errors: the bad records, by their row. stream: gives the next records.
         """
         size, taken = self.opened.config.batch_size, 0
         most = size + len(self.opened.provider.records)

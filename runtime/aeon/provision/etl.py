@@ -49,7 +49,7 @@ class Context:
         return self.config.dialect == "seed"
 
     def path(self, value: str) -> str:
-        """Return the path of a file that the configuration names.
+        """Return the path at which to open `value`, the path of a file in the configuration.
 
         Raises FormatError if the file is outside the roots of `access`.
         """

@@ -29,7 +29,7 @@ _WORD: Final = 4
 
 
 def label_of(element: bytes, *, binary: bool) -> int:
-    """Return the integer of a label: four bytes, or text as C++'s `stoi` reads it.
+    """Return the integer of a label: four bytes if `binary`, else text as C++'s `stoi` reads it.
 
     Raises FormatError for other elements.
     """

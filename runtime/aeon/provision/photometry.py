@@ -74,7 +74,9 @@ def _turned(pixels: Pixels, hue: int, compat: bool) -> Pixels:
 
 
 def _contrasted(pixels: Pixels, contrast: np.float32) -> Pixels:
-    """Move all values away from the mean of their channel, or towards this mean."""
+    """Return a picture with all values moved away from the mean of their channel, or towards
+    it. contrast: the factor.
+    """
     cv2 = opencv()
     channels = pixels.shape[2] if pixels.ndim == 3 else 1
     means = np.array(cv2.mean(pixels)[:channels])

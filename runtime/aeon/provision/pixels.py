@@ -48,7 +48,7 @@ def transformed(pixels: Pixels, drawn: Parameters, method: str, *, steps: bool =
 
 
 def expanded(pixels: Pixels, expansion: Expansion) -> Pixels:
-    """Return a picture at an offset in a larger black one."""
+    """Return a larger black picture that contains this one at an offset."""
     size, (width, height) = expansion.size, size_of(pixels)
     x, y = expansion.x, expansion.y
     if not Box(x, y, width, height).is_inside(size):

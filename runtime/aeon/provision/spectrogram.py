@@ -54,7 +54,11 @@ def spectrogram(frames: Samples, window: Floats) -> Floats:
 
 
 def filters_of(count: int, length: int, rate: int) -> Floats:
-    """Return triangular filters, evenly spaced in mel: float32 [length // 2 + 1, count]."""
+    """Return `count` triangular filters, evenly spaced in mel, for frames of `length` samples:
+    float32 [length // 2 + 1, count].
+
+    rate: samples per second.
+    """
     highest = 2595 * np.log10(1 + rate / 2 / 700)
     hertz = 700 * (10 ** (np.linspace(0, highest, count + 2) / 2595) - 1)
     bins = np.floor((length + 1) * hertz / rate).astype(np.int64)

@@ -56,7 +56,7 @@ class LocalizationSsd(Etl):
 def write_objects(
     slots: dict[str, Slot], output: Size, boxes: Boxes, objects: Objects, rows: Any
 ) -> None:
-    """Write the boxes of a picture and their number, and their classes and flags.
+    """Write the boxes of a picture and their number, and their classes and flags, into `slots`.
 
     output: the size of the picture. rows: which of `objects` the boxes belong to.
     """

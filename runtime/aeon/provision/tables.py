@@ -62,7 +62,9 @@ class Tables:
         return made
 
     def fill(self, rows: Longs, number: int, slots: Sequence[Slot]) -> Flags:
-        """Write arrays of etl object `number` for the records `rows`; return which were written."""
+        """Write the arrays of etl object `number` for the records `rows` into its slots;
+        return which were written.
+        """
         table = self._made.get(number)
         if table is not None:
             for slot, made in zip(slots, table.slots, strict=True):
