@@ -50,7 +50,7 @@ class Shape:
 
     @cached_property
     def tables(self) -> dict[str, dict[str, str]]:
-        """For each table, by name: the path of the field for each column, by the column's name."""
+        """The columns of each table: {table name: {column name: path of its field}}."""
         found: dict[str, dict[str, str]] = {name: {} for name in (ROOT, *self.records)}
         for path in self.program.leaves:
             if not self.is_hidden(path):

@@ -119,8 +119,8 @@ class _Sets:
     def set_columns(self, kind: str, real: str, numbers: Longs, chosen: Longs) -> _Columns:
         """Return the columns of the lists `chosen`: the events that use them, and their ranges.
 
-        kind: "inputs" or "targets". real: the manual's name for the values. numbers: the list of
-        each event.
+        kind: "inputs" or "targets". real: what the Lens manual calls a value on this side, part of
+        the columns' names. numbers: the list of each event.
         """
         is_chosen = self.is_input if chosen is self.inputs else ~self.is_input
         entries, entry_counts = self.event_lists(numbers, is_chosen)

@@ -128,7 +128,11 @@ def _dispatcher(function: FunctionType, mark: str) -> object:
 def _instructions(
     group: Kernels, dispatchers: dict[str, Any]
 ) -> Iterator[tuple[target.Library, Any]]:
-    """Yield the compiled kernels that are one instruction here, each as a module of LLVM."""
+    """Yield the kernels that are a single instruction on this processor, each as a module of
+    LLVM with this instruction.
+
+    dispatchers: the compiled kernels, by name.
+    """
     for function in group.marked():
         name = instruction_of(function)
         if name is None or not (name.startswith("llvm.x86.") and _IS_X86):

@@ -157,9 +157,7 @@ def _as_os_error(name: str) -> Iterator[None]:
 
 
 def _reason(error: Exception, protocol: str) -> tuple[int, str]:
-    """Return the code and the reason of an error; for a system error, the reason is the
-    system's.
-    """
+    """Return the system's code (`errno`) for an error of a remote file, and the reason as text."""
     if isinstance(error, ImportError):
         if error.name == "fsspec":
             reason = f"{protocol}:// needs fsspec: pip install 'exset[remote]'"

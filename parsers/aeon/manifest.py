@@ -229,9 +229,7 @@ class _Parser:
         return other.taken()
 
     def check(self, stream: ParseStream) -> None:
-        """Raise FormatError if a chunk has an error, too, after an earlier error; add nothing
-        else.
-        """
+        """Raise FormatError if a chunk after the first error has an error, too; store nothing."""
         begin = self.first_token(stream)
         if self.width is None:
             self.set_width(stream, begin)

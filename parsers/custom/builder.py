@@ -136,7 +136,9 @@ class Builder:
         return np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
 
     def collect(self) -> None:
-        """Move the events that the kernel has written to `parts`, sorted by kind."""
+        """Move the events that the kernel has written since the last call to `parts`, one part
+        for each kind of event.
+        """
         work = self._work
         offsets = offsets_of(work.counts)
         arrange = KERNELS.choose(k.arrange, self._compiled)

@@ -71,9 +71,10 @@ class Events:
 def rules_of(
     shape: Shape, terminals: tuple[str, ...], events: Events, lists: frozenset[str]
 ) -> k.Rules:
-    """Return the grammar as the arrays that the kernel of `nesting` uses.
+    """Return a grammar as the arrays that the kernel of `nesting` uses.
 
-    lists: the rules whose items may be records.
+    terminals: their names, in order. events: the number of the event that a token becomes. lists:
+    the rules whose items may be records.
     """
     rules, kept = list[int](), list[bool]()
     tables = {name: number for number, name in enumerate(shape.children)}

@@ -82,7 +82,11 @@ def _ends(
 
 
 def _pattern(data: Bytes, ends: Longs) -> re.Pattern[bytes] | None:
-    """Return the shortest pattern that usually matches at the ends, and seldom elsewhere."""
+    """Return the shortest pattern that usually matches at the offsets `ends`, where items of a
+    list end, and seldom elsewhere; None if there is none.
+
+    data: the sample of the text.
+    """
     last, following = _usual(data, ends - 1, -1)[::-1], _usual(data, ends, 1)
     whole, most = data.tobytes(), int(len(ends) / _USUAL)
     for size in range(1, max(len(last), len(following)) + 1):

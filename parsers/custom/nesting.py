@@ -50,11 +50,13 @@ _FEW: Final = 8
 
 
 class Rules(NamedTuple):
-    """The grammar, as arrays that the kernel reads.
+    """A grammar, as arrays that the kernel reads.
 
-    columns: int64 [tables * terminals], the number of the event for a token, or -1. The numbers
-    for nodes follow those for tokens, and then come those for parents. marks: the bracket that a
-    terminal is, or 0. closing: the bracket that closes each bracket.
+    rules: the numbers of each rule, in the order of LENGTH, MODE and so on. kept: for each symbol
+    of each rule, whether it can become a child in the tree. columns: int64 [tables * terminals],
+    the number of the event for a token, or -1. The numbers for nodes follow those for tokens, and
+    then come those for parents. marks: the bracket that a terminal is, or 0. closing: the bracket
+    that closes each bracket. sizes: the numbers of terminals, tables and columns.
     """
 
     rules: Longs

@@ -103,7 +103,7 @@ class Alternation:
 
     @property
     def holds(self) -> bool:
-        """Whether the examples alternate, as far as they were added."""
+        """Whether all examples that were added so far alternate."""
         return self._holds
 
     def report(self, findings: Findings) -> None:

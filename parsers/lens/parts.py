@@ -37,10 +37,10 @@ def count(blocks: Blocks) -> int:
 def read(
     blocks: Blocks, part: FilePart, findings: Findings, limits: Limits, engine: Engine
 ) -> Generator[ExampleSet, None, PartState]:
-    """Yield the examples of one part of a text.
+    """Yield the examples of one part of a text, in sets.
 
-    Lines and offsets in findings count from the start of the part. Only in the first part does the
-    header of the sets have a `proc`.
+    Lines and offsets in findings count from the start of the part. Only the sets of the first part
+    have the `proc` of the text's header.
     """
     file, name = blocks.file, blocks.name
     if file is None:
@@ -121,7 +121,7 @@ class _Below(ChangedFindings):
         self._size = size
 
     def add(self, finding: Finding, times: int = 1) -> None:
-        """Add a finding, unless its place is in the header."""
+        """Add a finding that occurs `times` times, unless its place is in the header."""
         place = finding.place
         if not self._size or (place is not None and place.span and place.span.start >= self._size):
             super().add(finding, times)

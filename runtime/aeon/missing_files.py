@@ -135,7 +135,9 @@ class Folder:
         return ""
 
     def _in_other_letters(self, path: bytes) -> bytes | None:
-        """Return the path of a file whose name differs only in case or in Unicode normalisation."""
+        """Return the path of a file that exists, and whose path differs from `path` only in
+        case or in Unicode normalisation; None if there is none.
+        """
         found = b"/" if path.startswith(b"/") else b""
         parts = list(filter(None, path.split(b"/")))
         for part in parts if len(parts) <= _DEEPEST else ():

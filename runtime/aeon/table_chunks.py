@@ -45,10 +45,12 @@ def layout_of(
     base: FilePath = "",
     access: Access = DEFAULT_ACCESS,
 ) -> Layout:
-    """Find the columns of the tables of a manifest. Raises the errors of `to_table`.
+    """Find the columns of the tables of a manifest that comes in chunks. Raises the errors of
+    `to_table`.
 
-    The arguments are those of `to_table`, but `contents` opens no file here. A column of text has
-    bytes if a record has bytes that are not UTF-8; `NAME.text` is a column if a record has it.
+    The arguments are those of `to_table`, but `contents` opens no file here. Text becomes a
+    column of bytes if the text of a record is not UTF-8; `NAME.text` is a column if some chunk
+    needs it.
     """
     chosen = None if names is None else checked_names("names", names)
     making = Making(level, chosen, contents, base, access)

@@ -178,6 +178,6 @@ def _lists(file: File, dataset: Any, path: str, shape: tuple[int, ...]) -> Table
 
 
 def _split(items: TableColumn, shape: tuple[int, ...]) -> Lists:
-    """Return a column of lists: one for each row of the first axis of `shape`, with its items."""
+    """Divide items equally among lists: one list for each row along the first axis of `shape`."""
     each = int(np.prod(shape[1:], dtype=np.int64))
     return Lists.of(items, np.full(shape[0], each, np.int64))

@@ -30,8 +30,8 @@ def name_of(path: str) -> str:
 def with_column(
     name: str, column: TableColumn, columns: dict[str, TableColumn]
 ) -> dict[str, TableColumn]:
-    """Return the columns after putting a new one before them: `name`, or `sample.NAME` if in
-    use.
+    """Return a table's columns with a new one before them, called `name`, or `sample.NAME` if
+    another column has this name.
     """
     while name in columns:
         name = f"sample.{name}"

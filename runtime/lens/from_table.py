@@ -109,7 +109,9 @@ def _lists(rows: EventTable, events: Events, header: SetHeader) -> EventLists:
 
 
 def _block(given: SideColumn) -> Block:
-    """Return the values of a column that has arrays, lists of numbers, or single numbers."""
+    """Return the block of values in a column of inputs or targets that has arrays, lists of
+    numbers, or single numbers in its rows.
+    """
     name, column = given.name, given.column
     if isinstance(column, Lists):
         return _ragged_block(name, given.group, column)

@@ -57,7 +57,9 @@ def to_json(
 
 
 def groups_of(layout: Layout) -> Groups:
-    """Return the names and sizes of a layout's groups; without groups, None with all units."""
+    """Return the name and the size of each group of a layout; without groups, the name None
+    with the number of all units.
+    """
     if not layout.groups:
         return [(None, layout.units)]
     return [(name.encode("utf-8", "surrogateescape"), size) for name, size in layout.groups.items()]

@@ -45,7 +45,9 @@ def nested_columns(examples: ExampleSet, layout: TableLayout) -> dict[str, Table
 
 
 def _first_uses(examples: ExampleSet) -> dict[str, Flags]:
-    """Return for inputs and for targets: which events are the first ones that use their list."""
+    """Return for "inputs" and for "targets" whether each event is the first one that uses its
+    list: bool [events].
+    """
     events, m = examples.events, examples.num_events
     used = np.concatenate([events.inputs, events.targets])
     _, at = np.unique(used, return_index=True)

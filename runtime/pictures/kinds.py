@@ -108,7 +108,7 @@ class HeatMap(Picture):
 
     @property
     def details(self) -> str:
-        """The number of rows, and the values of each side."""
+        """The number of rows, and the range of values of each side, as text."""
         return "; ".join((f"a heat map with {counted(self.rows, 'row')}", *map(str, self.panels)))
 
 
@@ -161,7 +161,8 @@ class Grid(Picture):
 class Similarity(Picture):
     """How similar patterns are: the cosine of each pair.
 
-    values: float [patterns, patterns]. of: what the patterns are.
+    values: float [patterns, patterns]. names: of the patterns. of: what the patterns are, such as
+    inputs.
     """
 
     values: Reals

@@ -43,7 +43,7 @@ class ColumnMemory:
     def total(self, **joined: object) -> int:
         """Return the memory of the joined model in bytes.
 
-        `joined`: fields that the joined model has with another content.
+        `joined`: the fields of the joined model whose content is not the chunks' contents joined.
         """
         if self.chunks < 2:
             return self.first

@@ -15,7 +15,8 @@ BATCHES: Final = ("accelerate.data_loader", "BatchSamplerShard")
 
 
 def divided_by(*dividers: tuple[str, str]) -> bool:
-    """Return whether the caller is being iterated by an object of one of these classes.
+    """Return whether a method of one of these classes called, directly or not, the caller of
+    this function.
 
     dividers: the module and the name of each class.
     """

@@ -160,7 +160,9 @@ class Sink(RawIOBase):
 
 @contextmanager
 def _checked() -> Iterator[None]:
-    """Convert the errors of pyarrow to FormatError, except system errors, which have an errno."""
+    """In this context, convert errors of pyarrow to FormatError, except errors of the system,
+    which have an `errno`.
+    """
     try:
         yield
     except FormatError:

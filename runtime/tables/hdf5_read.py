@@ -154,9 +154,10 @@ def data_of(file: File) -> Iterator[tuple[str, Any, bool]]:
 def _restored(
     arrays: dict[str, _Values], stored: dict[str, Any], own: dict[str, Any]
 ) -> Table | None:
-    """Return the table that exset wrote; None if the datasets were changed since.
+    """Return the table that exset wrote to a file; None if the datasets were changed since.
 
-    stored: the metadata. own: the part of the metadata with the names that HDF5 does not allow.
+    arrays: the datasets. stored: the metadata. own: the part of the metadata with the names that
+    HDF5 does not allow.
     """
     names, dtypes = own.get(NAMES), own.get(DTYPES)
     named: dict[str, flat.Array] = {}

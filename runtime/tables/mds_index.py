@@ -109,7 +109,9 @@ class Shard:
 
 
 def parsed(folder: Folder, limits: Limits) -> list[Shard]:
-    """Return the shards of a folder. Raises FormatError and OSError."""
+    """Read the index of a folder; return the shards that it lists. Raises FormatError and
+    OSError.
+    """
     source = folder.read(INDEX)
     try:
         if len(source.view) > limits.max_text:

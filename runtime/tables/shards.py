@@ -147,7 +147,9 @@ def _tables(
 
 
 def described(folder: Folder) -> Source:
-    """Return a source without content, with the sidecar of a folder."""
+    """Return a source without content for a folder of shards; its sidecar is the file with the
+    folder's metadata, None if there is none.
+    """
     content = folder.read(METADATA).data if METADATA in folder.names else None
     return Source(folder.name, b"", sidecar=content)
 

@@ -103,7 +103,9 @@ class Batching:
             yield made, state
 
     def is_over(self, batches: int, records: int) -> bool:
-        """Return whether an iteration is over after these numbers of batches and records."""
+        """Return whether an iteration ends after it has given this many batches, and this many
+        records.
+        """
         config = self.opened.config
         if config["iteration_mode"] == "ONCE":
             return records >= self.opened.division.count

@@ -106,4 +106,6 @@ class CustomEtl(Etl):
     @staticmethod
     @abstractmethod
     def shapes(settings: Settings) -> Shapes:
-        """Yield for each array its name, shape, C++ type such as `"float"`, axis names or ()."""
+        """Yield for each array of a record its name, its shape, its C++ type, such as
+        `"float"`, and the names of its axes, or () for none.
+        """

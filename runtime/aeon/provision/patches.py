@@ -107,7 +107,9 @@ class ObjectAugmentation:
 
     @classmethod
     def of(cls, settings: Settings, picture: Augmentation) -> "ObjectAugmentation":
-        """Read the members of an augmentation of type `image`."""
+        """Make the augmentation from the members of an object of type `image`; `picture` has
+        its other members.
+        """
         listed = settings["batch_samplers"]
         # A null is a sampler of whole pictures.
         samplers = [

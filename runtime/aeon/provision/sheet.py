@@ -142,7 +142,9 @@ def as_png(pixels: Pixels) -> bytes:
 
 
 def _rows(values: Array, shape: tuple[int, ...]) -> Array:
-    """Return flat records in `shape`; unchanged if their size differs, as aeon's may."""
+    """Return arrays of records, one record a row, with each record in `shape`; return them
+    unchanged if their size differs, as aeon's may.
+    """
     return values.reshape(-1, *shape) if prod(shape) == values.shape[1] else values
 
 
