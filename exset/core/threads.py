@@ -82,6 +82,11 @@ def divided(work: Callable[[int, int], object], total: int, is_large: bool) -> N
         future.result()
 
 
+def background(work: Callable[..., object], *arguments: object) -> "Future[object]":
+    """Begin to call `work` in another thread, after all earlier calls of this function."""
+    return _pool(1).submit(work, *arguments)
+
+
 @cache
 def _pool(threads: int) -> "Executor":
     """Return the pool of this number of threads, which start when needed and live on."""

@@ -4,6 +4,7 @@ import sys
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -125,3 +126,21 @@ KINDS: Final = (
         ),
     ),
 )
+
+
+def crc32(data: bytes | memoryview, before: int = 0) -> int:
+    """Return the CRC-32 of bytes, with isal if it is installed, which takes a fifth of the time.
+
+    before: the checksum of all earlier bytes.
+    """
+    return _crc32()(data, before)
+
+
+@cache
+def _crc32() -> Callable[[bytes | memoryview, int], int]:
+    try:
+        from isal import isal_zlib
+    except ImportError:
+        return zlib.crc32
+    found: Callable[[bytes | memoryview, int], int] = isal_zlib.crc32
+    return found

@@ -7,7 +7,6 @@ show whether it was changed.
 """
 
 import json
-import zlib
 from collections.abc import Mapping
 from typing import Any, Final, Self
 
@@ -21,6 +20,7 @@ from exset.grammars.tables.column_types import absent, as_lists, cast
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, type_of
 from exset.grammars.tables.findings import finding_at
 from exset.grammars.tables.table import Table
+from exset.io.compressors import crc32
 
 _OWN: Final = ("columns", "rows", "file")
 _MOST_ROWS: Final = 1 << 32
@@ -36,7 +36,7 @@ class Fingerprint:
     def add(self, data: bytes | memoryview) -> Self:
         """Add the next bytes of the file."""
         self._size += len(data)
-        self._crc = zlib.crc32(data, self._crc)
+        self._crc = crc32(data, self._crc)
         return self
 
     def value(self) -> dict[str, int | str]:

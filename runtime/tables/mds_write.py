@@ -127,13 +127,16 @@ def write(
     found = []
     for number, lengths, samples in _shards(models, columns, Plan(most, len(text) + 8), len(text)):
         shard: list[bytes | memoryview] = [mds.head_of(lengths, text), *samples]
-        name = f"shard.{number:05}.mds"
-        files: dict[str, Any] = {"raw_data": _file(name, shard), "zip_data": None}
+        name, raw, zipped = f"shard.{number:05}.mds", Sum(), Sum()
+        files: dict[str, Any] = {"raw_data": None, "zip_data": None}
+        written = _added(shard, raw)
         if compression:
+            written = _added(_compressed(compression, written), zipped)
             name += f".{compression}"
-            shard = _compressed(compression, shard)
-            files["zip_data"] = _file(name, shard)
-        folder.write(name, shard)
+        folder.write(name, written)
+        files["raw_data"] = _entry(f"shard.{number:05}.mds", raw)
+        if compression:
+            files["zip_data"] = _entry(name, zipped)
         found.append({**config, **files, "samples": lengths.size})
         del shard, samples  # before the next shard is made
     index = {"shards": found, "version": VERSION}
@@ -170,14 +173,22 @@ def _shards(
         del samples, data
 
 
-def _file(name: str, parts: Iterable[bytes | memoryview]) -> dict[str, Any]:
-    file = Sum()
+def _added(parts: Iterable[bytes | memoryview], file: Sum) -> Iterator[bytes | memoryview]:
+    """Yield the parts of a file, and add each to the sum of the file."""
     for part in parts:
         file.add(part)
+        yield part
+
+
+def _entry(name: str, file: Sum) -> dict[str, Any]:
+    """Return the entry of a file in the index."""
     return {"basename": name, "bytes": file.size, "hashes": {"sha256": file.sha256}}
 
 
-def _compressed(compression: str, parts: Iterable[bytes | memoryview]) -> list[bytes | memoryview]:
+def _compressed(
+    compression: str, parts: Iterable[bytes | memoryview]
+) -> Iterator[bytes | memoryview]:
     kind = next(each for each in KINDS if each.name == _COMPRESSED[compression])
     compressor = kind.compressor()
-    return [*map(compressor.compress, parts), compressor.flush()]
+    yield from map(compressor.compress, parts)
+    yield compressor.flush()

@@ -1,19 +1,26 @@
 """Divide rows into shards; read sizes of shards from text."""
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from exset.core import threads
 from exset.core.callers import OptionError
 from exset.grammars.columns.arrays import Longs
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 DEFAULT_SIZE: Final = 1 << 26
 """The default size of a shard in bytes, as in MDS and many other formats."""
 
+_LARGE: Final = 1 << 20  # bytes of a chunk
+_AHEAD: Final = 2  # chunks that are written before their checksum is computed
 _SIZE: Final = re.compile(r"(\d{1,12})\s*(?:([kMGT]?)(i?)B?)?", re.IGNORECASE)
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
@@ -73,21 +80,36 @@ class Plan:
 
 
 class Sum:
-    """Counts the bytes of a shard, which comes in chunks, and computes its SHA-256."""
+    """Counts the bytes of a shard, which comes in chunks, and computes its SHA-256.
+
+    Another thread computes the checksum of large chunks, while the caller writes them.
+    """
 
     def __init__(self) -> None:
         self.size = 0
         self._hash = sha256()
+        self._waiting = deque["Future[object]"]()
 
     def add(self, data: bytes | memoryview) -> None:
-        """Add bytes."""
+        """Add bytes, which must not change later."""
         self.size += len(data)
-        self._hash.update(data)
+        is_large = len(data) >= _LARGE and threads.count() > 1
+        self._wait(_AHEAD if is_large else 0)
+        if is_large:
+            self._waiting.append(threads.background(self._hash.update, data))
+        else:
+            self._hash.update(data)
 
     @property
     def sha256(self) -> str:
         """The checksum in hexadecimal digits."""
+        self._wait(0)
         return self._hash.hexdigest()
+
+    def _wait(self, most: int) -> None:
+        """Wait until at most this number of chunks are left."""
+        while len(self._waiting) > most:
+            self._waiting.popleft().result()
 
 
 def checksum(data: bytes | memoryview) -> str:
