@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Self, cast
+from typing import TYPE_CHECKING, Final, Self, cast
 
 from exset import bridge, formats
 from exset.core.callers import OptionError, option_errors
@@ -15,6 +15,9 @@ from exset.families.option import Option, chosen, named
 from exset.families.tables import TABLE
 from exset.io.access import Access
 from exset.io.folders import NewFolder
+
+if TYPE_CHECKING:
+    from exset.grammars.tables.table import Table
 
 _FLAGS: Final = {"follow_links": "links", "allow_plugins": "plugins"}
 """Options of tables, each with the field of `Access` that it sets."""
@@ -104,6 +107,30 @@ def check(target: Format, options: Mapping[str, object]) -> None:
     others = {name: value for name, value in options.items() if name not in of_sources}
     declared = (*_model_options(target), *target.options)
     chosen(others, declared, f"the format {target.name!r}")
+
+
+def table_of(
+    model: Model,
+    source: Format,
+    options: Mapping[str, object],
+    *,
+    level: Level,
+    findings: Findings,
+    limits: Limits,
+    is_untrusted: bool = False,
+) -> "Table":
+    """Return the table that a conversion makes of a model.
+
+    `options`: options of `to_table`, as the command line gives them. Raises OptionError for an
+    unknown option, and for values that do not fit the model.
+    """
+    declared = source.family.table_options
+    if is_untrusted:
+        options = {**{each.name: each.untrusted for each in declared if each.untrusted}, **options}
+    chosen(options, declared, f"tables of {source.name}")
+    making = _with_access(parsed(declared, options))
+    with option_errors():
+        return bridge.to_table(model, level=level, findings=findings, limits=limits, **making)
 
 
 def _model_options(target: Format) -> tuple[Option, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from exset.cli.format_options import FormatCommand
-from exset.cli.inputs import CommonOptions, reading_options
+from exset.cli.inputs import CommonOptions, view_options
 from exset.cli.options import option
 from exset.cli.output import data_error, data_errors, usage_error
 from exset.cli.paths import file_argument
@@ -41,7 +41,7 @@ SHOWN = 10
     file="one",
     other="other",
 )
-@reading_options
+@view_options
 def diff(one: str, other: str, tolerance: float, html: str | None, common: CommonOptions) -> Report:
     """Compare what two files mean, even if their formats differ.
 

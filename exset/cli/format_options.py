@@ -14,16 +14,19 @@ from exset.families.format import Format
 from exset.families.option import Option
 
 _META = "exset.cli.format_options."
+LEVEL: Final = "level"
+"""The name of the level in `values("view")`."""
 
 
-Step: TypeAlias = Literal["read", "check", "write", "table"]
-"""What options are for: readers, checks, writers, or tables between families."""
+Step: TypeAlias = Literal["read", "check", "write", "table", "view"]
+"""What options are for: readers, checks, writers, or tables: between families, or to be shown."""
 
 _SECTIONS: Final[dict[Step, str]] = {
     "read": SecondaryOption.section,
     "check": "Options of formats",
     "write": "Options of formats",
     "table": "Options of tables",
+    "view": "Options of tables",
 }
 
 
@@ -48,6 +51,12 @@ class FormatOption(CommandOption):
             expose_value=False,
             callback=_keep,
         )
+
+
+class ViewOption(CommandOption):
+    """An option of tables to be shown, which no format declares."""
+
+    section = _SECTIONS["view"]
 
 
 class FormatCommand(Command):
@@ -111,7 +120,8 @@ def values(step: Step) -> dict[str, OptionValue]:
 def _by_name(among: Iterable[Format], step: Step) -> list[list[Option]]:
     """Return the options of formats by name; options of the same name are one option for users.
 
-    Leaves out an option of tables if a reader or a writer has an option of the same name.
+    Leaves out an option of tables if a reader or a writer has an option of the same name, and one
+    of tables to be shown if a reader has it.
     """
     formats = tuple(among)
     readers = [each for fmt in formats for each in fmt.read_options]
@@ -126,7 +136,17 @@ def _by_name(among: Iterable[Format], step: Step) -> list[list[Option]]:
     ]
     same_name: dict[str, list[Option]] = {}
     checks = [each for family in families for each in family.check_options]
-    by_step = {"read": readers, "check": checks, "write": writers, "table": tables}
+    reading = {each.name for each in readers}
+    views = [
+        each for family in families for each in family.table_options if each.name not in reading
+    ]
+    by_step = {
+        "read": readers,
+        "check": checks,
+        "write": writers,
+        "table": tables,
+        "view": views,
+    }
     for option in by_step[step]:
         same_name.setdefault(option.name, []).append(option)
     return list(same_name.values())
@@ -135,6 +155,11 @@ def _by_name(among: Iterable[Format], step: Step) -> list[list[Option]]:
 def _decorator(step: Step, among: Iterable[Format] = formats.FORMATS) -> Decorator:
     found = _by_name(among, step)
     return options(*(click.option(cls=FormatOption, same_name=each, step=step) for each in found))
+
+
+def _keep(ctx: click.Context, param: click.Parameter, value: OptionValue | None) -> None:
+    if value:
+        ctx.meta[f"{_META}{param.name}"] = value
 
 
 def read_options_of(name: str) -> Decorator:
@@ -153,6 +178,21 @@ write_options = _decorator("write")
 
 table_options = _decorator("table")
 """Add the options of all tables; `values("table")` returns those that the user set."""
+
+view_options = options(
+    _decorator("view"),
+    click.option(
+        "--level",
+        f"view_{LEVEL}",
+        cls=ViewOption,
+        type=click.Choice(["said", "meant"]),
+        help="Show the table that convert makes of the file, with the values that the file writes"
+        " (said), or with all defaults filled in (meant).",
+        expose_value=False,
+        callback=_keep,
+    ),
+)
+"""Add the options of tables to be shown; `values("view")` returns those that the user set."""
 
 
 def _help(options: list[Option]) -> str:
@@ -178,8 +218,3 @@ class _Choice(click.Choice[str]):
                     if option.name == self._option and value in option.choices:
                         return value
             raise
-
-
-def _keep(ctx: click.Context, param: click.Parameter, value: OptionValue | None) -> None:
-    if value:
-        ctx.meta[f"{_META}{param.name}"] = value

@@ -8,20 +8,21 @@ from typing import Any, TypeVar
 
 import click
 
-from exset import api, formats, streaming
+from exset import api, formats, steps, streaming
 from exset.cli import format_options
 from exset.cli.executions import taken_execution
 from exset.cli.options import Decorator, option, options, secondary_option
 from exset.cli.output import Exit, progress, usage_error
 from exset.cli.paths import allowed_folders
 from exset.core.callers import OptionError
-from exset.core.errors import Finding, Findings, FormatError, Severity
+from exset.core.errors import Finding, Findings, FormatError, Severity, with_source_name
 from exset.core.jobs import Execution
 from exset.core.limits import Limits
 from exset.core.protocols import Model
 from exset.core.source import Source
 from exset.core.text import safe
 from exset.families.format import Format
+from exset.families.option import named
 from exset.io.access import Access
 from exset.io.folders import Folder
 from exset.streaming import OpenFile, OpenFolder
@@ -43,13 +44,14 @@ class LoadedFile:
 class CommonOptions:
     """The options of all commands that read files.
 
-    `options`: the options of readers. `access`: access to the files that a file names.
-    `verbosity`: -1 with `--quiet`, 1 with `--verbose`, else 0. `findings`: the findings of all
-    files, for a command that reports them together.
+    `options`: the options of readers. `view`: the options of tables to be shown. `access`: access
+    to the files that a file names. `verbosity`: -1 with `--quiet`, 1 with `--verbose`, else 0.
+    `findings`: the findings of all files, for a command that reports them together.
     """
 
     format: str | None
     options: dict[str, Any]
+    view: dict[str, Any]
     limits: Limits
     strict: bool
     access: Access
@@ -83,9 +85,44 @@ class CommonOptions:
 
     def load_source(self, source: Source | Folder, fmt: Format) -> LoadedFile:
         """Read a source of the format `fmt`; errors as for `load`."""
-        findings = self.new_findings()
-        model = fmt.read(source, limits=self.limits, findings=findings, **self.options)
-        return LoadedFile(source.name, fmt, model, findings)
+        findings, how = self.new_findings(), self.reading_of(fmt)
+        model = fmt.read(source, limits=self.limits, findings=findings, **how)
+        return self.shown(LoadedFile(source.name, fmt, model, findings))
+
+    def reading_of(self, fmt: Format) -> dict[str, Any]:
+        """The options for the reader of a format; tables get the others."""
+        return {name: self.options[name] for name in self.options if not _is_of_table(fmt, name)}
+
+    def is_table(self, fmt: Format) -> bool:
+        """Whether a file of a format is shown as a table."""
+        return bool(self.view) or any(_is_of_table(fmt, name) for name in self.options)
+
+    def shown(self, file: LoadedFile) -> LoadedFile:
+        """Return a file as a table if the user set options of tables.
+
+        Its format is then one of text that can store the table, CSV or JSON Lines.
+        """
+        fmt = file.format
+        if not self.is_table(fmt):
+            return file
+        from exset.grammars.columns.strings import Strings
+        from exset.grammars.tables.columns import Numbers
+
+        others = self.options.keys() - self.reading_of(fmt).keys()
+        given = {**self.view, **{name: self.options[name] for name in others}}
+        level, noun = given.pop(format_options.LEVEL, "meant"), fmt.family.noun
+        with with_source_name(file.name, noun, findings=file.findings) as findings:
+            table = steps.table_of(
+                file.model,
+                fmt,
+                given,
+                level=level,
+                findings=findings,
+                limits=self.limits,
+                is_untrusted=bool(self.access.roots),
+            )
+        is_flat = all(isinstance(each, Numbers | Strings) for each in table.columns.values())
+        return replace(file, format=formats.get("csv" if is_flat else "jsonl"), model=table)
 
     def opened(self, path: str, few: bool = False) -> AbstractContextManager[OpenFile | OpenFolder]:
         """Open a file to read it in chunks; `few` is an argument of `streaming.opened`."""
@@ -127,6 +164,12 @@ class CommonOptions:
         return Exit.BAD_FILE if self.is_failure(findings) else Exit.OK
 
 
+def _is_of_table(fmt: Format, name: str) -> bool:
+    """Return whether an option of readers is one of tables for a format."""
+    is_read = named(fmt.read_options, name) is not None
+    return not is_read and named(fmt.family.table_options, name) is not None
+
+
 def _with_common_options(command: Callable[..., object]) -> Callable[..., object]:
     @wraps(command)
     def with_common_options(
@@ -146,6 +189,7 @@ def _with_common_options(command: Callable[..., object]) -> Callable[..., object
         common = CommonOptions(
             format=from_format,
             options=format_options.values("read"),
+            view=format_options.values("view"),
             limits=limits,
             strict=strict,
             access=Access(
@@ -258,6 +302,10 @@ _from_option = option(
 
 reading_options = options(_from_option, format_options.read_options, common_options)
 """Add the options of `common_options`, `--from`, and the options of all readers."""
+
+
+view_options = options(reading_options, format_options.view_options)
+"""Add `reading_options` and the options of tables, for commands that show a file."""
 
 
 def reading_options_of(name: str) -> Decorator:

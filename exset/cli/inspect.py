@@ -12,7 +12,7 @@ from exset.cli.dividing import PartResult, count_of, joined_findings, read_part
 from exset.cli.each_file import for_each_file
 from exset.cli.executions import jobs_options
 from exset.cli.format_options import FormatCommand
-from exset.cli.inputs import CommonOptions, reading_options
+from exset.cli.inputs import CommonOptions, LoadedFile, view_options
 from exset.cli.options import options
 from exset.cli.paths import some_files
 from exset.cli.reports import json_option, show_findings, tally_text
@@ -39,7 +39,7 @@ class FileSummary(PartResult):
     tally: object = None
 
 
-inspect_options = options(some_files, json_option(), reading_options, jobs_options)
+inspect_options = options(some_files, json_option(), view_options, jobs_options)
 """Add the files and the options of `info` and `stats`."""
 
 
@@ -104,8 +104,15 @@ class Summariser:
             return self._part(item)
         findings = self.common.new_findings()
         with self.common.opened(item) as file:
-            models = file.models(findings, **self.common.options)
-            summary = file.format.family.summarise(models, detailed=self.full)
+            family = file.format.family
+            how = self.common.reading_of(file.format)
+            if self.common.is_table(file.format):
+                model = file.model(findings, **how)
+                loaded = self.common.shown(LoadedFile(file.name, file.format, model, findings))
+                family, models = loaded.format.family, iter([loaded.model])
+            else:
+                models = file.models(findings, **how)
+            summary = family.summarise(models, detailed=self.full)
             return FileSummary(
                 name=file.name,
                 format=file.format.name,
@@ -117,7 +124,7 @@ class Summariser:
 
     def counts(self, paths: Sequence[str]) -> list[int]:
         """Return into how many parts each file is divided."""
-        if self.common.options:
+        if self.common.options or self.common.view:
             return [1] * len(paths)
         can_divide = attrgetter("family.tally")
         return [count_of(path, self.common, can_divide) for path in paths]

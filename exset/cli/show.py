@@ -1,12 +1,13 @@
 """`exset cat` and `exset head`: print a file as text, or its first examples or records."""
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from exset import api, formats
 from exset.cli.format_options import FormatCommand
-from exset.cli.inputs import CommonOptions, LoadedFile, reading_options
+from exset.cli.inputs import CommonOptions, LoadedFile, view_options
 from exset.cli.options import Whole, option, options
 from exset.cli.output import data_error
 from exset.cli.paths import one_file
@@ -16,7 +17,7 @@ from exset.core.protocols import Selectable
 from exset.core.text import safe, with_article
 
 text_options = options(
-    reading_options,
+    view_options,
     option("--compact", is_flag=True, help="Print text with as few bytes as possible."),
     option(
         "--unshare",
@@ -64,11 +65,16 @@ def head(file: str, count: int, common: CommonOptions, **writing: bool) -> Repor
 
 
 def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
-    """Read the first `count` units of a file; raise UsageError if its format has no units."""
+    """Read the first units of a file; raise UsageError if its format has no units."""
     findings, chunks, left = common.new_findings(), [], count
     with common.opened(path, few=True) as file:
         fmt = file.format
-        for chunk in file.models(findings, **common.options):
+        how = common.reading_of(fmt)
+        if common.is_table(fmt):  # the whole file decides the columns
+            found = common.shown(LoadedFile(file.name, fmt, file.model(findings, **how), findings))
+            assert isinstance(found.model, Selectable), "it is a table"
+            return replace(found, model=found.model.select(slice(count)))
+        for chunk in file.models(findings, **how):
             if not isinstance(chunk, Selectable):
                 noun = with_article(fmt.family.noun)
                 data_error(f"{noun} has no first {fmt.family.unit}s: use exset cat")
