@@ -15,6 +15,7 @@ _UNSAFE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ud800-\udfff]"
 )
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
+_NO_BYTES = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")
 
 
 # What to do in both worlds, as in `use <--lossy or lossy=True>`.
@@ -98,6 +99,11 @@ def safe(text: str) -> str:
 def has_surrogates(text: str) -> bool:
     """Return whether a text has lone surrogates, which UTF-8 cannot store."""
     return _SURROGATES.search(text) is not None
+
+
+def has_bytes(text: str) -> bool:
+    """Return whether `surrogateescape` can turn a text into bytes."""
+    return _NO_BYTES.search(text) is None
 
 
 def invalid_utf8(data: bytes | memoryview) -> int | None:

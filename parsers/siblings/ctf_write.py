@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from exset.core.errors import Findings
+from exset.core.text import has_bytes
 from exset.grammars.columns.arrays import as_singles
 from exset.grammars.siblings.patterns import Patterns, is_vector
 from exset.grammars.siblings.rows import Rows
@@ -49,7 +50,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
             patterns.stored.add(name)
         else:
             continue
-        raw = stem.encode("utf-8", "surrogateescape")
+        raw = stem.encode("utf-8", "surrogateescape") if has_bytes(stem) else b""
         if not _NAME.fullmatch(raw):
             problem = "CTF has no streams with blanks, `|` or an empty name"
             patterns.losses.report(name, problem)

@@ -15,6 +15,7 @@ from exset.grammars.siblings.findings import KALDI
 from exset.grammars.siblings.patterns import Patterns
 from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes
 from exset.grammars.tables.table import Table
+from exset.io.compression import MAGIC, content_of
 from exset.io.folders import Folder, NewFolder
 from exset.parsers.engine.numbers import float64
 from exset.parsers.siblings.decimals import decimals
@@ -219,4 +220,8 @@ def write(
     patterns.drop_others()
     for name, lines in files.items():
         if lines or name == "utt2spk":  # so that a folder without utterances is one, too
-            folder.write(name, b"".join(b"%b %b\n" % each for each in sorted(lines.items())))
+            data = b"".join(b"%b %b\n" % each for each in sorted(lines.items()))
+            if content_of(data[:MAGIC]):
+                problem = f"the file {name} would begin as a compressed file does: rename the first"
+                patterns.refuse("name", problem)
+            folder.write(name, data)

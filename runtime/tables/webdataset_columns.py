@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from exset.core.text import has_bytes
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, text_or_bytes, type_of
 from exset.grammars.tables.shard_findings import cannot_hold
@@ -42,6 +43,8 @@ def encoded(name: str, column: TableColumn, content: str = "") -> tuple[str, Str
     """
     if _WRONG.search(name):
         raise cannot_hold(name, "a name of a column cannot have a slash or a NUL")
+    if not has_bytes(name):
+        raise cannot_hold(name, "the name of the column is not valid Unicode")
     last = name.rpartition(".")[2]
     if isinstance(column, Text):
         return (name if last in _TEXTS and name != f"{name[:-4]}.txt" else f"{name}.txt"), column

@@ -53,7 +53,7 @@ def test_missing_unreadable_and_unwritable() -> None:
         assert run(verb, ".").exit_code == 3
     result = run("convert", "xor.ex", "nowhere/x.bex")
     assert result.exit_code == 3 and "nowhere/x.bex" in result.stderr
-    assert "there are" in run("cat", "exset::nothing").stderr
+    assert "choose one of" in run("cat", "exset::nothing").stderr
 
 
 def test_limits() -> None:

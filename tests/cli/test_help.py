@@ -42,7 +42,9 @@ def test_the_main_help_has_a_section_for_each_purpose() -> None:
 def test_help_is_short_and_has_an_example(path: str) -> None:
     text = run(*path.split(), "--help").stdout
     assert re.search(rf"^    exset {path}\b", text, re.MULTILINE)
-    everyday = re.split("^(?:Options of formats|More options):", text, flags=re.MULTILINE)[0]
+    everyday = re.split(
+        "^(?:Options of formats|Options of tables|More options):", text, flags=re.MULTILINE
+    )[0]
     assert len(everyday.splitlines()) < 40 and max(map(len, text.splitlines())) <= 80
     for option in COMMANDS[path].params:
         assert not isinstance(option, click.Option) or option.help, option.name

@@ -113,6 +113,8 @@ def test_what_a_directory_cannot_store(tmp_path: Path) -> None:
         {"name": ["a", "a"]},
         {"name": ["a"], "text": ["x\ny"]},
         {"name": ["a"], "weight": [1.0]},
+        {"name": [b"\x1f\x8b"]},
+        {"name": ["a"], "speaker": [b"\x28\xb5\x2f\xfd"]},
     )
     for wrong in cases:
         with pytest.raises(FormatError) as info:

@@ -18,6 +18,7 @@ from exset.core.protocols import Model
 from exset.families.format import Format
 from exset.grammars.tables.columns import Numbers, Text
 from exset.parsers.tables.csv_header import delimiter_of, is_table
+from tests.good_files import good_file
 
 PIECES = st.sampled_from(
     ["a", "b", ",", ";", "\t", '"', '""', "\n", "\r\n", "\r", "1", ".5", " ", "é", "nan", "\0"]
@@ -248,11 +249,14 @@ def test_corpus(corpus: Path) -> None:
                     assert ("" if value is None else str(value)) == cell, name
 
 
+def suffixes(fmt: Format) -> set[str]:
+    return {*fmt.suffixes, *fmt.other_suffixes}
+
+
 PAIRS = [
     (one, other, suffix)
     for one, other in combinations(formats.FORMATS, 2)
-    for suffix in sorted({*one.suffixes} & {*other.suffixes})
-    if not (one.magic or other.magic)
+    for suffix in sorted(suffixes(one) & suffixes(other))
 ]
 SHARED = {
     "csv": b"name,x\na,1\n",
@@ -268,17 +272,20 @@ def test_formats_that_share_a_suffix(
     one: Format, other: Format, suffix: str, tmp_path: Path
 ) -> None:
     for fmt in (one, other):
-        if fmt.name not in SHARED:
-            continue
         path = tmp_path / f"{fmt.name}{suffix}"
-        path.write_bytes(SHARED[fmt.name])
+        path.write_bytes(SHARED.get(fmt.name) or good_file(fmt))
         assert exset.detect(path) is fmt
-        # A file is written in the format of the model's family.
+        # A file is written in the format of the model's family, unless another one is named.
         model: Model = exset.load(path, findings=Findings())
-        exset.save(model, tmp_path / f"again{suffix}", findings=Findings())
+        is_first = formats.by_suffix(suffix, fmt.family) is fmt
+        to = None if is_first else fmt.name
+        exset.save(model, tmp_path / f"again{suffix}", format=to, findings=Findings())
         assert exset.detect(tmp_path / f"again{suffix}") is fmt
-        exset.convert(path, tmp_path / f"third{suffix}", findings=Findings())
-        assert (tmp_path / f"third{suffix}").read_bytes() == path.read_bytes()
+        exset.convert(path, tmp_path / f"third{suffix}", to=to, findings=Findings())
+        again = (tmp_path / f"again{suffix}").read_bytes()
+        assert (tmp_path / f"third{suffix}").read_bytes() == again
+        if fmt.name in SHARED:
+            assert again == path.read_bytes()
 
 
 @pytest.mark.parametrize(

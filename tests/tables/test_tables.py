@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
-from exset import Table
+from exset import FormatError, Table, formats
 from exset.core.errors import Findings
+from exset.families.format import Format
+from exset.families.tables import TABLE
 from exset.grammars.tables.columns import Lists, Numbers, Records, Text
 from exset.grammars.tables.unit_columns import join_units, split_units
 from exset.testing.tables import tables
@@ -268,3 +270,24 @@ def test_integers_are_joined_exactly(first: Any, second: Any, joined: str | None
         [column] = found.values()
         assert isinstance(column, Numbers) and column.values.dtype == joined
         assert column.values.tolist() == [list(row) for row in zip(first, second, strict=True)]
+
+
+@pytest.mark.parametrize("fmt", formats.writers_of(TABLE), ids=lambda fmt: fmt.name)
+@pytest.mark.parametrize("name", ["\ud800", "a\udcff", "\udfff.x"])
+@pytest.mark.parametrize("values", [[1, 2], ["a", "b"], [[1], [2, 3]]])
+def test_a_name_that_is_not_unicode(
+    fmt: Format, name: str, values: list[object], tmp_path: Path
+) -> None:
+    """A format stores such a name, or refuses it by an error that names the column."""
+    if fmt.needs:
+        pytest.importorskip(fmt.needs)
+    options: list[dict[str, Any]] = [{}, {"lossy": True}] if fmt.option("lossy") else [{}]
+    for number, lossy in enumerate(options):
+        path = tmp_path / f"{number}{fmt.suffix}"
+        try:
+            exset.save(
+                Table.of({name: values}), path, format=fmt.name, findings=Findings(), **lossy
+            )
+        except FormatError:
+            continue
+        exset.load(path, format=fmt.name, findings=Findings())
