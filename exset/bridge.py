@@ -62,7 +62,7 @@ def from_table(
     if record is None:
         there = ", ".join(FAMILIES)
         if family is None:
-            message = "the table does not say which family it is of"
+            message = "the table does not say to which family of formats it belongs"
             hint = f"name the family: family=NAME, one of {there}"
             raise FormatError(message, place=Place("table"), hint=hint, code="table-family")
         raise ValueError(f"unknown family {family!r}: choose one of {there}")

@@ -49,7 +49,7 @@ def dask(address: str) -> Iterator[Execution]:
     try:
         from distributed import Client
     except ImportError:
-        raise ImportError("a Dask scheduler needs the extra: pip install 'exset[dask]'") from None
+        raise ImportError("a Dask scheduler needs Dask: pip install 'exset[dask]'") from None
     with Client(address, timeout=_PATIENCE, set_as_default=False) as client:
         try:
             client.wait_for_workers(1, timeout=_PATIENCE)

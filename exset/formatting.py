@@ -60,6 +60,6 @@ def canonical_text(
     text = fmt.canonical_text(source, limits=limits, engine=engine, **options)
     if text != source.data and read(Source(source.name, text)) != before:
         message = "exset cannot write the canonical text of this file without changing its meaning"
-        hint = "please report this file as a defect of exset; it stays as it is"
+        hint = "the file is unchanged; please report it to the authors of exset"
         raise FormatError(message, place=Place(source.name), hint=hint, code="format")
     return text

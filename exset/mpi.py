@@ -15,7 +15,7 @@ def run() -> int:
         from mpi4py import MPI
         from mpi4py.futures import MPICommExecutor
     except ImportError:
-        print("exset.mpi needs the extra: pip install 'exset[mpi]'", file=sys.stderr)
+        print("exset.mpi needs mpi4py: pip install 'exset[mpi]'", file=sys.stderr)
         return 2
     size = MPI.COMM_WORLD.Get_size()
     if size == 1:

@@ -48,7 +48,7 @@ def split(
         raise TypeError(f"{with_article(family.noun)} cannot be split")
     if by is not None and stratify is not None:
         raise ValueError(
-            "choose one: groups stay whole (by), or are shared among the parts (stratify)"
+            "by and stratify cannot be combined: by keeps each group whole, stratify divides it"
         )
     if isinstance(sizes, str | float | int):
         sizes = [sizes, None]
@@ -105,10 +105,10 @@ def _too_few_groups(by: str, size: "NDArray[np.int64]", parts: int) -> str:
     parts: how many parts there are.
     """
     low, high = int(size.min()), int(size.max())
-    of_units = counted(high, "unit") if low == high else f"{low:,} to {counted(high, 'unit')}"
-    has = "is only" if size.size == 1 else "are only"
+    items = counted(high, "item") if low == high else f"{low:,} to {counted(high, 'item')}"
+    groups = counted(size.size, "group")
     needed = f"a part would be empty: {parts:,} parts need {parts:,} groups by {by}"
-    return f"{needed}, but there {has} {size.size:,} with {of_units}"
+    return f"{needed}, but there {'is' if size.size == 1 else 'are'} only {groups} of {items}"
 
 
 def _empty(part: int, size: float | str | None, count: int) -> str:
@@ -118,11 +118,11 @@ def _empty(part: int, size: float | str | None, count: int) -> str:
     count: the number of all units.
     """
     if isinstance(size, str):
-        why = f"no unit that is left has a name like {size!r}"
+        why = f"no other item has a name that matches {size!r}"
     elif isinstance(size, float):
-        why = f"{size:.3g} of {counted(count, 'unit')} is less than one unit"
+        why = f"{size:.3g} of {counted(count, 'item')} is less than one item"
     else:
-        why = f"the other parts take all units ({count:,})"
+        why = f"the other parts take all items ({count:,})"
     return f"part {part + 1} would be empty: {why}"
 
 
@@ -135,13 +135,13 @@ def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
     if any(size is not None and (size != size or size <= 0) for size in sizes):
         raise ValueError("a size must be more than 0")
     if any(isinstance(size, float) and size > 1 for size in sizes):
-        raise ValueError("a fraction must not be more than 1; a number of units is an int")
+        raise ValueError("a fraction must not be more than 1: write a number of items as an int")
     exact = [count * size if isinstance(size, float) else size for size in sizes]
     total = sum(size for size in exact if size is not None)
     if total > count * (1 + 1e-9) + 1e-6:
         has_counts = any(isinstance(size, int) for size in sizes)
-        share = "; for a share, write 0.8, or 80% on the command line" if has_counts else ""
-        raise ValueError(f"the parts need more units than there are ({count:,}){share}")
+        share = "; for a fraction, write 0.8, or 80% on the command line" if has_counts else ""
+        raise ValueError(f"the parts need more items than there are ({count:,}){share}")
     rest = count - total
     ends, at = [], 0.0
     for size in exact:

@@ -84,8 +84,8 @@ def _names(keys: Strings, fields: Fields, source: Source, findings: Findings) ->
 
 
 def _wrong_key(place: Place) -> FormatError:
-    message = "the key does not end with one blank before the object"
-    hint = "write the key, one blank, and NUL B before each object"
+    message = "the key does not end with one space before the object"
+    hint = "write the key, one space, and the bytes NUL and B before each object"
     return FormatError(message, place=place, hint=hint, code="ark-key")
 
 

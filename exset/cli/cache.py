@@ -68,8 +68,8 @@ def predict(
     """
     plan = plan_of(manifest, common, planning)
     sizes = [len(block) for block in plan.blocks]
-    last = f", the last {sizes[-1]:,}" if sizes[-1] != sizes[0] else ""
-    blocks = f"{counted(len(sizes), 'block')} of {sizes[0]:,}{last}"
+    last = f"; the last block has {sizes[-1]:,}" if sizes[-1] != sizes[0] else ""
+    blocks = f"{counted(len(sizes), 'block')} of {counted(sizes[0], 'record')}{last}"
     lines = [plan.folder, f"{counted(len(plan.manifest), 'record')} in {blocks}"]
     exists = None
     if cache_directory is not None:

@@ -82,7 +82,7 @@ class CheckOutput:
                 click.echo(f"{safe(self.baseline.path)}: {counted(known, 'finding')}", err=True)
         elif self.baseline.gone and self.common.verbosity >= 0:
             name = safe(self.baseline.path)
-            gone = f"findings that no longer occur: {self.baseline.gone:,}"
+            gone = f"known findings that no longer occur: {self.baseline.gone:,}"
             click.echo(f"{name}: {gone}; remove them with --update-baseline", err=True)
 
     def _keep(
@@ -138,12 +138,12 @@ output_options = options(
     option(
         "--baseline",
         metavar="FILE",
-        help="Report only findings that this file lacks.",
+        help="Report only findings that are not in this file of known findings.",
     ),
     option(
         "--update-baseline",
         is_flag=True,
-        help="Write the current findings to --baseline.",
+        help="Replace the known findings in the file of --baseline by the current ones.",
     ),
 )
 """Add the options for the output of a check."""
@@ -159,7 +159,10 @@ def check_output(
     with argument_errors():
         further = forms_of(reports)
     if unnamed := [report for report, path in further.items() if not path]:
-        usage_error(f"write --report {unnamed[0]}=FILE; --output-format is for standard output")
+        usage_error(
+            f"--report needs a file: write --report {unnamed[0]}=FILE, or"
+            f" --output-format {unnamed[0]} for standard output"
+        )
     if baseline is None:
         if update:
             require_option("--baseline", "update_baseline")

@@ -39,7 +39,7 @@ _FOLDER = option(
 
 @click.group(cls=Group)
 def conformance() -> None:
-    """Test if another reader or writer agrees with exset."""
+    """Test whether another reader or writer of these formats agrees with exset."""
 
 
 @conformance.command("list")
@@ -164,7 +164,7 @@ def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[s
     "--without",
     metavar="NAMES",
     default="",
-    help="Name features that CMD lacks, separated by commas.",
+    help="Leave out cases that need these features, separated by commas, which CMD lacks.",
 )
 @option(
     "--skip",
@@ -178,7 +178,10 @@ def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[s
 @report_option
 @option("--generate", metavar="N", type=Whole(1), help="Test N random files instead of the cases.")
 @secondary_option(
-    "--keep", metavar="DIR", type=PATH, help="Save a random file that fails to this folder."
+    "--keep",
+    metavar="DIR",
+    type=PATH,
+    help="With --generate, save a file on which CMD fails in this folder.",
 )
 @secondary_option(
     "--seed", metavar="N", type=int, default=0, help="Set the seed of --generate (default: 0)."
@@ -188,7 +191,7 @@ def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[s
     "target",
     metavar="NAME",
     default="bex",
-    help="Expect this format from a transcoder (default: bex).",
+    help="With --role transcoder, expect output in this format (default: bex).",
 )
 @secondary_option(
     "--timeout",
@@ -227,9 +230,12 @@ def run(
       exset conformance run --format ex --loop --report tap -- python my.py
       exset conformance run --format bex --without sparse -- ./my-reader {}
 
-    CMD gets a file on standard input, or its path for {}, and prints its meaning as JSON. It exits
-    with 0, or with 1 for an invalid file. With --loop it gets the length of each file, a line feed,
-    and the file; it answers 0 or 1, the length of its output, a line feed, and the output.
+    CMD reads a file from standard input, or from the path that replaces {}. It prints the meaning
+    of the file as JSON and exits with 0, or it exits with 1 for an invalid file.
+
+    With --loop, CMD reads many files from standard input: for each the length in bytes, a line
+    feed, and the file. It answers 0 or 1, a space, the length of its output, a line feed, and the
+    output.
     """
     from exset.cli import conformance_output as shown
     from exset.testing.conformance import Judge, LoopReader, ProgramReader, runner

@@ -182,5 +182,7 @@ def _options(job: Job) -> dict[str, Any]:
     for name in options:
         if job.format.option(name) is None and name not in of_tables:
             switch = format_options.switch(name, "write")
-            usage_error(f"unknown option {switch} of {job.format.name} ({safe(job.target)})")
+            usage_error(
+                f"the format {job.format.name} of {safe(job.target)} has no option {switch}"
+            )
     return {**options, **format_options.values("table")}

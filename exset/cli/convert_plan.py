@@ -100,12 +100,14 @@ def plan(
     folder = output if into else None
     if folder is None and len(inputs) > 1 and output is not None:
         hint = "" if output == "-" or os.path.exists(output) else f": use -o {safe(output)}/"
-        usage_error(f"several files need a folder, but {safe(output)} is not a folder{hint}")
+        usage_error(f"several inputs need a folder, but {safe(output)} is not a folder{hint}")
     if output is not None and output.startswith(samples.PREFIX):
         usage_error("bundled samples are read-only: name another output")
     fmt = _format(inputs[0], from_format, None if folder else output, to)
     if folder is not None and "-" in inputs:
-        usage_error("standard input has no name for a file in a folder: convert it alone")
+        usage_error(
+            "standard input has no file name to use in a folder: convert it alone, to a file"
+        )
     jobs = Jobs(inputs, None if into else output, folder, fmt, to)
     _check(jobs)
     return jobs
@@ -141,8 +143,8 @@ def _format(source: str, from_format: str | None, output: str | None, to: str | 
             family = found.family
     fmt = None if output is None else formats.by_suffix(output, family)
     if fmt is None:
-        what = "a folder" if output is None else safe(output)
-        usage_error(f"{what} has no suffix of a format: use --to FORMAT")
+        what = "a folder" if output is None else f"the suffix of {safe(output)}"
+        usage_error(f"{what} does not show which format to write: use --to FORMAT")
     return fmt
 
 

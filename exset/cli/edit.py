@@ -66,7 +66,7 @@ Step: TypeAlias = Callable[..., Any]
     metavar="WHAT OLD NEW",
     type=(str, str, str),
     multiple=True,
-    help="Rename OLD; WHAT is name, group, file, label or column.",
+    help="Rename OLD to NEW; WHAT is name, group, file, label or column.",
 )
 @option(
     "--noise", metavar="SD", type=float, help="Add noise with this standard deviation to inputs."

@@ -57,13 +57,13 @@ jobs_options = options(
         default="",
         help="Save the result of each input in this file.",
     ),
-    option("--resume", is_flag=True, help="Skip inputs with results in the journal."),
+    option("--resume", is_flag=True, help="Skip inputs whose results are in the journal."),
     secondary_option(
         "--shard",
         type=ShardType(),
         metavar="I/N",
-        help="Do only share I of the N shares of the work, and save it in --journal; auto: take I"
-        " and N from the cluster's job.",
+        help="Divide the work into N shares, do only share I, and save its results in --journal;"
+        " auto: take I and N from the cluster's job.",
     ),
     secondary_option(
         "--scheduler",
@@ -75,7 +75,7 @@ jobs_options = options(
         "--plan",
         metavar="FILE",
         default="",
-        help="Write a plan of the work to this file, and do no work.",
+        help="Write a plan of the work to this file, without doing the work.",
     ),
 )
 """Add the options of a command that works on many files, one after another or at once."""

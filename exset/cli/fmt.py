@@ -67,7 +67,7 @@ class Formatter:
 
 @click.command(cls=FormatCommand)
 @some_files
-@option("--check", is_flag=True, help="Write nothing; exit with 1 if a file is not canonical.")
+@option("--check", is_flag=True, help="Write nothing; exit with 1 if exset would change a file.")
 @json_option()
 @reading_options
 @jobs_options
@@ -79,8 +79,8 @@ def fmt(files: Sequence[str], check: bool, common: CommonOptions) -> int:
       exset fmt --check '**/*.ex' '**/*.sample_list'
       exset fmt - < train.ex > tidy.ex
 
-    For Lens text, sample lists, schemas, manifests and loader configurations. A file that exset
-    cannot read is untouched.
+    exset formats Lens text, sample lists, schemas, manifests and loader configurations. A file that
+    exset cannot read stays as it is.
     """
     if "-" in files and not check and json_rows() is not None:
         usage_error("--json and the text would both go to standard output: use --check")

@@ -32,7 +32,7 @@ def gather(
     quiet: bool,
     verbose: bool,
 ) -> object:
-    """Join the results of a command that ran in shares (--shard).
+    """Join the results of a command that ran in several shares (--shard).
 
     \b
       exset validate --shard 1/2 --journal shares/ 'data/*.ex'

@@ -16,7 +16,7 @@ def show_help(ctx: click.Context, command: tuple[str, ...]) -> None:
       exset help convert
       exset help list build
 
-    It is the same as "exset COMMAND --help".
+    This is the same as "exset COMMAND --help".
     """
     shown = ctx.find_root()
     for name in command:

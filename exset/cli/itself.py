@@ -24,7 +24,7 @@ def formats() -> None:
 
     The list includes the formats of other installed packages.
     """
-    rows = json_rows()
+    rows, lines = json_rows(), [("FORMAT", "FILES", "SUFFIXES", "OPTIONS FOR WRITING")]
     for fmt in (*registry.FORMATS, *registry.load_plugins()):
         if rows is not None:
             dialect = fmt.option("dialect")
@@ -41,9 +41,10 @@ def formats() -> None:
             rows.write(row)
         else:
             options = " ".join(switch(option.name, "write") for option in fmt.options)
-            suffixes = " ".join(fmt.suffixes)
-            line = f"{safe(fmt.name):<13} {safe(fmt.title):<31} {suffixes:<12} {options}"
-            click.echo(line.rstrip())
+            lines.append((safe(fmt.name), safe(fmt.title), " ".join(fmt.suffixes), options))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines if rows is None else ():
+        click.echo("  ".join(map(str.ljust, line, widths)).rstrip())
 
 
 @click.command(cls=Command)
@@ -85,8 +86,9 @@ def doctor(compiles: bool) -> Report:
       exset doctor
       exset doctor --compile
 
-    exset compiles a grammar or a layout at its first use. It compiles kernels (fast loops) when it
-    is built, or in a background process. --compile compiles all of them now, and reports the time.
+    exset compiles a grammar or a layout (the declaration of a file format) at its first use. It
+    compiles kernels (fast loops) when the package is built, or in a background process. --compile
+    compiles all of them now, and reports the time.
     """
     from exset.doctor import compile_all, examine
 
@@ -103,7 +105,7 @@ def doctor(compiles: bool) -> Report:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script that completes commands, options and files in a shell.
+    """Print a script with which a shell completes commands, options and file names.
 
     \b
       eval "$(exset completion bash)"                               in ~/.bashrc

@@ -224,7 +224,7 @@ def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOp
     lines = [f"{read} the samples in the order of {name}"]
     if not same:
         lines = [
-            f"{read} the files of {name} in another order: that of the new list",
+            f"{read} the files of {name} in another order: the order of the new list",
             "this matters only if other data, such as predictions, match samples by their order",
         ]
     report.status = [*report.status, *lines]

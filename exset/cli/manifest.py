@@ -27,12 +27,12 @@ selection_options = options(
         metavar="F",
         type=float,
         default=1.0,
-        help="Plan for this fraction of the records, as aeon's subset_fraction (default: 1).",
+        help="Use only this fraction of the records, as aeon's subset_fraction (default: 1).",
     ),
     option(
         "--shuffle-manifest",
         is_flag=True,
-        help="Plan for records in random order, as aeon's shuffle_manifest.",
+        help="Put the records into a random order first, as aeon's shuffle_manifest.",
     ),
     option(
         "--random-seed",
@@ -189,7 +189,9 @@ def pick(
         if node is not None:
             records = records.select(node_rows(len(records), *node, batch_size))
     report = written(records, FORMAT, output, common.findings)
-    cache = cache_name(uid) if node is None else "none, as aeon caches nothing with several nodes"
+    cache = (
+        cache_name(uid) if node is None else "none, because aeon with several nodes has no cache"
+    )
     report.status = [*report.status, f"cache: {cache}"]
     return report
 

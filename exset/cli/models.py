@@ -23,7 +23,7 @@ def output_option(
     def check_suffix(ctx: click.Context, param: click.Parameter, path: str) -> str:
         others = formats.with_suffix(path)
         if others and format not in (other.name for other in others):
-            usage_error(f"{safe(path)} has the suffix of another format: {others[0].title}")
+            usage_error(f"the suffix of {safe(path)} means another format: {others[0].title}")
         return path
 
     return click.option(
@@ -56,8 +56,10 @@ def is_incomplete(
     for output in outputs if not partial else ():
         if output is not None and os.path.exists(output):
             show_findings(findings, verbosity)
-            message = "the old file was not replaced, because some files cannot be read"
-            hint = "repair or leave out these files; or write what the others give with --partial"
+            message = "exset did not replace the old file, because it cannot read some input files"
+            hint = (
+                "repair or leave out these files; or use --partial to write the result without them"
+            )
             raise FormatError(message, place=Place(output), hint=hint, code="hdf5-incomplete")
     return True
 

@@ -163,5 +163,5 @@ def _reason(error: OSError) -> str:
         return f"no file matches {safe(path)}"
     folder = "" if remote.is_remote(path) else os.path.dirname(path)
     if error.errno == errno.ENOENT and folder and not os.path.isdir(folder):
-        why += f": there is no folder {safe(folder)}"
+        why += f": the folder '{safe(folder)}' does not exist"
     return f"{safe(path)}: {why}"

@@ -109,8 +109,8 @@ def plot(
 
     By default, exset draws a heat map (units) of an example set or table, the classes of a
     manifest, the images of a cache or a loader configuration, and the files of a sample list.
-    Group sizes default to the highest unit used. A picture may show only the first units. Plots
-    need matplotlib: pip install 'exset[plot]'.
+    By default, a group is as large as the highest unit that the file uses. A picture may show only
+    the first units. Plots need matplotlib: pip install 'exset[plot]'.
     """
     from exset.plotting import BATCHES, BatchOptions, of_batches, of_model, title_of
     from exset.runtime.pictures import drawing

@@ -106,21 +106,26 @@ def _rows(numbers: dict[str, object], classes: int, samples: int) -> list[tuple[
     counts = {name: value for name, value in numbers.items() if isinstance(value, int)}
     text = {name: f"{value:,}" for name, value in counts.items()}
     extra = {"repeated_batches": "repeated", "dropped_batches": "dropped"}
-    extras = "".join(f", {text[name]} {verb}" for name, verb in extra.items() if numbers[name])
+    extras = "".join(
+        f", {counted(counts[name], 'batch')} {verb}"
+        for name, verb in extra.items()
+        if numbers[name]
+    )
     imbalance = "some classes are never drawn"
     if numbers["imbalance"] is not None:
         times = f"{numbers['imbalance']:.3g}"
-        imbalance = f"items of one class are drawn up to {times} times as often as of another"
+        imbalance = f"items of one class are drawn up to {times} times as often as items of another"
     return [
-        ("items", f"{text['items']} in {counted(counts['classes'], 'class')},"
-         f" the largest has {text['largest_class']}"),
+        ("items", f"{counted(counts['items'], 'item')} in {counted(counts['classes'], 'class')};"
+         f" the largest class has {counted(counts['largest_class'], 'item')}"),
         ("too small", f"{counted(counts['small_classes'], 'class')} with fewer than"
          f" {counted(samples, 'item')}"),
-        ("batches", f"{text['batches']} of {classes} x {samples},"
-         f" {text['distinct_batches']} with {counted(classes, 'distinct class')}"),
-        ("ranks", f"{text['replicas']}, {counted(counts['batches_per_replica'], 'batch')} each"
-         f"{extras}"),
-        ("coverage", f"{numbers['coverage']:.2%}: {counted(counts['items_drawn'], 'item')}"),
-        ("repeats", f"{text['repeats']} of {text['drawn']} indices"),
+        ("batches", f"{counted(counts['batches'], 'batch')} of {classes} x {samples} items,"
+         f" {text['distinct_batches']} of them with {counted(classes, 'distinct class')}"),
+        ("ranks", f"{counted(counts['replicas'], 'rank')},"
+         f" {counted(counts['batches_per_replica'], 'batch')} for each{extras}"),
+        ("coverage", f"{numbers['coverage']:.2%} of the items are drawn:"
+         f" {counted(counts['items_drawn'], 'item')}"),
+        ("repeats", f"{text['repeats']} of the {text['drawn']} drawn items were drawn before"),
         ("imbalance", imbalance),
     ]  # fmt: skip

@@ -135,7 +135,7 @@ def check(
     "packs",
     metavar="GROUP=PATH",
     multiple=True,
-    help="Pack the fields below PATH into GROUP; repeat the option for more.",
+    help="Pack the fields below PATH into GROUP; repeat the option for more paths or groups.",
 )
 @option(
     "--normalise",
@@ -199,8 +199,9 @@ def build(
         files.write(experiment, api.dumps(experiment_schema, format="schema"))
     prototype = safe(built.prototype.sample)
     row = {"fields": len(built.schema), "samples": built.samples, "prototype": prototype}
-    size = f"{counted(len(built.schema), 'field')} of {counted(built.samples, 'sample')}"
-    return Report(row, findings, status=[f"{size} like {prototype}"], shown=0, failed=failed)
+    fields, samples = counted(len(built.schema), "field"), counted(built.samples, "sample")
+    status = [f"{fields}, found in {samples} with the same fields as {prototype}"]
+    return Report(row, findings, status=status, shown=0, failed=failed)
 
 
 def _load(path: str, common: CommonOptions) -> "Schema":

@@ -22,7 +22,7 @@ text_options = options(
     option(
         "--unshare",
         is_flag=True,
-        help="Write a shared list twice if text cannot store that events share it.",
+        help="Copy a list that several events share, if text cannot express the sharing.",
     ),
     option("--lossy", is_flag=True, help="Drop what the text cannot store, and report it."),
 )

@@ -30,8 +30,12 @@ _PART = re.compile(
 @option("--trainers", type=Whole(1), help="Write N files of equal size: t0_FILE, t1_FILE, ...")
 @option("-o", "--output", metavar="FOLDER", help="Write the files of --trainers to this folder.")
 @option("--seed", type=Whole(0), help="Choose examples or samples at random, with this seed.")
-@option("--by", metavar="GROUP", help="Keep each GROUP together in one file.")
-@option("--stratify", metavar="GROUP", help="Divide each GROUP in the same ratio.")
+@option("--by", metavar="FIELD", help="Keep items with the same value of FIELD in one file.")
+@option(
+    "--stratify",
+    metavar="FIELD",
+    help="Divide the items with each value of FIELD in the same ratio.",
+)
 @json_option("parts", "counts", "findings", file="file")
 @reading_options
 def split(
@@ -51,11 +55,11 @@ def split(
       exset split all.ex 'verbs.ex=name:v_*' others.ex=rest
       exset split all.sample_list --trainers 4     t0_all.sample_list, ...
 
-    A SIZE is a percentage, a fraction such as .25, a number of examples or samples, name:PATTERN
-    (those whose name matches), or rest. The name of a sample is FILE/ID. The name of a record is
-    its first field.
+    A SIZE is a percentage, a fraction such as .25, a number of items (examples, samples or
+    records), name:PATTERN for the items with a matching name, or rest. The name of a sample is
+    FILE/ID. The name of a record is its first field.
 
-    A GROUP is "file" (sample lists), "label" (the last column of a manifest), or the number of a
+    A FIELD is "file" (sample lists), "label" (the last column of a manifest), or the number of a
     column, from 0.
     """
     from exset.splitting import split as split_model

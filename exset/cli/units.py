@@ -55,7 +55,7 @@ def chosen_units(model: Model, chosen: tuple[str, ...]) -> "Longs | None":
                 usage_error(f"{each} has a step of 0")
             found = range(len(model))[first:end:step]
         if not found:
-            data_error(f"{safe(each)} selects none of the {family.counted(len(model))}")
+            data_error(f"'{safe(each)}' selects none of the {family.counted(len(model))}")
         numbers += found
     return np.array(list(dict.fromkeys(numbers)), np.int64)
 

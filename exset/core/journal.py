@@ -55,7 +55,7 @@ class Header:
             if row["journal"] == 1 and 1 <= index <= count:
                 return cls(str(row["work"]), command, arguments, (index, count))
         hint = "name a file that --journal wrote"
-        message = "the file is no journal"
+        message = "the file is not a journal"
         raise FormatError(message, place=Place(path), hint=hint, code="journal")
 
     def with_work(self, more: str) -> "Header":
@@ -179,7 +179,7 @@ class Journal:
             old = self._old.headers[0]
             if (old.work, old.share) != (header.work, header.share):
                 hint = "name another file, or delete this one"
-                message = "the file is a journal of other work"
+                message = "the file is the journal of another command or share"
                 raise FormatError(message, place=Place(path), hint=hint, code="journal")
         self._file = open_named(path, "ab")
         try:

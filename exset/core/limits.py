@@ -54,7 +54,7 @@ class Limits:
         changes: dict[str, int] = {}
         for name, value in values.items():
             if name not in names:
-                raise ValueError(f"unknown limit {name!r}; the limits are {', '.join(names)}")
+                raise ValueError(f"unknown limit {name!r}: choose one of {', '.join(names)}")
             try:
                 changes[name] = int(value) if isinstance(value, str) else value
             except ValueError:

@@ -137,7 +137,7 @@ def _check_complete(items: Sequence[Item], journals: Journals, work: str) -> Non
     for path, header in zip(journals.paths, journals.headers, strict=True):
         if header.work != work or len(counts) > 1:
             hint = "gather the journals of one command, with one number of shares"
-            message = "the file is a journal of other work"
+            message = "the file is the journal of another command, or has another number of shares"
             raise FormatError(message, place=Place(path), hint=hint, code="journal")
     [count] = counts
     missing = dict.fromkeys(range(1, count + 1), 0)
@@ -148,10 +148,10 @@ def _check_complete(items: Sequence[Item], journals: Journals, work: str) -> Non
     if absent := [str(index) for index in missing if index not in there]:
         texts.append(f"the journal of share {_some(absent)} of {count} is missing")
     if partial := [index for index in missing if index in there and missing[index]]:
-        names = [f"{index} ({counted(missing[index], 'unit')})" for index in partial]
-        texts.append(f"work is left of share {_some(names)} of {count}")
+        names = [f"{index} ({counted(missing[index], 'unit')} of work left)" for index in partial]
+        texts.append(f"share {_some(names)} of {count} is not finished")
     if texts:
-        hint = "do the work of these shares, with --resume, and gather again"
+        hint = "run the command again for these shares, with --resume, then gather all journals"
         place = Place(journals.paths[0])
         raise FormatError("; ".join(texts), place=place, hint=hint, code="shares-missing")
 

@@ -40,7 +40,7 @@ class Shard:
             return cls.of_environment(environment)
         index, slash, count = text.partition("/")
         if not (slash and index.isdecimal() and count.isdecimal()):
-            raise ValueError(f"a share must be I/N, as 2/8, or auto, not {text}")
+            raise ValueError(f"a share must be I/N, such as 2/8, or auto, not '{text}'")
         return cls(int(index), int(count))
 
     @classmethod

@@ -11,7 +11,7 @@ from exset.grammars.aeon.config.schema_types import DIALECTS
 from exset.grammars.aeon.manifest_types import Dialect
 
 _COLUMNS: Final = listed_option(
-    "names", "Give these names to the columns of a table made from records."
+    "names", "Give these names to the columns of a table made from a manifest or a cache."
 )
 
 MANIFEST: Final = Family(

@@ -70,7 +70,7 @@ def chosen(
         if option is None:
             if value or name not in _NAMES:
                 names = ", ".join(each.name for each in declared) or "none"
-                raise OptionError(f"unknown option {name!r} of {owner}; its options: {names}")
+                raise OptionError(f"unknown option {name!r} of {owner}: its options are {names}")
         elif value and option.choices and value not in option.choices:
             choices = ", ".join(option.choices)
             raise OptionError(f"unknown {name} {value!r} of {owner}: choose one of {choices}")

@@ -44,7 +44,7 @@ def check_device(file: BinaryIO, name: str) -> None:
     if status is None or not stat.S_ISCHR(status.st_mode) or os.isatty(file.fileno()):
         return
     if status.st_rdev != os.stat(os.devnull).st_rdev:
-        raise OSError(errno.EINVAL, "exset reads no devices but terminals", name)
+        raise OSError(errno.EINVAL, "exset does not read devices other than terminals", name)
 
 
 def available(file: BinaryIO, name: str, size: int) -> bytes:

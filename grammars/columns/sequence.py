@@ -59,7 +59,8 @@ class UnitSequence(ABC, Generic[Unit, Some]):
             raise IndexError(f"{name}: {out_of_bounds('index', index, len(self))}") from None
         except TypeError:
             kind = type(index).__name__
-            raise TypeError(f'{name}: {kind} is no index; write [0], [2:5] or ["name"]') from None
+            how = 'write [0], [2:5] or ["name"]'
+            raise TypeError(f"{name}: an index cannot be {kind}; {how}") from None
 
 
 class NamedSequence(UnitSequence[Unit, Some]):
@@ -109,4 +110,5 @@ class NamedSequence(UnitSequence[Unit, Some]):
             raise KeyError(f"{shown!r} is the name of [{first}] and [{second}]: use an index")
         texts = (each.decode("utf-8", "surrogateescape") for each in self.unit_names())
         near = did_you_mean(shown, texts)
-        raise KeyError(f"no unit has the name {shown!r}{near and f': {near}'}")
+        kind = type(self).__name__
+        raise KeyError(f"{kind}: no item has the name {shown!r}{near and f': {near}'}")

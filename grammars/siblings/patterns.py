@@ -130,7 +130,7 @@ class Patterns:
         """
         for name, column in self.others.items():
             if name not in self.stored and not self.says_nothing(name):
-                problem = f"{self.title} cannot store the column {safe(name)!r}, {type_of(column)}"
+                problem = f"{self.title} cannot store the column {safe(name)!r} ({type_of(column)})"
                 self.losses.report(name, problem)
 
     def says_nothing(self, name: str) -> bool:

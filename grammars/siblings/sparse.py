@@ -53,10 +53,11 @@ class Sparse:
             return None
         patterns.stored.update((name, value))
         wrong = np.flatnonzero(index.lengths != values.lengths)
-        patterns.refuse_rows(name, "the lists of indices and of values differ in length", wrong)
+        patterns.refuse_rows(name, "the row has different numbers of indices and values", wrong)
         numbers = units.values.astype(np.int64)
         wrong = rows_of(np.flatnonzero((numbers < 0) | (numbers >= LARGEST)), index.offsets)
-        patterns.refuse_rows(name, f"an index is not from 0 to {LARGEST - 1:,}", wrong)
+        problem = f"an index is outside the range from 0 to {LARGEST - 1:,}"
+        patterns.refuse_rows(name, problem, wrong)
         return cls(numbers, reals.values, index.offsets)
 
     def dense(self, width: int, source: Source, limits: Limits) -> NDArray[Any]:

@@ -56,7 +56,7 @@ class Numbers(Column[Any]):
         if not isinstance(values, np.ndarray) or not values.ndim:
             raise ValueError("values: expected an array of one dimension or more")
         if values.dtype.kind not in NUMBER_KINDS or values.dtype.itemsize > 8:
-            raise ValueError(f"values: {values.dtype} is not a dtype of a table")
+            raise ValueError(f"a table cannot store values of the dtype {values.dtype}")
         if not values.dtype.isnative:
             values = values.astype(values.dtype.newbyteorder("="))
         if values.dtype.kind == "b":

@@ -146,7 +146,7 @@ def _one_name_each(names: Strings, labels: Longs) -> tuple[bytes, ...]:
 
 def _lacks(table: Table, target: str, what: str, name: str) -> FormatError:
     there = ", ".join(map(safe, table.names)) or "none"
-    message = f"{target} needs a column of {what}; the columns are {there}"
+    message = f"{target} needs a column of {what}, but the table has only {there}"
     hint = f"give the column the name {name!r}"
     return FormatError(message, place=Place("table"), hint=hint, code="table-holds")
 

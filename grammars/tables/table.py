@@ -85,7 +85,9 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
         first = tables[0]
         for other in tables[1:]:
             if other.types != first.types:
-                raise ValueError(f"concat: the columns differ: {_difference(first, other)}")
+                raise ValueError(
+                    f"concat: the tables differ in columns: {_difference(first, other)}"
+                )
         columns = concat_fields([table.columns for table in tables])
         rows = sum(table.rows for table in tables)
         return cls.unchecked(columns=columns, rows=rows, metadata=first.metadata)

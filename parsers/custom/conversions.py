@@ -121,7 +121,7 @@ def _dtype(place: str, what: DTypeLike) -> "np.dtype[Any]":
         dtype = None
     if dtype is None or dtype not in DTYPES:
         listed = ", ".join(map(str, DTYPES))
-        raise ValueError(f"{place} cannot be {what}; use one of {listed}, or text")
+        raise ValueError(f"{place} cannot be of the type {what}: choose one of {listed}, or text")
     return dtype
 
 

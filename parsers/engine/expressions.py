@@ -29,7 +29,7 @@ _AROUND: Final = (
     "write a longer terminal, or terminals with priorities, such as A.1",
 )
 _GROUP: Final = ("a back-reference", "write a terminal for each text that it can repeat, or rules")
-_BEFORE: Final = ("a look at the character before the terminal", "write it without this look")
+_BEFORE: Final = ("a lookbehind or a word boundary", "write the terminal without it")
 _LARGE: Final = ("an expression that is too large", "write a part of it as a rule")
 _REFUSED: Final = {
     "AT": _ANCHOR,

@@ -91,7 +91,7 @@ def _check_file_count(header: Header, count: int, source: Source) -> None:
     declared, kind = header.counts["files"], header.kind
     if declared == count:
         return
-    hint = f"if no file is missing, write {count:,} there"
+    hint = f"if no file is missing, write {count:,} as the number of files in the header"
     if kind.has_label_file and count == declared - 1:
         hint = "line 4 names the label file: is it missing?"
     elif not kind.has_label_file and count == declared - 1:

@@ -113,7 +113,7 @@ class Records:
         row = int(wrong[0])
         value, count = int(values[row]), int(found[row])
         what = "excluded" if self.kind.is_exclusion else "included"
-        hint = f"if the ids are correct, write {count:,} there"
+        hint = f"if the ids are correct, write {count:,} as this number"
         if self.kind.is_exclusion:
             hint += f": in a {self.kind} list, ids name the excluded samples"
         elif self.kind is Kind.MULTI_SAMPLE_INCLUSION_V2 and count == value + 1:

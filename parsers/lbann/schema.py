@@ -147,7 +147,7 @@ class _Reader:
     def _visit(self, span: Span | None, style: Style, depth: int) -> None:
         self._visited += 1
         if self._visited > self._limits.max_nodes:
-            what = "nodes, counting those that aliases repeat"
+            what = "values, counting those that aliases repeat"
             raise too_many(self._source, span, self._limits, what)
         if depth > min(self._limits.max_depth, DEEPEST):
             raise too_deep(self._source, span, self._limits)

@@ -9,19 +9,19 @@ from exset.grammars.columns.tree import DEEPEST
 def check_size(source: Source, limits: Limits, language: str) -> None:
     """Raise LimitError if a file has more than `max_text` bytes; language: "JSON" or "YAML"."""
     if len(source.content) > limits.max_text:
-        message = f"more than {limits.max_text:,} bytes of {language}"
+        message = f"the file has more than {limits.max_text:,} bytes of {language}"
         raise LimitError(message, source=source, hint=limit_hint("max_text"))
 
 
 def too_deep(source: Source, span: Span | None, limits: Limits) -> LimitError:
     """Return the error for a node that is nested too deeply."""
-    message = f"nested more than {min(limits.max_depth, DEEPEST)} deep"
+    message = f"lists and objects are nested more than {min(limits.max_depth, DEEPEST)} levels deep"
     return LimitError(message, source=source, span=span, hint=limit_hint("max_depth"))
 
 
-def too_many(source: Source, span: Span | None, limits: Limits, what: str = "nodes") -> LimitError:
+def too_many(source: Source, span: Span | None, limits: Limits, what: str = "values") -> LimitError:
     """Return the error for too many nodes in a file; what: the word for nodes in the message."""
-    message = f"more than {limits.max_nodes:,} {what}"
+    message = f"the file has more than {limits.max_nodes:,} {what}"
     return LimitError(message, source=source, span=span, hint=limit_hint("max_nodes"))
 
 
@@ -30,5 +30,5 @@ def too_long(source: Source, span: Span, limits: Limits, unit: str) -> LimitErro
 
     unit: what its length counts, such as bytes.
     """
-    message = f"a text of more than {limits.max_name:,} {unit}"
+    message = f"this text has more than {limits.max_name:,} {unit}"
     return LimitError(message, source=source, span=span, hint=limit_hint("max_name"))

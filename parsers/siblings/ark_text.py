@@ -17,7 +17,7 @@ GRAMMAR: Final = grammar(
     {"KEY": "a key", "OPEN": "`[`", "CLOSE": "`]`", "NUMBER": "a number"},
     {"LINE": "the end of the line"},
 )
-_HINT: Final = "write: key, blank, [ and ] with a row of numbers a line, or one line for a vector"
+_HINT: Final = "write the key, a space, and the numbers in [ ]: one line for each row of a matrix"
 
 
 def parse(source: Source, *, findings: Findings, engine: Engine) -> Archive:
@@ -43,7 +43,10 @@ def parse(source: Source, *, findings: Findings, engine: Engine) -> Archive:
         found = found[found > 0]
         rows[at], cols[at] = found.size, found[0] if found.size else 0
         for row in np.flatnonzero(found != cols[at])[:1].tolist():
-            message = f"row {row} of the matrix has {counted(int(found[row]), 'number')}"
+            message = (
+                f"row {row} of the matrix has {counted(int(found[row]), 'number')}, but row 0 has"
+                f" {int(cols[at])}"
+            )
             hint = f"write {counted(int(cols[at]), 'number')} in each row"
             words.refuse("ark-text", keys[at], message, hint)
     if b"\r" in source.data:

@@ -104,13 +104,13 @@ class _Stream:
         self.present, self.lengths = np.zeros(rows, np.bool_), np.zeros(rows, np.int64)
         self.present[owners], self.lengths[owners] = True, counts
         is_again = np.append(False, owners[1:] == owners[:-1])[: owners.size]
-        self.refuse(is_again, f"the line has two samples of the stream {name}")
+        self.refuse(is_again, f"the line has two samples of the stream '{name}'")
 
     def refuse(self, mask: Flags, message: str) -> None:
         """Raise FormatError about the first sample for which the mask is true; do nothing if
         there is none.
         """
-        hint = "write one sample of each stream in a line, always in the same way"
+        hint = "write at most one sample of each stream in a line, with the same form in all lines"
         self.words.refuse("ctf-sample", self.tokens[mask], message, hint)
 
     def is_sparse(self, kind: str) -> bool:
@@ -121,7 +121,7 @@ class _Stream:
         kind = kind or _KINDS[bool(is_sparse.any() or not is_full.any())]
         is_wrong = is_full & (is_sparse != (kind == "sparse"))
         other = _KINDS[kind == "dense"]
-        self.refuse(is_wrong, f"the sample is {other}, but the stream {self.name} is {kind}")
+        self.refuse(is_wrong, f"the sample is {other}, but the stream '{self.name}' is {kind}")
         return kind == "sparse"
 
     def dense(self, size: int, limits: Limits) -> Numbers:
@@ -130,7 +130,8 @@ class _Stream:
         """
         most = int(self.counts.max(initial=0))
         width = size or most
-        self.refuse(self.counts > width, f"the sample has {counted(most, 'number')}, not {width}")
+        message = f"the sample has {counted(most, 'number')}, but its stream has {width}"
+        self.refuse(self.counts > width, message)
         numbers, is_short = self.words.float32s(self.numbers), self.counts < width
         if self.present.all() and not is_short.any():
             return Numbers.of(numbers.reshape(-1, width))
@@ -154,7 +155,7 @@ class _Stream:
         most = size or LARGEST
         for wrong in np.flatnonzero(index >= most)[:1]:
             is_mine = rows_of(np.array([wrong]), offsets_of(self.counts))
-            message = f"the index {index[wrong]} is beyond the {most} units"
+            message = f"the index {index[wrong]} is outside the range from 0 to {most - 1:,}"
             self.refuse(np.arange(self.tokens.size) == is_mine, message)
         columns = ((INDEX, index), (VALUE, numbers))
         lists = [(name + end, Numbers.of(each)) for end, each in columns]
@@ -176,7 +177,7 @@ def _sequences(words: Words, begins: Longs, used: Longs) -> Any:
         digits = words.raw(tokens[at]).lstrip(b"\n\xef\xbb\xbf0")
         is_wrong = len(digits) > 20 or int(digits) > _MOST
         wrong, hint = tokens[at : at + is_wrong], "write a smaller id"
-        words.refuse("ctf-sample", wrong, "the id is beyond 64 bits", hint)
+        words.refuse("ctf-sample", wrong, "the id does not fit in 64 bits", hint)
         numbers[at] = int(digits)
     rows = numbers[np.maximum(np.cumsum(has_id) - 1, 0)][used]
     is_new = np.append(True, rows[1:] != rows[:-1])

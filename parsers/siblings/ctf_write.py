@@ -52,19 +52,19 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
             continue
         raw = stem.encode("utf-8", "surrogateescape") if has_bytes(stem) else b""
         if not _NAME.fullmatch(raw):
-            problem = "CTF has no streams with blanks, `|` or an empty name"
+            problem = "the name of a CTF stream cannot be empty or contain spaces or `|`"
             patterns.losses.report(name, problem)
             continue
         wrong = wrong[column.present[wrong]]
-        patterns.lose(name, "CTF cannot store the sample: it has no value for NaN", wrong)
+        patterns.lose(name, "CTF cannot store this sample, because it contains NaN", wrong)
         for row in np.setdiff1d(np.flatnonzero(column.present), wrong).tolist():
             lines[row].append(b"|%b%b" % (raw, texts[row]))
     patterns.drop_others()
     empty = [row for row, line in enumerate(lines) if len(line) == (ids[row] != b"")]
     first = next(iter(columns), "inputs")
-    patterns.lose(first, "CTF cannot store a row without numbers", np.array(empty, np.int64))
+    patterns.lose(first, "CTF cannot store a row without values", np.array(empty, np.int64))
     if len(empty) == len(lines):
-        patterns.refuse("inputs", "CTF needs a row with numbers")
+        patterns.refuse("inputs", "CTF needs at least one row with values")
     for row in empty:
         lines[row].clear()
     return b"".join(b" ".join(line) + b"\n" for line in lines if line)
@@ -89,6 +89,7 @@ def _ids(patterns: Patterns) -> list[bytes]:
         return [b""] * patterns.rows
     patterns.stored.add(EXAMPLE)
     if column is None or not column.present.all() or (column.values < 0).any():
-        patterns.losses.report(EXAMPLE, "CTF numbers sequences from 0")
+        problem = "the number of a CTF sequence must be a whole number, 0 or more"
+        patterns.losses.report(EXAMPLE, problem)
         return [b""] * patterns.rows
     return decimals(column.values)

@@ -15,7 +15,7 @@ from exset.core.errors import Findings, FormatError
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
-from exset.core.text import safe
+from exset.core.text import counted, safe
 from exset.grammars.columns.arrays import Flags, Longs, as_singles, constant
 from exset.grammars.siblings.findings import EMERGENT
 from exset.grammars.siblings.layers import as_patterns
@@ -125,7 +125,7 @@ def _columns(names: list[str], cells: Cells, findings: Findings, *, as_go: bool)
         if match is not None and match[3] is None:
             if name != tensor:
                 hint = "the first cell of a tensor has its shape, such as %In[1:0]<1:2>"
-                raise error(place, f"{safe(given)!r} belongs to no tensor", hint)
+                raise error(place, f"no tensor begins before the cell {safe(given)!r}", hint)
             found[name][3].append(place)
             found[name][4].append(match[2])
             continue
@@ -135,7 +135,9 @@ def _columns(names: list[str], cells: Cells, findings: Findings, *, as_go: bool)
         shape = tuple(int(size or 0) for size in match[3][2:].split(",")) if match else ()
         if match and int(match[3][0]) != len(shape):
             hint = "write the number of dimensions, a colon and their sizes, such as <2:5,4>"
-            raise error(place, f"the shape of {safe(given)!r} has {len(shape)} sizes", hint)
+            has, declared = counted(len(shape), "size"), counted(int(match[3][0]), "dimension")
+            message = f"the shape of {safe(given)!r} has {has}, but declares {declared}"
+            raise error(place, message, hint)
         dtype, index = TYPES.get(given[0], ""), [match[2]] if match else [""]
         found[name] = place, dtype, shape, [place], index
     columns, at = list[_Column](), 0
@@ -152,7 +154,7 @@ def _columns(names: list[str], cells: Cells, findings: Findings, *, as_go: bool)
         )
         flat = [sum(a * prod(shape[i + 1 :]) for i, a in enumerate(unit)) for unit in units]
         if not is_right or len(set(flat)) < size:
-            hint = "write a name for each cell, or take them as they come: <--as-go or as_go=True>"
+            hint = "write a name for each cell, or read them in file order: <--as-go or as_go=True>"
             raise error(place, f"the cells of {safe(given)!r} do not fill its shape", hint)
         if flat != sorted(flat):
             where = cells.place(0, place)
@@ -271,7 +273,7 @@ class _Rows:
             span = self.cells.span(int(which[at]))
             hint = "correct the number, or choose another type for the column"
             raise FormatError(
-                f"the number is beyond those of {dtype}",
+                f"the number does not fit in {dtype}",
                 source=self.cells.source,
                 span=span,
                 hint=hint,

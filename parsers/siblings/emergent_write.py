@@ -46,10 +46,10 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
             continue
         kind, shape, cells = found
         if "[" in name:
-            losses.report(name, "emergent has no names with `[`")
+            losses.report(name, "the name of a column of emergent cannot contain `[`")
             continue
         if has_surrogates(name):
-            losses.report(name, "emergent has no names that are not UTF-8")
+            losses.report(name, "the name of a column of emergent must be UTF-8")
             continue
         units = [*product(*map(range, shape))] if shape is not None else [()]
         for number, unit in enumerate(units):
@@ -81,15 +81,15 @@ def _cells(
     is_tensor = isinstance(column, Lists) and lengths.size and (lengths == lengths[0]).all()
     text = column.items if isinstance(column, Lists) and is_tensor and lengths[0] else column
     if not isinstance(text, Text):
-        problem = f"emergent cannot store the column {safe(name)!r}, {type_of(column)}"
+        problem = f"emergent cannot store the column {safe(name)!r} ({type_of(column)})"
         losses.report(name, problem)
         return None
     cells = [b"" if each is None else each.encode() for each in text]
     for at in np.flatnonzero(~text.present)[:1].tolist():
-        losses.report(name, "emergent has no absent text", at // int(lengths[0]))
+        losses.report(name, "emergent cannot store absent text", at // int(lengths[0]))
     for at, cell in enumerate(cells):
         if b"\r\n" in cell:
-            problem = "emergent reads the line break of Windows in a text as one character"
+            problem = "emergent would read a Windows line ending in a text as one character"
             losses.report(name, problem, at // int(lengths[0]))
             break
     shape = (int(lengths[0]),) if text is not column else None
@@ -106,7 +106,9 @@ def _numbers(
         wide = np.flatnonzero((values > _EXACT) | (values < -_EXACT))
         if wide.size:
             row = int(wide[0]) // prod(column.shape)
-            losses.report(name, "emergent reads integers as reals of 64 bits", row)
+            losses.report(
+                name, "emergent reads integers as 64-bit floats, which round this one", row
+            )
             values = np.minimum(values, _MOST).astype(np.float64).astype(np.int64)
     if values.dtype.kind == "b":
         cells = [b"true" if value else b"false" for value in values.reshape(-1).tolist()]

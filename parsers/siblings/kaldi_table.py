@@ -28,7 +28,7 @@ def parse(
     is_words: whether a value is a text that may contain blanks; if not, blanks only separate
     fields. Raises FormatError for a syntax error.
     """
-    hint = "write: key, one blank, value; no line begins with a blank"
+    hint = "write each line as: key, one space, value; no line begins with a space"
     words = Words.of(GRAMMAR, source, engine, KALDI, findings, hint)
     keys, lines, values = words.where("KEY"), words.where("LINE"), words.where("VALUE")
     is_last = words.starts[lines] - words.base >= len(source.data)
@@ -42,7 +42,7 @@ def parse(
         if what := _wrong(raw, is_words=is_words):
             words.report("kaldi-line", [token], what=what)
         if key <= before:
-            what = "comes twice" if key in found else "is not in the order of bytes"
+            what = "is on two lines" if key in found else "is not in the order of bytes"
             words.report("kaldi-order", [token], what=what)
         before = max(before, key)
         found.setdefault(key, value)

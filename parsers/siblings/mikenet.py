@@ -57,11 +57,11 @@ def parse(
     many bytes.
     """
     words = Words.of(GRAMMAR, source, engine, MIKENET, findings, _hint)
-    hint = "clamp the units, or leave them out"
-    words.refuse("mikenet-dialect", words.where("SOFT"), "exset has no soft clamps", hint)
+    hint = "write CLAMP instead, or leave the values out"
+    words.refuse("mikenet-dialect", words.where("SOFT"), "exset does not support soft clamps", hint)
     ends, last = words.where("END"), len(words) - 1
     ranges = _Ranges(words, _numbers(words))
-    hint = "end the example with `;` after a blank"
+    hint = "end the example with a space and `;`"
     unended = [last] if last >= 0 and ends[-1:].tolist() != [last] else []
     words.refuse("mikenet-values", unended, "the last example has no `;`", hint)
     owners = np.searchsorted(ends, ranges.verbs) * _SPAN
@@ -81,7 +81,7 @@ def parse(
     rows = np.searchsorted(cuts, first)
     counts = np.where(ranges.used, np.searchsorted(cuts, end) - rows, 0)
     if counts.sum() > limits.max_expand:
-        message = f"the times of values expand to more than {limits.max_expand:,} events"
+        message = f"the times of the values name more than {limits.max_expand:,} events"
         raise LimitError(message, source=source, hint=limit_hint("max_expand"))
     found: dict[tuple[int, int, int], tuple[str, Numbers]] = {}
     for key, width in sizes.items():
@@ -100,7 +100,7 @@ def parse(
 def _hint(unexpected: Unexpected) -> str:
     if _OLD.match(unexpected.after):
         return "this is the syntax before MikeNet 8: write CLAMP Input ALL FULL and the numbers"
-    return "write: TAG, PROB, CLAMP or TARGET with group, time and values, then `;` after a blank"
+    return "write TAG, PROB, CLAMP or TARGET with group, time and values, then a space and `;`"
 
 
 def _numbers(words: Words) -> Floats:
@@ -176,7 +176,7 @@ class _Ranges:
         expected = sizes[self.groups]
         for each in dense[self.counts[dense] != expected[dense]][:1].tolist():
             size = counted(int(expected[each]), "value")
-            message = f"the group {{raw}} has {self.counts[each]} values, elsewhere {size}"
+            message = f"the group {{raw}} has {self.counts[each]} values here, but {size} elsewhere"
             hint = "write one number for each unit of the group"
             words.refuse("mikenet-values", self.verbs[each] + 1, message, hint)
         owners, marks = np.divmod(self.marks, LAST)
@@ -184,8 +184,8 @@ class _Ranges:
         np.maximum.at(widths, owners, marks + 1)
         for each in np.flatnonzero((widths > expected) & (expected >= 0))[:1].tolist():
             units = f"the {expected[each]} units of its group"
-            message = f"the unit {widths[each] - 1} is beyond {units}"
-            hint = "correct the unit: MikeNet writes beyond the memory of the group"
+            message = f"unit {widths[each] - 1} is outside of {units}"
+            hint = "correct the unit, from 0: MikeNet writes beyond the memory of the group"
             words.refuse("mikenet-values", self.verbs[each] + 1, message, hint)
         widths = np.where(expected >= 0, expected, widths)
         found = dict.fromkeys(self.keys.tolist(), 0)

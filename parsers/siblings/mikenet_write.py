@@ -37,7 +37,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
         if _TAG.fullmatch(name):
             lines[row].append(b"TAG %b\n" % name)
         else:
-            patterns.losses.report("name", "MikeNet cannot store the name as a tag", row)
+            patterns.losses.report("name", "MikeNet cannot store this name as a tag", row)
     if (chances := patterns.numbers("frequency", "iuf")) is not None:
         texts = decimals(as_singles(chances.values))
         for row in np.flatnonzero(is_new & (chances.values != 1) & chances.present).tolist():
@@ -48,7 +48,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
         for group in sorted(some, key=lambda group: int(group.present.argmax())):
             name = (group.name or default).encode("utf-8", "surrogateescape")
             if not re.fullmatch(rb"\S+", name):
-                problem = "MikeNet has no groups with blanks in their names"
+                problem = "the name of a MikeNet group cannot contain spaces"
                 patterns.losses.report(group.column, problem)
                 continue
             texts = decimal_rows(as_singles(group.values), _WORDS)
@@ -70,9 +70,10 @@ def _times(patterns: Patterns, is_new: Flags, is_last: Flags) -> list[bytes]:
         lengths = as_doubles(column.values)
         is_wrong = (lengths < 1) | (lengths >= LAST) | (lengths != np.floor(lengths))
         wrong = np.flatnonzero(is_wrong & column.present)
-        patterns.lose("max_time", "MikeNet counts whole ticks from 1", wrong)
+        what = "the number of ticks in MikeNet must be whole, and 1 or more"
+        patterns.lose("max_time", what, wrong)
         lengths = np.where(is_wrong, 0, lengths)
-    problem = "MikeNet needs the number of ticks of an event"
+    problem = "MikeNet needs the number of ticks of each event"
     patterns.refuse_rows("max_time", problem, np.flatnonzero((lengths == 0) & ~is_last))
     end = np.cumsum(lengths)
     begin = end - lengths

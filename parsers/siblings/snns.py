@@ -95,7 +95,8 @@ class _File:
         self.width = self.count("INPUTS", 1), self.count("OUTPUTS"), int(self.classes > 0)
         self.most = self.sizes("IN"), self.sizes("OUT")
         if self.most[1] and not self.width[1]:
-            self.refuse(self.said["OUT_SIZES"], "there are sizes of outputs, but no outputs")
+            message = "the header has sizes of outputs, but no number of output units"
+            self.refuse(self.said["OUT_SIZES"], message)
         self.extra: dict[str, Any] = {}
         if "REDISTRIBUTION" in self.said:
             amounts = np.minimum(np.abs(words.float64s(self.said["REDISTRIBUTION"])), _HUGE)
@@ -192,12 +193,12 @@ class _File:
         if end > last + 1:
             self.refuse(last, f"the file ends before {pattern}", "snns-values")
         if end <= last:
-            self.refuse(end, f"{{raw}} comes after {pattern}, the last one", "snns-values")
+            self.refuse(end, f"{{raw}} comes after the last pattern, {pattern}", "snns-values")
 
     def values(self, tokens: Longs) -> Floats:
         """Return the numbers of tokens. Raises FormatError for a token that is not a number."""
         is_number = self.words.is_a("NUMBER", among=tokens)
-        self.refuse(tokens[~is_number], "{raw} is no number", "snns-values")
+        self.refuse(tokens[~is_number], "{raw} is not a number", "snns-values")
         numbers = as_singles(self.words.float64s(tokens))  # as atof, rounded twice
         self.words.report("snns-infinite", tokens[np.isinf(numbers)])
         return numbers
@@ -210,6 +211,7 @@ class _File:
         is_class = self.words.is_a("NUMBER", "WORD", among=tokens) & ~is_version[codes]
         self.refuse(tokens[~is_class], "SNNS cannot read {raw} as a class", "snns-values")
         if len(distinct) != self.classes:
-            message = f"the number of classes is {len(distinct)}, the header says {self.classes}"
+            classes = counted(len(distinct), "class")
+            message = f"the patterns have {classes}, but the header says {self.classes}"
             self.refuse(tokens[-1], message, "snns-values")
         return text_or_bytes(found)

@@ -31,7 +31,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
         sizes = _sizes(patterns, name, name_of_sizes, numbers.lengths)
         units = int((numbers.lengths // sizes.prod(axis=1)).max(initial=0))
         rows = numbers.having(np.isnan(numbers.values))
-        patterns.lose(name, "SNNS cannot store the pattern: it has no value for NaN", rows)
+        patterns.lose(name, "SNNS cannot store this pattern, because it contains NaN", rows)
         keep[rows] = False
         if units:
             sides.append(_Side(title, units, sizes, numbers.offsets))
@@ -39,7 +39,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
         elif title == "input":
             keep[:] = False
     if not keep.any():
-        patterns.refuse("inputs", "SNNS needs a pattern with inputs")
+        patterns.refuse("inputs", "SNNS needs at least one pattern, and patterns need inputs")
     classes = _classes(patterns, keep)
     patterns.drop_others()
     extra, rows = table.metadata.get(KEY), np.flatnonzero(keep)
@@ -82,7 +82,7 @@ def _sizes(patterns: Patterns, name: str, name_of_sizes: str, lengths: Longs) ->
     units = lengths // np.maximum(sizes.prod(axis=1), 1)
     is_wrong = (sizes < 1).any(axis=1) | (units * sizes.prod(axis=1) != lengths)
     is_wrong |= (units != units[:1]) | (units < 1) | (not 1 <= sizes.shape[1] <= MOST_SIZES)
-    problem = "the sizes do not fit the number of values of the pattern"
+    problem = "the number of values must be the same multiple of the sizes in all patterns"
     patterns.refuse_rows(name_of_sizes, problem, np.flatnonzero(is_wrong))
     return sizes
 
@@ -94,7 +94,7 @@ def _classes(patterns: Patterns, keep: Flags) -> list[bytes]:
     classes = [name or b"" for name in patterns.texts("name")]
     for row in np.flatnonzero(keep).tolist() if any(classes) else []:
         if not _CLASS.fullmatch(classes[row]):
-            patterns.losses.report("name", "SNNS cannot store the name as a class", row)
+            patterns.losses.report("name", "SNNS cannot store this name as a class", row)
             return []
     return classes if any(classes) else []
 

@@ -82,7 +82,7 @@ def parse(
         highest = max(highest, _header(words, starts.size))
     width = whole_number(features, "features") or highest
     if highest > width:
-        message = f"the highest feature is number {highest:,}, beyond the {width:,} features"
+        message = f"the highest feature is number {highest:,}, but you asked for {width:,} features"
         token = int(tokens[index.argmax()]) if tokens.size else 0
         raise words.error(token, "patterns-width", message, "give a larger number of features")
     if highest < width:
@@ -151,7 +151,7 @@ def _hint(unexpected: Unexpected) -> str:
     for dialect, advice in _DIALECTS.items():
         if unexpected.after.startswith(dialect):
             return advice
-    return "write: label, then index:value for each feature, separated by blanks"
+    return "write the label, then index:value for each feature, separated by spaces"
 
 
 def _header(words: Words, rows: int) -> int:
@@ -160,8 +160,9 @@ def _header(words: Words, rows: int) -> int:
     rows: how many rows the file has. Raises FormatError for a word of it that is not a number.
     """
     wrong = [at for at in (1, 2, 3) if not words.raw(at).lstrip(b"+").isdigit()]
-    hint = "a header has the numbers of rows, features and labels; a row has one label"
-    words.refuse("svmlight-header", wrong, "{raw} is no number of a header", hint)
+    hint = "a header is the numbers of rows, features and labels; a row begins with a label"
+    message = "{raw} is not a whole number, which a header needs here"
+    words.refuse("svmlight-header", wrong, message, hint)
     numbers: list[int] = words.integers(np.array([1, 2, 3])).tolist()
     expected, width, labels = numbers
     words.report("svmlight-header", [1], rows=expected, features=width, labels=labels)
@@ -182,7 +183,7 @@ def _check(words: Words, tokens: Longs, sparse: Sparse, least: int) -> None:
         raw = shown(words.raw(token).partition(b":")[0])
         if is_beyond[wrong]:
             hint = "number features from 1, or from 0 with <--zero-based yes or zero_based='yes'>"
-            message = f"the index {raw} is not from {least} to {LARGEST:,}"
+            message = f"the index {raw} is outside the range from {least} to {LARGEST:,}"
             raise words.error(token, "svmlight-index", message, hint)
         message = f"the index {raw} is not larger than the one before it"
         raise words.error(token, "svmlight-order", message, "sort the features of each line")

@@ -86,9 +86,9 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
         listed.rows.tolist(), listed.path, listed.label.tolist(), strict=True
     ):
         if b"\n" in (path or b""):
-            losses.report("path", "a line of the list cannot have a line break", row)
+            losses.report("path", "a path in a list of files cannot contain a line break", row)
         elif not _LEAST_32 <= label <= _MOST_32:
-            losses.report("label", "the label has more than 32 bits", row)
+            losses.report("label", "the label does not fit in 32 bits", row)
         else:
             lines.append(b"%b %d\n" % (path or b"", label))
     return b"".join(lines)

@@ -174,7 +174,7 @@ class _Rows:
         for row, value in enumerate(values):
             kind = first if value is None else _KINDS.get(type(value), "a number")
             if first is not None and kind != first:
-                message = f"{safe(name)!r} is {kind} here, but {first} before"
+                message = f"{safe(name)!r} is {kind} here, but {first} in earlier lines"
                 raise self._error(self.place(row), message, "write all values of a name alike")
             first = kind
         try:

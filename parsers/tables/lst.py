@@ -107,7 +107,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
             )
             continue
         if abs(label) > _EXACT:
-            losses.report(LABEL, "the label has more than 53 bits", row)
+            losses.report(LABEL, "the label needs more than 53 bits", row)
             continue
         written = b"%d" % label if texts is None else texts[row]
         lines.append(b"%d\t%b\t%b\n" % (index[row], written, name))

@@ -197,7 +197,7 @@ def _write_block(plan: Plan, number: int, path: str, clock: Callable[[], float])
             if len(failed) > _SHOWN:
                 shown.append(f"and {len(failed) - _SHOWN:,} more in this block")
             raise FormatError(
-                "elements cannot be cached: " + "; ".join(shown),
+                "exset cannot make these elements of the cache: " + "; ".join(shown),
                 hint="; ".join(filter(None, [failed[0].hint(base), _LEFT_OUT])),
                 code=failed[0].code,
             )

@@ -166,7 +166,8 @@ class CacheDataset(RecordDataset):
         width = block.known_width(self._place)
         if width != len(types):
             has = counted(width, "element")
-            raise self._wrong_types(f"the records have {has}, not {len(types)}")
+            names = counted(len(types), "type")
+            raise self._wrong_types(f"each record has {has}, but `types` names {names}")
         for column, kind in enumerate(types):
             lengths = block.elements.data.lengths[column::width]
             wrong = np.flatnonzero(lengths != 4)
@@ -174,10 +175,10 @@ class CacheDataset(RecordDataset):
                 record = int(wrong[0])
                 where = f"block {number}, record {record}, element {column}"
                 has = counted(int(lengths[record]), "byte")
-                raise self._wrong_types(f"{where} has {has}, but {kind} has 4")
+                raise self._wrong_types(f"{where} has {has}, but {kind} needs 4 bytes")
 
     def _wrong_types(self, message: str) -> FormatError:
-        hint = "are these the types of the manifest?"
+        hint = "give the types in the header of the manifest from which the cache was built"
         return FormatError(message, place=self._place, hint=hint, code="aeon-cache-width")
 
 

@@ -115,13 +115,13 @@ def extract_block(
         records = Records.of(block, block.known_width())
         if types is not None and len(types) != records.width and len(block):
             has = counted(records.width, "element")
-            message = f"the records have {has}, not {len(types)}"
+            message = f"each record has {has}, but `types` names {counted(len(types), 'type')}"
             raise FormatError(message, code="aeon-cache-width")
     else:
         findings = Findings() if findings is None else findings
         records = Records.rescued(block, limits, len(types or ()), findings)
         if not records.width:
-            message = "the number of elements of a record is unknown: their names do not say it"
+            message = "the names of the elements do not show how many elements a record has"
             place = Place(block.name)
             hint = "name the types of the elements of a record with <--types or types=...>"
             raise FormatError(message, place=place, hint=hint, code="aeon-block-width")
@@ -230,7 +230,7 @@ def _field(data: memoryview, kind: ElementType, where: str) -> Field:
         return b64encode(data)
     if len(data) != 4:
         has = counted(len(data), "byte")
-        message = f"{where} has {has}, but {kind} has 4: are the types right?"
+        message = f"{where} has {has}, but {kind} needs 4 bytes: are the types right?"
         raise FormatError(message, code="aeon-cache-width")
     number = np.frombuffer(data, NUMBER_DTYPES[kind])[0]
     if not math.isnan(number):

@@ -124,7 +124,7 @@ class Column:
                 continue
             name = element.decode("utf-8", "surrogateescape")
             if size > most:
-                message = f"it has {size:,} bytes, the limit is {most:,}"
+                message = f"the file has {size:,} bytes, more than the limit of {most:,}"
                 raise LimitError(message, place=Place(name), hint=limit_hint(limit))
             data = contents(self.manifest, row, self.number, element, self.options.access)
             if isinstance(data, bytes):

@@ -158,8 +158,8 @@ def read_file(
         size = _checked_size(found, dialect)
         if max_bytes is not None and size > max_bytes:
             raise LimitError(
-                f"{safe(os.fsdecode(path))} has {counted(size, 'byte')}, but only"
-                f" {max_bytes:,} remain of the limit",
+                f"{safe(os.fsdecode(path))} has {counted(size, 'byte')}, but the limit leaves"
+                f" room for only {max_bytes:,}",
                 hint=f"take fewer records at a time; or {limit_hint('max_batch')}",
             )
         return size

@@ -112,6 +112,7 @@ class RecordDataset(Dataset):
     def _check_size(self, size: int, name: str) -> None:
         if size > self._limits.max_batch:
             raise LimitError(
-                f"column {name} has {size:,} bytes, the limit is {self._limits.max_batch:,}",
+                f"column {name} of the batch has {size:,} bytes, more than the limit of"
+                f" {self._limits.max_batch:,}",
                 hint=f"take fewer records at a time; or {limit_hint('max_batch')}",
             )

@@ -96,7 +96,9 @@ def type_for(
         return ElementType.FILE if said is ElementType.FILE else ElementType.STRING
     if isinstance(column, Strings):
         if said is ElementType.FILE and f"{name}.path" in table.columns and not writes_files:
-            problem = "a manifest has the paths of files, not their contents: use files_to=FOLDER"
+            problem = (
+                "a manifest stores the paths of files, not their contents: use files_to=FOLDER"
+            )
             losses.report(name, problem)
             return ElementType.FILE
         has_text = said in (ElementType.STRING, ElementType.FILE)
@@ -107,7 +109,7 @@ def type_for(
         is_float = column.values.dtype.kind == "f" or said is ElementType.ASCII_FLOAT
         return ElementType.ASCII_FLOAT if is_float else ElementType.ASCII_INT
     kind = type_of(column)
-    losses.report(name, f"a manifest has single values: split the column, which is {kind}")
+    losses.report(name, f"a manifest stores single values, but the column is {kind}: split it")
     return None
 
 

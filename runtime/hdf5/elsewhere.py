@@ -99,12 +99,12 @@ def sources(file: Objects, dataset: Any, path: str) -> Iterator[Source]:
         with file.guarded(path):
             where = found.get_create_plist()
             if is_virtual(where) or is_external(where):
-                what = f"the data of {inner} of {name} are in another file, too"
+                what = f"the data of its source {inner} are in another file, too"
                 file.refuse(path, what, CODE, "copy the data into one of the files")
             left -= target.get_select_npoints()
             fits = left >= 0 and target.get_simple_extent_dims() == shape and _fits(chosen, found)
             if not fits or chosen.get_select_npoints() != target.get_select_npoints():
-                what = f"the virtual dataset does not fit {inner} of {name}"
+                what = f"the virtual dataset does not fit its source, {inner} of {name}"
                 file.refuse(path, what, CODE, "write it again")
         yield Source(found, f"{path} ({inner} of {name})", chosen, target)
 

@@ -176,7 +176,7 @@ def _samples(file: File, depth: int, findings: Findings) -> Iterator[tuple[str, 
                 message = f"the file has more than {file.limits.max_objects:,} groups"
                 raise LimitError(message, place=Place(file.path), hint=limit_hint("max_objects"))
             if child is None or not is_group(child):
-                problem = "it is not in a group like the others"
+                problem = "it is not inside the group of a sample"
                 findings.add(finding_at("hdf5-left-out", file.place(path), problem=problem))
             elif len(above) == depth:
                 yield path, child

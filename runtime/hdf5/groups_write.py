@@ -90,9 +90,9 @@ def why_not(column: TableColumn) -> str:
         items = column.items
         is_flat = isinstance(items, Text) or (isinstance(items, Numbers) and not items.shape)
         if not is_flat:
-            return "has lists of something else than numbers and text"
+            return "has lists of values other than numbers and text"
         if isinstance(items, Text) and not items.data.all():
-            return "has a NUL in a list of text"
+            return "has lists of text with a NUL"
         return "" if items.present.all() else "has lists with absent items"
     return "has records with absent rows"
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.errors import Findings, FormatError
-from exset.core.text import invalid_utf8, safe
+from exset.core.text import counted, invalid_utf8, safe
 from exset.grammars.columns.arrays import Flags, Longs
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text
@@ -132,7 +132,7 @@ class Leaves:
             form = self.forms[name] = Form(kind, order, getattr(value, "shape", None))
         elif kind != form.kind:
             before = _described(form.kind)
-            message = f"{safe(name)} is {_described(kind)} here, but {before} before"
+            message = f"{safe(name)} is {_described(kind)} here, but {before} in earlier samples"
             hint = "each field must have one type in all samples"
             raise FormatError(message, place=file.place(path), hint=hint, code="hdf5-odd-sample")
         form.order = min(form.order, order)
@@ -173,7 +173,7 @@ def _kind_of(value: _Value) -> _Kind:
 
 def _described(kind: _Kind) -> str:
     if isinstance(kind, tuple):
-        return f"{kind[0]} with {kind[1]} dimensions"
+        return f"{kind[0]} with {counted(kind[1], 'dimension')}"
     return "text" if kind is bytes else "a list of text"
 
 

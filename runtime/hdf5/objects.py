@@ -127,7 +127,7 @@ class Objects:
         and FormatError for too many groups.
         """
         if depth > DEEPEST:
-            self.refuse(None, f"the file has no objects below {depth} groups", "hdf5")
+            self.refuse(None, f"the file has no objects inside {depth} nested groups", "hdf5")
         level, left = [("", self._root)], self.limits.max_objects
         for _ in range(depth):
             above, level = level, []

@@ -153,13 +153,14 @@ class Directives:
         if channels is None:
             return values
         if len(values) < channels or (len(values) > channels and name == "scale"):
-            hint = "write one for each channel" if channels > 1 else "write one"
+            hint = "write one value for each channel" if channels > 1 else "write one value"
             if name == "bias":
-                hint += ": LBANN reads past the end of the list"
-            given = f"{counted(len(values), 'value')} of {name}"
-            self.fail(directive, f"{given} for {counted(channels, 'channel')}", hint)
+                hint += ": otherwise LBANN reads past the end of the list"
+            has = counted(len(values), "value")
+            message = f"{name} has {has}, but the field has {counted(channels, 'channel')}"
+            self.fail(directive, message, hint)
         if len(values) > channels:
-            hint = f"write one for each of the {channels} channels"
+            hint = f"write one value for each of the {channels} channels"
             self.unused(directive, "its last values belong to no channel", hint)
         return values[:channels]
 
@@ -224,7 +225,8 @@ class Directives:
         values = _as_tuple(directive.value)
         number = values[0] if values else None
         if not isinstance(number, int):
-            self.fail(directive, f"{directive.name} must be an integer", "write one, such as 10")
+            hint = "write an integer, such as 10"
+            self.fail(directive, f"{directive.name} must be an integer", hint)
         if len(values) > 1:
             self.first_value(directive, "write one value")
         return number

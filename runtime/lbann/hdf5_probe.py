@@ -221,7 +221,7 @@ def exclusion_problems(
         objects = f"objects inside {counted(depth, 'group')}" if depth else "top-level objects"
         message = (
             f"the file has {len(names):,} {objects}, but the list counts {included:,} included"
-            f" and {excluded:,} excluded"
+            f" and {excluded:,} excluded samples"
         )
         hint = "exset counts all objects at the depth of the ids as samples" if depth else None
         hint = hint or "LBANN can exclude only top-level objects"

@@ -92,7 +92,7 @@ def _in_no_file(errors: Sequence[FormatError | OSError]) -> FormatError | OSErro
     if len(lacking) < 2:
         return errors[0]
     finding, others = lacking[0].finding, counted(len(lacking) - 1, "other file")
-    message = f"{finding.message}, nor {'has' if len(lacking) == 2 else 'have'} {others}"
+    message = f"{finding.message}; {others} also {'lacks' if len(lacking) == 2 else 'lack'} it"
     return FormatError.of(replace(finding, message=message))
 
 

@@ -126,8 +126,8 @@ def _single(samples: SampleList, add_loss: Callable[[str], None]) -> SampleList:
     if several.size:
         file = samples.files[int(several[0])]
         raise FormatError(
-            f"{file.name} has {counted(file.included, 'sample')}: in a SINGLE-SAMPLE list each file"
-            " is one",
+            f"{file.name} has {counted(file.included, 'sample')}, but in a SINGLE-SAMPLE list each"
+            " file is one sample",
             hint="choose another type with <--kind or kind=...>",
             code="lbann-kind",
         )

@@ -39,7 +39,7 @@ def merged(
         if samples.kind is not first.kind:
             samples = recast(samples, first.kind, findings, lossy=True)
         if samples.has_integer_ids and len(samples) > limits.max_expand:
-            raise LimitError(f"more than {limits.max_expand:,} samples cannot be merged")
+            raise LimitError(f"exset cannot merge lists of more than {limits.max_expand:,} samples")
         others = samples.others.tolist()
         for index, file in enumerate(samples.files):
             name = file.name if path == base else os.path.relpath(file.path, base)

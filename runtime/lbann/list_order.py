@@ -45,7 +45,7 @@ def shuffled(samples: SampleList, seed: int, limits: Limits = DEFAULT) -> Sample
     if samples.kind.is_exclusion or samples.kind.is_single:
         return samples.select_files(files)
     if len(samples) > limits.max_expand:
-        raise LimitError(f"more than {limits.max_expand:,} samples cannot be shuffled")
+        raise LimitError(f"exset cannot shuffle more than {limits.max_expand:,} samples")
     place = np.empty(files.size, np.int64)
     place[files] = np.arange(files.size)
     order = np.lexsort((random.random(len(samples)), place[file_of(samples)]))

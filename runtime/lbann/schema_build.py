@@ -167,7 +167,7 @@ def data_schema(
         root = with_metadata(root, path, metadata)
     samples, files = count
     of = f"{counted(samples, 'sample')} in {counted(files, 'file')}"
-    head = [f"The fields of {of}, such as {prototype.sample}."]
+    head = [f"The fields of {of}; one sample is {prototype.sample}."]
     text = written(root, notes=notes, head=head)
     return parse(Source("data_schema.yaml", text), limits=DEFAULT.with_(max_depth=DEEPEST))
 

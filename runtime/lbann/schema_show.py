@@ -23,7 +23,7 @@ def lines(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> Ite
             yield from _node_lines(path, node, fields.get(path), sizes)
     if plan.groups:
         yield ""
-        yield "packed"
+        yield "packed groups"
     ordering = {each.name: each.ordering for each in plan.transforms}
     for group in plan.groups:
         yield f"  {group.name}: {_size(_total(group, sizes))}"
@@ -77,7 +77,7 @@ def _origin(directive: MergedDirective, path: Path) -> str:
     place = directive.place
     words = [str(place) if place is not None else f"{directive.role} schema"]
     if directive.path != path:
-        words.append(f"of {path_text(directive.path) or 'the root'}")
+        words.append(f"set for {path_text(directive.path) or 'the root'}")
     if directive.replaced is not None:
         words.append(f"replaces {_value(directive.replaced)}")
     return ", ".join(words)

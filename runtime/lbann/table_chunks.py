@@ -129,7 +129,7 @@ def _kind_of_fields(samples: SampleList, options: Options) -> type[Fields]:
 def _check_expansion(count: int, limits: Limits) -> None:
     """Raise LimitError if `count`, the number of ids after ranges are expanded, is too large."""
     if count > limits.max_expand:
-        message = f"the list has {count:,} samples"
+        message = f"the list has {count:,} samples, more than the limit of {limits.max_expand:,}"
         place, hint = Place("sample list"), limit_hint("max_expand")
         raise LimitError(message, place=place, hint=hint)
 

@@ -66,7 +66,10 @@ def _held(table: Table, losses: Losses) -> Table:
     dropped = []
     for name, column in table.columns.items():
         if problem := why_not(column):
-            losses.report(name, f"a file with a group for each sample cannot hold it: it {problem}")
+            what = (
+                f"HDF5 with a group for each sample cannot store the column, because it {problem}"
+            )
+            losses.report(name, what)
             dropped.append(name)
     return table.without_columns(*dropped) if dropped else table
 

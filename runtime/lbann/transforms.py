@@ -80,7 +80,7 @@ class TransformBuilder:
     def _dims(self, channels: int | None) -> tuple[int, ...]:
         if channels is not None and "dims" not in self._metadata:
             hint = "add dims, the shape of one channel"
-            self._directives.fail(self._metadata["channels"], "channels without dims", hint)
+            self._directives.fail(self._metadata["channels"], "channels needs dims", hint)
         return self._directives.dims()
 
     def _factors(self, name: str, channels: int | None) -> tuple[float, ...] | None:
@@ -98,13 +98,15 @@ class TransformBuilder:
         directives, directive = self._directives, self._metadata.get("scale")
         layout = self._metadata.get("layout")
         if layout is not None and layout.value in CHANNELS_FIRST:
-            hint = "one scale for each channel works only on channels-last data"
+            hint = "a scale for each channel works only on channels-last data"
             if "hwc" not in self._metadata:
-                message = f"a scale for each channel with layout: {layout.value}"
+                message = f"a scale for each channel does not fit `layout: {layout.value}`"
                 directives.fail(layout, message, hint)
             directives.unused(layout, "with hwc, LBANN reads the data as channels-last", hint)
         if "hwc" not in self._metadata:
-            what = "a scale for each channel without the key hwc; `layout` does not count"
+            what = (
+                "a scale for each channel without the directive `hwc`; `layout` does not replace it"
+            )
             hint = "add `hwc: 1`; the channels are then the last axis"
             directives.refuse(what, hint, directive or self._metadata["bias"])
 
@@ -125,7 +127,7 @@ class TransformBuilder:
             directives.unused(transpose, "there is no channels directive", "add `channels`")
             return False
         if len(dims) not in (2, 3):
-            message = f"cannot transpose {counted(len(dims), 'dim')}, only 2 or 3"
+            message = f"cannot transpose a field with {counted(len(dims), 'dim')}, only with 2 or 3"
             hint = "dims are rows and columns, or depth, rows and columns, of one channel"
             directives.fail(transpose, message, hint)
         return True

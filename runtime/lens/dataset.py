@@ -149,7 +149,7 @@ class ExampleDataset(Dataset):
             examples = counted(counts.size, "example")
             message = (
                 f"{examples} of up to {counted(int(counts.max()), 'event')} need {size:,} bytes, "
-                f"the limit is {self._limits.max_batch:,}"
+                f"more than the limit of {self._limits.max_batch:,}"
             )
             hint = f"read fewer examples at a time, or use by='event'; or {limit_hint('max_batch')}"
             raise LimitError(message, place=Place(MODEL), hint=hint)

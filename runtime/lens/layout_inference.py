@@ -81,8 +81,8 @@ class UsedUnits:
         used = self._sides[side]
         if used.groups and used.whole > 0:
             raise FormatError(
-                f"the layout of {side} is unknown: some ranges name groups, others units of the "
-                f"whole network (up to {used.whole - 1})",
+                f"the layout of {side} is unknown: some ranges name groups, but others count units "
+                f"of the whole network (0 to {used.whole - 1})",
                 place=Place(MODEL),
                 hint=f"pass {side}={{group: size, ...}} in the order of the network",
                 code="lens-layout",

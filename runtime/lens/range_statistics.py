@@ -56,7 +56,7 @@ class RangeStatistics:
             parts.append(f"{counted(self.values, 'value')}{between}, {self.sparsity:.1%} zero")
             parts += [f"{self.nans:,} NaN"] * bool(self.nans)
         if self.units:
-            parts.append(f"{counted(self.units, 'unit')} named")
+            parts.append(f"{counted(self.units, 'unit')} listed")
         return ", ".join(parts)
 
 

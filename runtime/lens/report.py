@@ -59,7 +59,7 @@ def _examples(made: Report, tally: Tally, details: Mapping[str, Spread]) -> None
     made.add(examples=examples, named=counts["named"], events=events, events_each=(low, high))
     made.add(with_inputs=with_inputs, with_targets=with_targets)
     made.row("examples", f"{examples:,}", some(counts["named"], "named"))
-    each = f"{low} to {high} an example" if low != high else f"{high} an example"
+    each = f"{low} to {high} per example" if low != high else f"{high} per example"
     mean = f"mean {details['events'].mean:g}" if details and low != high else ""
     made.row("events", f"{events:,}", each if examples else "", mean)
     sides = {side: str(numbers) for side, numbers in tally.sides.items()}
@@ -80,7 +80,7 @@ def _ranges(made: Report, tally: Tally, details: Mapping[str, Spread]) -> None:
     if sparsity is not None:
         zeros, nans = f"{sparsity:.1%} zero", some(counts["nans"], "NaN")
         made.row("values", f"{values:,}", zeros, nans, _text_of(details, "values"))
-    made.row("units", some(counts["units"], "named in sparse ranges"), _text_of(details, "units"))
+    made.row("units", some(counts["units"], "listed in sparse ranges"), _text_of(details, "units"))
     texts = [f"{name}: {counted(count, 'range')}" for name, count in groups.items()]
     if details:
         texts = [f"{name}: {numbers}" for name, numbers in tally.group_numbers.items()]
@@ -100,8 +100,8 @@ def _header(made: Report, tally: Tally, frequency: float, details: Mapping[str, 
     made.add(header={name: _number(value) for name, value in fields.items()})
     if procedures:
         made.row("procedures", f"{procedures:,}", "never run")
-    distinct = some(tally.distinct_frequencies, "different") if details else ""
-    made.row("frequency", f"{frequency:g} in total", _text_of(details, "frequencies"), distinct)
+    distinct = counted(tally.distinct_frequencies, "distinct value") if details else ""
+    made.row("frequency", f"sum {frequency:g}", _text_of(details, "frequencies"), distinct)
     made.row("header", *changed or ["the defaults of Lens"])
 
 

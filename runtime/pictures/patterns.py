@@ -57,7 +57,7 @@ def square(patterns: Patterns) -> tuple[int, int]:
     units = patterns.values.shape[1]
     side = isqrt(units)
     if side * side != units or not units:
-        has = f"the {patterns.of} have {counted(units, 'unit')}, which is no square"
+        has = f"the {patterns.of} have {counted(units, 'unit')}, which is not a square number"
         raise ValueError(f"{has}: give the height and width of a grid")
     return side, side
 

@@ -74,7 +74,7 @@ class Spread:
         if not self.count:
             return ""
         between = f"{self.low:g} to {self.high:g}, mean {self.mean:g}{of}"
-        return between + f", {self.not_finite:,} not finite" * bool(self.not_finite)
+        return between + f", {self.not_finite:,} NaN or infinite" * bool(self.not_finite)
 
     def to_range(self) -> tuple[float, float] | None:
         """Return the scale and bias with which x * scale + bias is from 0 to 1; None if all

@@ -120,7 +120,7 @@ def _column(source: Source, row: list[str], column: str | None) -> tuple[int, bo
         return row.index(column), True
     elif column[:1] == column[-1:] == '"' and column[1:-1] in row:
         return row.index(column[1:-1]), True
-    hint = ", or give its number, from 0, if line 1 is an item"
+    hint = "; if line 1 is an item and not the names, give the number of the column, from 0"
     if any(name.isdecimal() for name in row):
         hint += "; put a name of digits in quotation marks"
     _choose(source, column, row, hint)
@@ -168,24 +168,26 @@ def _dataset(source: Source, file: "h5py.File", path: str) -> "h5py.Dataset":
             _refuse(source, f"unknown dataset {path!r}: links are not followed")
         found = found[part]
     if not isinstance(found, h5py.Dataset) or found.ndim != 1:
-        _refuse(source, f"{path!r} must be a dataset in one dimension")
+        _refuse(source, f"{path!r} must be a dataset with one dimension")
     if found.external or found.is_virtual:
         _refuse(
             source, f"dataset {path!r} stores its data in other files, which exset does not open"
         )
     stored = max(found.id.get_storage_size(), 1)
     if found.nbytes > _REAL and found.nbytes > _RATIO * stored:
-        size = f"{found.nbytes:,} bytes, of which the file has {stored:,}"
-        _refuse(source, f"dataset {path!r} is too large: {size}")
+        size = f"{found.nbytes:,} bytes, but the file stores {stored:,}"
+        _refuse(source, f"dataset {path!r} declares {size}")
     return found
 
 
 def _choose(source: Source, column: str | None, names: list[str], hint: str = "") -> NoReturn:
-    what = "no column is chosen" if column is None else f"unknown column {column!r}"
+    what = "exset cannot tell which column has the labels"
+    if column is not None:
+        what = f"unknown column {column!r}"
     shown = ", ".join(names[:20]) or "none"
     if len(names) == 1 and (marks := [mark for mark in ";\t|" if mark in names[0]]):
         hint += f"; separate columns by commas, not {marks[0]!r}"
-    _refuse(source, f"{what}; the file has: {shown}", f"choose one with --column{hint}")
+    _refuse(source, f"{what}: the columns are {shown}", f"choose a column with --column{hint}")
 
 
 def _refuse(

@@ -47,7 +47,7 @@ def read(
         archive = ark_text.parse(source, findings=findings, engine=engine)
     place = Place(source.name)
     if (archive.rows < 0).any() and (archive.rows >= 0).any():
-        hint = "write matrices and vectors to an archive each"
+        hint = "write the matrices to one archive and the vectors to another"
         message = "the archive has both matrices and vectors"
         raise FormatError(message, place=place, hint=hint, code="ark-kinds")
     distinct, codes = archive.keys.distinct()
@@ -93,10 +93,12 @@ def write(
         if side == "targets":
             groups, others = others, groups
         if not groups:
-            patterns.refuse(side, "an archive of Kaldi needs features, inputs or targets")
+            message = "an archive of Kaldi needs a column `features`, inputs or targets"
+            patterns.refuse(side, message)
         for group in others:
             hint = "write it to another archive, with <--side targets or side='targets'>"
-            losses.report(group.column, "an archive of Kaldi has one side", hint=hint)
+            problem = "an archive of Kaldi stores inputs or targets, not both"
+            losses.report(group.column, problem, hint=hint)
         column = Numbers.of(patterns.joined(groups, side))
     first, example = np.arange(table.rows), table.columns.get("example")
     if is_matrix := is_single(example, "iu"):
@@ -110,16 +112,14 @@ def write(
         rows, widths = np.diff(first, append=table.rows), cols
         cols = widths[first]
         for row in np.flatnonzero(np.repeat(cols, rows) != widths)[:1].tolist():
-            patterns.refuse(FEATURES, "Kaldi has no rows of different lengths in a matrix", row)
+            patterns.refuse(FEATURES, "all rows of a matrix must have the same length", row)
     archive = Archive(keys, rows, cols, values)
     if matrices is not None:
         if not is_matrix or not (archive.sizes > 0).all():
-            patterns.refuse(
-                FEATURES, "Kaldi compresses matrices that are not empty, and no vectors"
-            )
+            patterns.refuse(FEATURES, "Kaldi cannot compress vectors or empty matrices")
         for number in np.flatnonzero(~np.isfinite(values))[:1].tolist():
             row = int(np.searchsorted(np.cumsum(cols), number, side="right"))
-            patterns.refuse(FEATURES, "compressed matrices have no NaN and no infinity", row)
+            patterns.refuse(FEATURES, "compressed matrices cannot store NaN or infinity", row)
     return ark.encode(archive, matrices)
 
 
@@ -135,7 +135,7 @@ def _keys(table: Table, rows: Longs, patterns: Patterns) -> Strings:
     keys = [*Strings.unchecked(**vars(names)).take(rows)]
     for row, key in enumerate(keys):
         if key is None or len(key.split()) != 1 or key != key.strip() or b"\0" in key:
-            problem = "Kaldi needs keys without blanks: all keys become numbers"
+            problem = "Kaldi cannot store the names as keys, because a key cannot contain spaces"
             patterns.losses.report("name", problem, int(rows[row]))
             return numbers
     return Strings.of(keys)
@@ -144,7 +144,7 @@ def _keys(table: Table, rows: Longs, patterns: Patterns) -> Strings:
 def _values(column: TableColumn, patterns: Patterns) -> tuple[Any, Longs]:
     """Return the numbers of all rows of a column, row after row, and how many each row has."""
     for row in np.flatnonzero(~column.present)[:1].tolist():
-        patterns.refuse(FEATURES, "Kaldi has no absent objects", row)
+        patterns.refuse(FEATURES, "Kaldi cannot store a row without a value", row)
     items = column.items if isinstance(column, Lists) else column
     is_right = isinstance(items, Numbers) and items.values.dtype.kind in "biuf"
     if not isinstance(items, Numbers) or not is_right or not items.present.all():
@@ -162,5 +162,6 @@ def _values(column: TableColumn, patterns: Patterns) -> tuple[Any, Longs]:
         dtype = values.dtype if values.dtype == np.float64 else np.float32
     made = values.astype(dtype)
     if values.dtype.kind in "biu" and (made.astype(values.dtype) != values).any():
-        patterns.refuse(FEATURES, "Kaldi stores integers beyond 32 bits as reals, which round them")
+        message = "Kaldi stores integers of more than 32 bits as floats, which round them"
+        patterns.refuse(FEATURES, message)
     return made, cols

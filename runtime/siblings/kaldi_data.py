@@ -123,7 +123,7 @@ def _check(files: dict[str, dict[bytes, bytes]], folder: Folder, findings: Findi
     speakers = files.get("utt2spk", {})
     segments = {key: _segment(raw) for key, raw in files.get("segments", {}).items()}
     for key in [key for key, segment in segments.items() if segment is None]:
-        report("kaldi-value", "segments", key, "recording, begin and a later end")
+        report("kaldi-value", "segments", key, "a recording, a begin and a later end")
     for name in [*_NUMBERS]:
         for key, raw in files.get(name, {}).items():
             if _number(raw) is None:
@@ -143,7 +143,7 @@ def _check(files: dict[str, dict[bytes, bytes]], folder: Folder, findings: Findi
     for key in sorted(recordings - files["wav.scp"].keys())[:1] if "wav.scp" in files else []:
         report("kaldi-utterances", "wav.scp", key, "segments")
     if "utt2spk" not in files:
-        report("kaldi-speakers", "utt2spk", b"utt2spk", "not there: Kaldi needs the speakers")
+        report("kaldi-speakers", "utt2spk", b"utt2spk", "missing: Kaldi needs the speakers")
     if "utt2spk" in files:
         pairs = sorted(speakers.items(), key=lambda pair: (pair[1], pair[0]))
         for (key, _), other in zip(speakers.items(), pairs, strict=True):
@@ -173,13 +173,13 @@ def write(
     losses = patterns.losses
     names = table.columns.get("name")
     if not isinstance(names, Strings):
-        patterns.refuse("name", "a data directory needs the names of utterances")
+        patterns.refuse("name", "a data directory needs a column `name`: the names of utterances")
     keys = [name or b"" for name in Strings.unchecked(**vars(names))]
     seen = set[bytes]()
     for row, key in enumerate(keys):
         seen.add(key)
         if len(key.split()) != 1 or key != key.strip() or len(seen) <= row:
-            patterns.refuse("name", "an utterance needs a name of its own, without blanks", row)
+            patterns.refuse("name", "each utterance needs a different name, without spaces", row)
     files: dict[str, dict[bytes, bytes]] = {}
     kept = ["name"]
 

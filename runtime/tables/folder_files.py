@@ -55,7 +55,7 @@ class FolderFiles:
         """
         name = name_in(path, prefix)
         if not _is_safe(name) or b"/." in b"/" + name:
-            self._refuse(row, path, "no file can have this name, or it would be hidden")
+            self._refuse(row, path, "a file cannot have this name, or would be hidden")
             return None
         name = self._free(name)
         if isinstance(self._contents, Strings):
@@ -65,7 +65,7 @@ class FolderFiles:
         try:
             check_regular_file(place, self._roots)
         except OutsideError:
-            self._refuse(row, path, "the file is outside of the root")
+            self._refuse(row, path, "the file is outside of the folder `root`")
             return None
         except OSError as error:
             self._refuse(row, path, error.strerror or str(error))

@@ -66,7 +66,9 @@ def _csv_columns(text: str) -> dict[str, TableColumn]:
     for row in rows:
         if row and len(row) != len(names):
             found = counted(len(row), "cell")
-            raise ValueError(f"line {rows.line_num} has {found}, the first line {len(names)}")
+            raise ValueError(
+                f"line {rows.line_num} has {found}, but the first line has {len(names)}"
+            )
         cells += [row] if row else []
     return {name: _typed(name, [row[i] for row in cells]) for i, name in enumerate(names)}
 

@@ -89,7 +89,7 @@ def _described(folder: Folder, name: str, limits: Limits, findings: Findings) ->
     assert isinstance(paths, Text), "parsed has checked it"
     for path in filter(None, paths):
         if not os.path.exists(folder.path_of(path)):
-            words = {"name": safe(path), "why": "there is no such file"}
+            words = {"name": safe(path), "why": "the file does not exist"}
             findings.add(finding_at("folder-file", Place(source.name), **words))
     return table
 

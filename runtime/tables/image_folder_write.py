@@ -115,7 +115,7 @@ def _numbered(listed: ListedFiles, label: str, losses: Losses) -> tuple[Longs, t
         names = tuple(b"%0*d" % (width, each) for each in distinct.tolist())
         if is_dense:
             return listed.label, names
-        losses.report(label, "the labels of an image folder count from 0 without a gap")
+        losses.report(label, "the labels of an image folder must count from 0 without a gap")
         return np.searchsorted(distinct, listed.label), names
     if (distinct < 0).any() or (distinct >= len(names)).any():
         problem = "a label is not the number of one of the classes"
@@ -124,7 +124,8 @@ def _numbered(listed: ListedFiles, label: str, losses: Losses) -> tuple[Longs, t
         )
     if names == tuple(sorted(names)):
         return listed.label, names
-    losses.report(label, "the labels of an image folder number its classes, sorted by name")
+    problem = "in an image folder, the labels must number the classes in the order of their names"
+    losses.report(label, problem)
     ranks = np.argsort(np.argsort(np.array(names, "O"), kind="stable"), kind="stable")
     return ranks[listed.label], tuple(sorted(names))
 

@@ -188,10 +188,10 @@ def _array(file: str, name: str, data: bytes, limits: Limits) -> NDArray[Any]:
     if count * dtype.itemsize > len(data) - begin or min(shape, default=0) < 0:
         raise _error(file, f"{safe(name)}: the array ends before its last element")
     if not count and max(shape, default=0) > limits.max_events:
-        message = f"{safe(name)}: the array has more than {limits.max_events:,} rows without bytes"
+        message = f"{safe(name)}: the array has more than {limits.max_events:,} rows of 0 bytes"
         raise LimitError(message, place=Place(file), hint=limit_hint("max_events"))
     if not dtype.itemsize:
-        raise _error(file, f"{safe(name)}: the elements have no bytes")
+        raise _error(file, f"{safe(name)}: the array has elements of 0 bytes")
     array = np.frombuffer(data, dtype, count, begin)
     if dtype.kind == "b":
         array = as_flags(array)

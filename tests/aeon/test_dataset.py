@@ -215,15 +215,15 @@ def test_the_size_of_a_batch_is_limited(tmp_path: Path) -> None:
     limits = exset.Limits(max_batch=25)
     dataset = exset.dataset(manifest, limits=limits)
     assert dataset.batch([0, 1])["0.values"].size == 20
-    with pytest.raises(LimitError, match="a has 10 bytes, but only 5 remain of the limit"):
+    with pytest.raises(LimitError, match="a has 10 bytes, but the limit leaves room for only 5"):
         dataset.batch([0, 1, 2])
     words = Manifest.of(["STRING"], [["x" * 20], *([[""]] * 9)])
-    with pytest.raises(LimitError, match="column 0 has 40 bytes"):
+    with pytest.raises(LimitError, match="column 0 of the batch has 40 bytes"):
         exset.dataset(words, limits=limits).batch([0, 0])
-    with pytest.raises(LimitError, match="column 0 has 200 bytes"):
+    with pytest.raises(LimitError, match="column 0 of the batch has 200 bytes"):
         exset.dataset(words, limits=limits, padded=True).to_arrays()
     block = Block.of([[b"x" * 20]] * 2)
-    with pytest.raises(LimitError, match="column 0 has 40 bytes"):
+    with pytest.raises(LimitError, match="column 0 of the batch has 40 bytes"):
         exset.dataset(block, limits=limits).batch([0, 1])
 
 

@@ -63,11 +63,11 @@ def test_a_part_without_a_group_gets_the_nearest() -> None:
         (
             [0.5, 0.3, 0.2],
             "file",
-            "3 groups by file, but there are only 2 with 4 to 6 units",
+            "3 groups by file, but there are only 2 groups of 4 to 6 items",
         ),
-        ([0.99, 0.01], "file", r"part 2 would be empty: 0\.01 of 10 units"),
-        ([0.01, None], None, r"part 1 would be empty: 0\.01 of 10 units"),
-        ([10, None], None, r"part 2 would be empty: the other parts take all units \(10\)"),
+        ([0.99, 0.01], "file", r"part 2 would be empty: 0\.01 of 10 items"),
+        ([0.01, None], None, r"part 1 would be empty: 0\.01 of 10 items"),
+        ([10, None], None, r"part 2 would be empty: the other parts take all items \(10\)"),
         (["no*", None], None, r"part 1 would be empty: .*'no\*'"),
     ],
 )
@@ -81,4 +81,4 @@ def test_the_command_line_says_which_part_is_empty(tmp_path: str) -> None:
     path = f"{tmp_path}/all.sample_list"
     exset.save(list_of(5), path)
     done = run("split", path, f"{tmp_path}/a=50%", f"{tmp_path}/b=rest", "--by", "file")
-    assert done.exit_code == 2 and "there is only 1 with 5 units" in done.stderr
+    assert done.exit_code == 2 and "there is only 1 group of 5 items" in done.stderr

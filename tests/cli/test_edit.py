@@ -113,7 +113,7 @@ def test_wrong_usage() -> None:
     for arguments, message in (
         (("--keep", "x"), "'x' is not a condition"),
         (("--keep", "x=1"), "has no field 'x'"),
-        (("--select", "nothing"), "nothing selects none of the 4 examples"),
+        (("--select", "nothing"), "'nothing' selects none of the 4 examples"),
         (("--group", "a"), "--group needs --noise"),
         (("--inputs", "2"), "--inputs needs --noise"),
         (("--noise", "1", "--inputs", "a"), "is not of the form GROUP=SIZE"),

@@ -80,8 +80,8 @@ def test_sizes(sizes: list[float | None], ends: list[int]) -> None:
     ("sizes", "words"),
     [
         ([], "no sizes"),
-        ([11], "need more units"),
-        ([0.9, 0.2], "need more units"),
+        ([11], "need more items"),
+        ([0.9, 0.2], "need more items"),
         ([None, None], "only one"),
         ([1.5], "not be more than 1"),
         ([0], "more than 0"),

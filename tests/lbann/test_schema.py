@@ -180,7 +180,7 @@ def test_limits(text: str) -> None:
 def test_depth_counts_what_aliases_add() -> None:
     text = "a: &a\n  b:\n    c:\n      d:\ne: &e\n  f:\n    g:\n      h: *a\n"
     read(text, max_depth=7)
-    with pytest.raises(LimitError, match="nested more than 6 deep"):
+    with pytest.raises(LimitError, match="nested more than 6 levels deep"):
         read(text, max_depth=6)
 
 
@@ -189,7 +189,7 @@ def test_no_limit_lets_python_overflow() -> None:
     schema = read(text, max_depth=10**6)
     assert len(schema) == 1 and render(schema) == text.encode()
     assert read(written(schema.root), max_depth=10**6) == schema
-    with pytest.raises(LimitError, match="nested more than 200 deep"):
+    with pytest.raises(LimitError, match="nested more than 200 levels deep"):
         read("".join(f"{' ' * depth}a:\n" for depth in range(300)), max_depth=10**6)
 
 

@@ -68,18 +68,18 @@ def test_show(run: Run) -> None:
     assert lines == [
         "inputs",
         "  x: read, size unknown",
-        "      scale: 2.0  (exp.yaml:4:12, of inputs, replaces 0.5)",
+        "      scale: 2.0  (exp.yaml:4:12, set for inputs, replaces 0.5)",
         "      ordering: 10  (data.yaml:6:17)",
-        "      pack: samples  (exp.yaml:3:11, of inputs)",
+        "      pack: samples  (exp.yaml:3:11, set for inputs)",
         "  y: not read",
         "outputs",
         "  image: read, 4 values",
-        "      dims: [2, 2]  (data.yaml:10:11, of outputs)",
-        "      channels: 1  (data.yaml:11:15, of outputs)",
-        "      ordering: 20  (data.yaml:12:15, of outputs)",
-        "      pack: samples  (exp.yaml:8:11, of outputs)",
+        "      dims: [2, 2]  (data.yaml:10:11, set for outputs)",
+        "      channels: 1  (data.yaml:11:15, set for outputs)",
+        "      ordering: 20  (data.yaml:12:15, set for outputs)",
+        "      pack: samples  (exp.yaml:8:11, set for outputs)",
         "",
-        "packed",
+        "packed groups",
         "  samples: size unknown",
         "    inputs/x: ordering 10, size unknown",
         "    outputs/image: ordering 20, 4 values",
@@ -119,8 +119,8 @@ def test_check_accepts_only_sample_lists(run: Run) -> None:
 
 def test_build(run: Run) -> None:
     built = run("schema", "build", ".", "--normalise", "range", "--sample", "run/0")
-    assert built.stdout.startswith("# The fields of 3 samples in 1 file, such as run/0.\n")
-    assert "3 fields of 3 samples like run/0" in built.stderr
+    assert built.stdout.startswith("# The fields of 3 samples in 1 file; one sample is run/0.\n")
+    assert "3 fields, found in 3 samples with the same fields as run/0" in built.stderr
     Path("new").mkdir()
     options = ("--pack", "samples=inputs", "--pack", "responses=outputs")
     run("schema", "build", "a.h5", "-o", "new/d.yaml", "--experiment", "new/e.yaml", *options)

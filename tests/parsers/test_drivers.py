@@ -111,7 +111,7 @@ def test_a_string_terminal_replaces_the_word_that_it_equals() -> None:
     ("terminal", "what"),
     [
         ("/^a/", "an anchor"),
-        ("/(?<=b)a/", "a look at the character before"),
+        ("/(?<=b)a/", "a lookbehind or a word boundary"),
         ("/(?!bc)a/", "a lookaround"),
         ("/a(?=bc)/", "a lookaround"),
         (r"/(a)\1/", "a back-reference"),

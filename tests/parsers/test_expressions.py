@@ -70,8 +70,8 @@ def test_bytes_of_each_value() -> None:
     ("pattern", "message"),
     [
         ("a(?=bc)", "a lookaround of more than one character"),
-        ("(?<=a)b", "a look at the character before the terminal"),
-        (r"\ba", "a look at the character before the terminal"),
+        ("(?<=a)b", "a lookbehind or a word boundary"),
+        (r"\ba", "a lookbehind or a word boundary"),
         ("^a", "an anchor"),
         ("a$", "an anchor"),
         (r"(a)\1", "a back-reference"),

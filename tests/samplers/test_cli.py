@@ -37,12 +37,12 @@ def test_a_plan(npy: Path) -> None:
     assert (
         shown.stdout
         == (
-            "items        10 in 3 classes, the largest has 5\n"
+            "items        10 items in 3 classes; the largest class has 5 items\n"
             "too small    0 classes with fewer than 2 items\n"
-            "batches      3 of 2 x 2, 3 with 2 distinct classes\n"
-            "ranks        2, 2 batches each, 1 repeated\n"
-            "coverage     100.00%: 10 items\n"
-            "repeats      6 of 16 indices\n"
+            "batches      3 batches of 2 x 2 items, 3 of them with 2 distinct classes\n"
+            "ranks        2 ranks, 2 batches for each, 1 batch repeated\n"
+            "coverage     100.00% of the items are drawn: 10 items\n"
+            "repeats      6 of the 16 drawn items were drawn before\n"
         )
         + shown.stdout[shown.stdout.index("imbalance") :]
     )
@@ -56,7 +56,7 @@ def test_other_samplers(npy: Path) -> None:
     for name in ("random", "balr.samplers.nxm_samplers.ExhaustiveNxMSampler"):
         assert run(npy, "-n", 2, "-m", 2, "--sampler", name).exit_code == 0
     dropped = run(npy, "-n", 2, "-m", 2, "--world-size", 9, "--drop-last")
-    assert "9, 0 batches each, 3 dropped" in dropped.stdout
+    assert "9 ranks, 0 batches for each, 3 batches dropped" in dropped.stdout
     assert "some classes are never" in dropped.stdout
 
 

@@ -159,7 +159,7 @@ def test_the_first_lines_tell_the_format() -> None:
 
 def test_depth() -> None:
     deep = b'{"a": ' + b"[" * 40 + b"]" * 40 + b"}\n"
-    with pytest.raises(exset.LimitError, match="nested more than 32 deep"):
+    with pytest.raises(exset.LimitError, match="nested more than 32 levels deep"):
         read(deep)
 
 

@@ -120,5 +120,5 @@ def _any(data: bytes, flags: int, limits: Limits) -> Pixels:
 
 def _check(size: int, stored: int, limits: Limits) -> None:
     if size > (most := limits.most_bytes(stored)):
-        message = f"the picture has {size:,} bytes, the limit is {most:,}"
+        message = f"the picture has {size:,} bytes, more than the limit of {most:,}"
         raise LimitError(message, hint=limit_hint("max_array"))

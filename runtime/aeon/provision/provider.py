@@ -186,6 +186,6 @@ def new_arrays(outputs: Iterable[Output], count: int, limits: Limits) -> Arrays:
     found = [(each, np.dtype(DTYPES[each.dtype])) for each in outputs]
     size = count * sum(prod(each.shape) * dtype.itemsize for each, dtype in found)
     if size > limits.max_batch:
-        message = f"a batch has {size:,} bytes, the limit is {limits.max_batch:,}"
+        message = f"a batch has {size:,} bytes, more than the limit of {limits.max_batch:,}"
         raise LimitError(message, hint=limit_hint("max_batch"))
     return {each.name: np.zeros((count, *each.shape), dtype) for each, dtype in found}
