@@ -117,13 +117,14 @@ def _packed(name: str, column: Numbers, bounds: Longs | None) -> tuple[int, Rope
     if values.dtype.kind == "f":
         floats = as_singles(values).astype("<f4", copy=False)
         if values.dtype.itemsize == 8 and not np.array_equal(floats, values, equal_nan=True):
-            raise cannot_hold(name, "a feature has no float64, and some values are no float32")
+            problem = "a feature cannot store float64, and some values do not fit in float32"
+            raise cannot_hold(name, problem)
         data = floats.view(np.uint8)
         return FLOAT_LIST, Rope.of(_strings(data, bounds * 4))
     if values.dtype.kind not in "biu":
         raise cannot_hold(name, f"a feature cannot hold {type_of(column)}")
     if values.dtype == np.uint64 and values.max(initial=0) >= _MOST:
-        raise cannot_hold(name, "a feature has no whole numbers of 2**63 or more")
+        raise cannot_hold(name, "a feature cannot store whole numbers of 2**63 or more")
     digits = varints(values.astype(np.int64))
     return INT64_LIST, Rope.of(_regrouped(digits, bounds))
 

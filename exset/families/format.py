@@ -253,7 +253,7 @@ class Format:
 
     def _writer(self) -> str:
         if self.writer is None:
-            message = f"exset reads {self.name} ({self.title}), and does not write it"
+            message = f"exset can read the format {self.name} ({self.title}), but not write it"
             raise FormatError(message, place=Place(self.family.noun), code="format")
         return self.writer
 

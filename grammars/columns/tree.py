@@ -88,13 +88,14 @@ def node(value: object, *, depth: int) -> Node:
 
 def _node(value: object, depth: int, path: str) -> Node:
     if depth < 0:
-        raise _error(path, "the value nests too deep", "check that it does not contain itself")
+        hint = "check that it does not contain itself"
+        raise _error(path, "the value is nested too deeply", hint)
     if isinstance(value, Mapping):
         members = {}
         for name, item in value.items():
             if not isinstance(name, str):
                 found = with_article(type(name).__name__)
-                raise _error(path, f"a name is {found}", "names are strings")
+                raise _error(path, f"a name must be a string, not {found}", "correct the name")
             _check_text(name, path)
             inner = f"{path}.{name}" if path else name
             members[name] = Member(_node(item, depth - 1, inner))

@@ -163,7 +163,7 @@ def with_value(table: Table, value: Mapping[str, Any]) -> Table:
         kind = types[name]
         columns[name] = absent(kind, table.rows) if column is None else with_type(column, kind)
     if len(columns) < len(types):
-        raise ValueError("two of its names are those of one column")
+        raise ValueError("two of its names mean the same column")
     return Table(columns, table.rows, metadata_of(value))
 
 

@@ -77,7 +77,7 @@ def parse(
         columns["max_time"] = columns["min_time"] = Numbers.of(lengths, until > 0)
     sizes = ranges.sizes()
     size = cuts.size * sum(4 * width + 1 for width in sizes.values())
-    check_size(size, "dense events of the groups", source, limits)
+    check_size(size, "the events, with a value for each unit,", source, limits)
     rows = np.searchsorted(cuts, first)
     counts = np.where(ranges.used, np.searchsorted(cuts, end) - rows, 0)
     if counts.sum() > limits.max_expand:

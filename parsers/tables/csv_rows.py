@@ -177,7 +177,7 @@ def _wrong_width(source: Source, span: Span, size: int, width: int) -> FormatErr
     size: the number of its cells. width: the number of names.
     """
     return FormatError(
-        f"the row has {counted(size, 'cell')}, but there are {width} names",
+        f"the row has {counted(size, 'cell')}, but the first row has {counted(width, 'name')}",
         source=source,
         span=span,
         hint="put a cell with a delimiter or a line break in quotation marks",

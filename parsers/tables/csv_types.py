@@ -66,7 +66,7 @@ def _stacked(
     all its numbers are absent.
     """
     if not names:
-        raise ValueError("CSV has no empty arrays")
+        raise ValueError("CSV cannot store empty arrays")
     given = [left.get(each) for each in names]
     floats = [each for each in given if isinstance(each, Numbers) and each.values.dtype == _REAL]
     dtype = wanted.values.dtype

@@ -90,7 +90,7 @@ def _write(
         if isinstance(column, Strings):
             if surveys[name].shown.dtype is not None and not has_plain:
                 problem = (
-                    "the text would be read as numbers, as the whole file is in quotation marks"
+                    "exset would read this text as numbers, as all cells are in quotation marks"
                 )
                 Losses(lossy, findings).report(name, problem)
             surveys[name].changed.report(findings)
@@ -177,7 +177,7 @@ def _kept(table: Table, surveys: dict[str, ColumnSurvey], losses: Losses) -> dic
             losses.report(name, problem, wrong)
         elif taken.intersection(units := split_units({name: column})):
             losses.report(
-                name, "CSV needs a column for each unit, and another column has such a name"
+                name, "CSV stores each unit in a column, and the table has a column of that name"
             )
         else:
             kept[name] = column
@@ -202,7 +202,7 @@ def _problem(name: str, column: TableColumn, wrong: int | None) -> str | None:
     if not isinstance(column, Numbers):
         return f"CSV cannot store {'lists' if type_of(column).startswith('list') else 'records'}"
     if len(column.shape) > 1 or column.shape == (0,):
-        return "CSV stores arrays of one dimension, with at least one number"
+        return "CSV can store only arrays of one dimension with at least one number"
     if is_too_wide(column):
         return "the array is too wide for CSV, with a column for each number"
     return None

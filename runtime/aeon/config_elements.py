@@ -30,7 +30,7 @@ def check(column: Column) -> None:
         return
     for record, size in column.sizes.items():
         if not size:
-            column.report("aeon-element", record, why="it is empty")
+            column.report("aeon-element", record, why="the element is empty")
     if column.kind is ElementType.STRING and column.etl.type in _OF_FILES:
         why = "the type STRING gives the text of the field, and not the contents of a file"
         column.refuse(why, "use the type FILE")
@@ -63,7 +63,7 @@ def _check_label(column: Column) -> None:
     if column.etl["binary"]:
         for record, size in column.sizes.items():
             if size not in (0, _NUMBER):
-                why = f"it has {counted(size, 'byte')}, but a binary label needs four"
+                why = f"the element has {counted(size, 'byte')}, but a binary label needs four"
                 column.report("aeon-element", record, why=why)
         return
     for record, _, data in column.contents():

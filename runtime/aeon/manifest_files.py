@@ -173,7 +173,7 @@ def _checked_size(found: os.stat_result, dialect: Dialect) -> int:
     """
     if not stat.S_ISREG(found.st_mode):
         what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
-        raise OSError(f"it is {what}, on which aeon hangs")
+        raise OSError(f"this is {what}, on which aeon hangs")
     if found.st_size >= HUGE and dialect is Dialect.HEAD:
-        raise OSError("it has 2 GiB or more, and aeon reads only zeros")
+        raise OSError("the file has 2 GiB or more, so aeon reads only zeros")
     return found.st_size

@@ -66,8 +66,8 @@ class Folder:
     def __str__(self) -> str:
         shown = safe(os.fsdecode(self.path or os.getcwdb()))
         if not self.path:
-            return f"the current folder, {shown}"
-        return f"the folder {shown}" + ("" if self._has(b".") else ", which does not exist")
+            return f"the current folder, '{shown}'"
+        return f"the folder '{shown}'" + ("" if self._has(b".") else ", which does not exist")
 
     def hint(self, name: bytes, *, source: str = "") -> str:
         """Return advice on `name`, the path of a missing file. source: the file that has the
@@ -78,7 +78,8 @@ class Folder:
         if name.startswith(b"/"):
             return f"absolute paths ignore {self.setting}: is the file on this machine?"
         if (there := next(self._elsewhere(name, source), None)) is not None:
-            return f"it is in {safe(os.fsdecode(there))}: name this folder with {self.setting}"
+            folder = safe(os.fsdecode(there))
+            return f"the file is in '{folder}': name this folder with {self.setting}"
         return f"relative paths start at {self}; {self.setting} names another folder"
 
     def hint_if_missing(self, name: bytes, *, source: str = "") -> str | None:
@@ -105,7 +106,7 @@ class Folder:
             return Mistake("the name is a link to a file that does not exist")
         if repeated := self._repeated(name):
             return Mistake(
-                f"relative paths already start in the folder {repeated}: remove {repeated}/ from"
+                f"relative paths already start in the folder '{repeated}': remove {repeated}/ from"
                 f" the path, or name the folder above with {self.setting}"
             )
         if other := self._in_other_letters(path):

@@ -42,7 +42,7 @@ def _joined(column: str, tables: Sequence[Table], name: str) -> TableColumn:
             continue
         made: TableColumn = parts[0].concat(parts)  # type: ignore[arg-type]
         return made
-    message = f"the column {safe(column)!r} is {' or '.join(kinds)} in different shards"
+    message = f"the column {safe(column)!r} has several types in the shards: {', '.join(kinds)}"
     raise FormatError(message, place=Place(name), code="shards-differ")
 
 

@@ -147,7 +147,7 @@ def encoded(name: str, column: TableColumn, first: int = 0) -> tuple[str, String
     if isinstance(column, Numbers):
         kind = _kind(name, column)
         if 0 in column.shape:
-            raise cannot_hold(name, "MDS has no empty arrays")
+            raise cannot_hold(name, "MDS cannot store empty arrays")
         raw = np.ascontiguousarray(column.values).view(np.uint8).reshape(-1)
         sizes = np.full(len(column), prod(column.shape) * column.values.itemsize)
         data = Strings(raw, offsets_of(compact(sizes)), np.ones(len(column), np.bool_))
@@ -156,7 +156,7 @@ def encoded(name: str, column: TableColumn, first: int = 0) -> tuple[str, String
         return f"ndarray:{kind}:{','.join(map(str, column.shape))}", data
     if isinstance(column, Lists) and isinstance(column.items, Numbers) and not column.items.shape:
         if not column.items.present.all():
-            raise cannot_hold(name, "an array has no absent items")
+            raise cannot_hold(name, "MDS cannot store arrays with absent items")
         kind = f"ndarray:{_kind(name, column.items)}"
         return kind, _with_lengths(name, column, column.items, first)
     raise cannot_hold(name, f"MDS cannot hold {type_of(column)}")
@@ -178,7 +178,7 @@ def _with_lengths(name: str, column: Lists, items: Numbers, first: int) -> Strin
     lengths = np.where(column.present, column.lengths, 1)
     if not lengths.all():
         row = int((lengths == 0).argmax())
-        raise cannot_hold(name, "MDS has no empty arrays", first + row)
+        raise cannot_hold(name, "MDS cannot store empty arrays", first + row)
     size = items.values.itemsize
     offsets = offsets_of(compact(5 + lengths * size))
     out: Bytes = np.zeros(int(offsets[-1]), np.uint8)

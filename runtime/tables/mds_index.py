@@ -72,10 +72,10 @@ class Shard:
             if size_of(encoding) != size:
                 raise ValueError(f"the column {name!r} is {encoding!r}, but has the size {size!r}")
         if not any(size is None or size for size in sizes):
-            raise ValueError("samples have no bytes")
+            raise ValueError("samples of 0 bytes are not possible")
         samples = value["samples"]
         if type(samples) is not int or samples < 0:
-            raise ValueError(f"{samples!r} is no number of samples")
+            raise ValueError(f"{samples!r} is not a number of samples")
         zipped = None if value["zip_data"] is None else _file(value["zip_data"])
         return cls(
             tuple(names),
@@ -146,7 +146,7 @@ def _read(folder: Folder, file: File, limits: Limits, findings: Findings) -> byt
     path = folder.path_of(file.basename)
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "the shard is no file", path)
+        raise OSError(errno.EINVAL, "the shard is not a regular file", path)
     if status.st_size > limits.max_bytes:
         raise too_long(path, limits)
     with open_named(path, "rb") as opened:

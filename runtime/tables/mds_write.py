@@ -72,7 +72,9 @@ class _Columns:
         for name in first.names:
             if name in absent:
                 if name + SAID in first.columns:
-                    why = f"absent rows need the name {name + SAID!r}, which is taken"
+                    why = (
+                        f"absent rows need a column {name + SAID!r}, but the table has one already"
+                    )
                     raise cannot_hold(name, why)
                 encodings[name + SAID] = "uint8"
         if not rows or not encodings:

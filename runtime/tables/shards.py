@@ -179,8 +179,8 @@ def _index(folder: Folder, limits: Limits) -> dict[str, dict[str, Any]]:
         if not found or len(found) < len(value["shardlist"]):
             raise ValueError("it lists no shards, or one of them twice")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        message = f"index.json is no index of shards: {safe(str(error))}"
-        hint = "if it is of another program, remove it from the folder"
+        message = f"index.json is not an index of shards: {safe(str(error))}"
+        hint = "if another program wrote it, remove it from the folder"
         place = Place(os.path.join(folder.name, INDEX))
         raise FormatError(message, place=place, hint=hint, code="shards-index") from None
     return found

@@ -44,7 +44,7 @@ def test_from_manifest_to_files(folder: Path) -> None:
     done = run("cache predict m.tsv --block-size 3 --cache-directory .")
     assert done.output.splitlines() == [
         FOLDER,
-        "10 records in 3 blocks of 4, the last 2",
+        "10 records in 3 blocks of 4 records; the last block has 2",
         f"./{FOLDER}: does not exist",
     ]
     row = json.loads(run("cache predict m.tsv --json").stdout)

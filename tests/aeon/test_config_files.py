@@ -281,7 +281,11 @@ def test_a_file_next_to_the_configuration(folder: Path) -> None:
     )
     [finding] = exset.validate("run/c.json", check_files=True)
     assert finding.code == "aeon-config-file"
-    assert finding.hint and finding.hint.startswith("it is in run:") and "base=" in finding.hint
+    assert (
+        finding.hint
+        and finding.hint.startswith("the file is in 'run':")
+        and "base=" in finding.hint
+    )
 
 
 def test_each_file_is_inspected_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,7 +187,7 @@ def test_an_element_that_aeon_cannot_make(tmp_path: Path) -> None:
         dataset.batch([2, 0])
     assert caught.value.code == "aeon-file"
     (tmp_path / "c").mkdir()
-    with pytest.raises(FormatError, match="it is a folder"):
+    with pytest.raises(FormatError, match="this is a folder"):
         dataset.batch([2])
 
 

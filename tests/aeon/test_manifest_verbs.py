@@ -162,7 +162,7 @@ def test_stratified_parts(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert Counter(row[1] for row in exset.load(b, model=Manifest)) == {b"0": 90, b"1": 10}
     assert run("split", path, f"{a}=90%", "--stratify", "7").exit_code == 2
-    with pytest.raises(ValueError, match="choose one: groups stay whole"):
+    with pytest.raises(ValueError, match="by and stratify cannot be combined"):
         exset.split(manifest, [0.5], by="0", stratify="1")
 
 

@@ -42,11 +42,11 @@ def test_one_finding_if_all_files_are_missing(monkeypatch: pytest.MonkeyPatch) -
         assert finding.code == "aeon-files-missing"
         assert finding.place and finding.place.line == 2
         assert (base or os.getcwd()) in finding.message
-        assert finding.hint and "base=FOLDER" in finding.hint and " data:" in finding.hint
+        assert finding.hint and "base=FOLDER" in finding.hint and " 'data':" in finding.hint
     monkeypatch.chdir("other")
     done = run("validate", "--files", "../m.tsv")
     assert done.exit_code == 1 and done.stdout.count("hint:") == 1
-    assert os.getcwd() in done.stdout and "../data: name this folder with --base" in done.stdout
+    assert os.getcwd() in done.stdout and "../data': name this folder with --base" in done.stdout
     assert not checked(*NAMES, base="../data").count()
 
 
@@ -108,10 +108,10 @@ def test_the_same_mistake_in_some_paths_is_explained_once() -> None:
 
 
 def test_the_name_of_the_base_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "already start in the folder data:" in hint_of("data/cat/0.jpg", base="data")
-    assert "already start in the folder data/cat:" in hint_of("data/cat/0.jpg", base="data/cat")
+    assert "already start in the folder 'data':" in hint_of("data/cat/0.jpg", base="data")
+    assert "already start in the folder 'data/cat':" in hint_of("data/cat/0.jpg", base="data/cat")
     monkeypatch.chdir("data")
-    assert "already start in the folder data:" in hint_of("data/cat/0.jpg")
+    assert "already start in the folder 'data':" in hint_of("data/cat/0.jpg")
 
 
 def test_accents_of_another_form() -> None:
@@ -123,7 +123,7 @@ def test_accents_of_another_form() -> None:
 def test_roots_limit_what_is_examined() -> None:
     access = Access(roots=("other",))
     [finding] = checked("no.jpg", "NO.jpg", base="other", access=access)
-    assert finding.hint and " data" not in finding.hint
+    assert finding.hint and "data" not in finding.hint
     Path("other/link").symlink_to("../data")
     findings = checked("link/cat/9.jpg", base="other", access=access)
     assert [each.code for each in findings] == ["aeon-file-outside"]

@@ -106,8 +106,8 @@ def test_whole_columns_leave_out_few() -> None:
         ("double", b"-3", [[-3.0]]),
         ("uint32_t", b"-1", [[2**32 - 1]]),
         ("int8_t", b"-3", [[-3]]),
-        ("uint8_t", b"300", "its number 300 does not fit into uint8"),
-        ("uint16_t", b"-1", "its number -1 does not fit into uint16"),
+        ("uint8_t", b"300", "the number 300 does not fit in uint8"),
+        ("uint16_t", b"-1", "the number -1 does not fit in uint16"),
     ],
 )
 def test_labels_are_converted(kind: str, element: bytes, expected: Any) -> None:
@@ -129,7 +129,7 @@ def check(act: Callable[[], Any], expected: Any) -> None:
     ("settings", "compat", "element", "expected"),
     [
         (BLOBS[0], False, b"ab", [[97, 98, 0, 0]]),
-        (BLOBS[0], False, b"abcde", "it has 5 bytes, but the output has 4"),
+        (BLOBS[0], False, b"abcde", "the element has 5 bytes, but the output has room for 4"),
         (BLOBS[0], True, b"abcde", [[97, 98, 99, 100]]),
         (CHAR_MAP, False, b"c?ab", [[[2, 0, 0]]]),
         (CHAR_MAP | {"unknown_value": 9}, False, b"b?\0a", [[[1, 9, 0]]]),
@@ -173,7 +173,7 @@ def test_sounds() -> None:
     rows = np.array(picture)
     assert rows.shape == (201, 98) and not rows[:, 23:].any()
     assert (rows[:, :23].argmax(0) == 100).all() and rows[100, :23].min() > 250
-    with pytest.raises(FormatError, match="it has 2 samples, but a frame has 400"):
+    with pytest.raises(FormatError, match="the sound has 2 samples, but a frame has 400"):
         provided(made(AUDIO), wave(b"abcd"))
 
 

@@ -61,7 +61,7 @@ def test_names() -> None:
     table = exset.to_table(MANIFEST, names=names)
     assert [*table.columns] == names
     assert exset.from_table(table) == MANIFEST
-    with pytest.raises(ValueError, match="5 are needed"):
+    with pytest.raises(ValueError, match="expected 5 names"):
         exset.to_table(MANIFEST, names=["a"])
     with pytest.raises(ValueError, match="two columns"):
         odd = Manifest.of(["ASCII_INT", "STRING"], [("07", "x")])

@@ -65,7 +65,7 @@ def test_what_aeon_ignores_has_an_effect() -> None:
 
 
 def test_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(FormatError, match="frame 1: it is not a picture"):
+    with pytest.raises(FormatError, match="frame 1: OpenCV cannot decode this picture"):
         provided(avi([frame(1), b"no picture"]))
     with pytest.raises(FormatError, match="frame 0"):
         provided(avi([b""]))

@@ -185,7 +185,7 @@ def test_corrupt_files() -> None:
 def test_formats() -> None:
     result = run("formats")
     names = [line.split()[0] for line in result.stdout.splitlines()]
-    assert names == list(exset.formats.names())
+    assert names == ["FORMAT", *exset.formats.names()]
     rows = [json.loads(line) for line in run("formats", "--json").stdout.splitlines()]
     assert [row["suffixes"] for row in rows][:2] == [[".ex"], [".bex"]]
 

@@ -173,7 +173,7 @@ def test_reals_next_to_absent_ones(values: list[float]) -> None:
         ({"x": [[1, 2], [3]]}, "lists"),
         ({"x": [b"\xff"]}, "not UTF-8"),
         ({"x": np.zeros((1, 2, 2))}, "one dimension"),
-        ({"x:0": [1], "x": [[1]] and np.ones((1, 1))}, "another column has such a name"),
+        ({"x:0": [1], "x": [[1]] and np.ones((1, 1))}, "the table has a column of that name"),
         ({"x": ["a", None]}, "absent text"),
     ],
 )

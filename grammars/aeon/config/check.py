@@ -130,7 +130,7 @@ class Check(Collector):
         if kind == "float":
             value = float32(float(content))
             if math.isinf(value):
-                fits = "a number that 32 bits can hold"
+                fits = "a number that fits in 32 bits"
                 raise self._refuse_range(path, node, fits, "write a smaller number")
             return value
         converted = integer(content, kind)
@@ -146,7 +146,7 @@ class Check(Collector):
         for number, item in enumerate(node.content):
             inner = f"{path}[{number}]"
             if table == "augmentation" and number:
-                self.report("aeon-unused", inner, start_of(item), why="it uses object 0 alone")
+                self.report("aeon-unused", inner, start_of(item), why="it uses only object 0")
             with suppress(Invalid):
                 optional = item.content is None and table not in ("etl", "augmentation")
                 read.append(None if optional else self._object(table, item, inner))

@@ -70,7 +70,7 @@ class Collector:
         made = {"where": titled(path), "hint": "", **made}
         found = finding_at(code, self._place(path, span), **made)
         if severity is Severity.ERROR and unread:
-            why = "aeon does not read this part, so it does not complain"
+            why = "aeon does not read this part, so it reports no error"
             hint = f"{found.hint}; {why}" if found.hint else why
             found = replace(found, severity=Severity.WARNING, hint=hint)
         if is_error and self.error is None:

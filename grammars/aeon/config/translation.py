@@ -73,9 +73,8 @@ class _Translation:
         if kind in ("int32", "uint32") and isinstance(value, int):
             new = integer(value, kind)
             if new != value:
-                self.report(
-                    "aeon-changed", path, f"{path} becomes {new}", "both have the same 32 bits"
-                )
+                hint = "both numbers have the same 32 bits"
+                self.report("aeon-changed", path, f"{path} becomes {new}", hint)
             return new
         return value
 

@@ -111,10 +111,10 @@ def _any(data: bytes, flags: int, limits: Limits) -> Pixels:
     except cv2.error as error:
         raise FormatError(f"OpenCV cannot decode the picture: {error.err}") from None
     if pixels is None:
-        raise FormatError("it is not a picture that OpenCV can decode")
+        raise FormatError("OpenCV cannot decode this picture")
     _check(pixels.nbytes, len(data), limits)
     if pixels.dtype not in (np.uint8, np.uint16):
-        raise FormatError(f"its pixels are {pixels.dtype}: aeon needs 8 or 16 bits")
+        raise FormatError(f"the pixels are {pixels.dtype}, but aeon needs 8 or 16 bits")
     return pixels
 
 

@@ -36,13 +36,13 @@ def label_of(element: bytes, *, binary: bool) -> int:
     if binary:
         if len(element) != _WORD:
             has = counted(len(element), "byte")
-            raise FormatError(f"it has {has}, but a binary label needs four")
+            raise FormatError(f"the element has {has}, but a binary label needs four")
         return int.from_bytes(element, "little", signed=True)
     number = _STOI.match(element)
     if number is None:
-        raise FormatError("it does not begin with an integer")
+        raise FormatError("the element does not begin with an integer")
     if len(number[1]) > _LONGEST or integer(int(number[1]), "int32") != int(number[1]):
-        raise FormatError("its number needs more than 32 bits")
+        raise FormatError("the number does not fit in 32 bits")
     return int(number[1])
 
 
@@ -68,7 +68,7 @@ class Label(ColumnEtl):
         """Write a label. Raises FormatError if it is not a number, or too large for the output."""
         number = label_of(element, binary=self._is_binary)
         if not self._store(np.array([number], np.int32), slots[0][None])[0]:
-            raise FormatError(f"its number {number} does not fit into {slots[0].dtype}")
+            raise FormatError(f"the number {number} does not fit in {slots[0].dtype}")
 
     def provide_many(self, column: Column, slots: Sequence[Slot]) -> Longs:
         """Write many labels; return the indices of those that were not written."""
@@ -104,7 +104,8 @@ class Blob(ColumnEtl):
         """Write a blob. Raises FormatError if it is longer than its slot."""
         raw = rows_of(slots[0][None])[0]
         if len(element) > raw.size and not self.context.compat:
-            message = f"it has {counted(len(element), 'byte')}, but the output has {raw.size:,}"
+            has = counted(len(element), "byte")
+            message = f"the element has {has}, but the output has room for {raw.size:,}"
             raise FormatError(message)
         size = min(len(element), raw.size)
         raw[:size] = np.frombuffer(element, np.uint8, size)

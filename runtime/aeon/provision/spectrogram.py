@@ -43,7 +43,7 @@ def frames_of(samples: Samples, length: int, stride: int, most: int) -> Samples:
     """
     if samples.size < length:
         has = counted(samples.size, "sample")
-        raise FormatError(f"it has {has}, but a frame has {length}")
+        raise FormatError(f"the sound has {has}, but a frame has {length}")
     return sliding_window_view(samples, length)[::stride][:most]
 
 
