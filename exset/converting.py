@@ -15,6 +15,7 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Level, Model, OptionValue
 from exset.families.format import Format
+from exset.families.tables import TABLE
 from exset.io import folders
 from exset.io.files import FilePath
 from exset.rereading import FileChunks, FileTables, Kept, OnceFindings, can_reread
@@ -123,12 +124,12 @@ def conversion(
         if can_reread(file, target_format):
             once = OnceFindings(findings)
             opener = streaming.reopener(source, file, roots, stack)
-            models: Iterable[Model] = Kept(FileChunks(opener, step.read, engine, once))
+            models: Iterable[Model] = Kept(FileChunks(opener, step.read, engine, once), fmt.family)
             nouns = (fmt.family.noun, target_format.family.noun)
             with with_source_name(name, *nouns, findings=findings) as named:
                 if (found := bridge.level_for(fmt.family, target_format, level)) is not None:
                     tables = FileTables(models, fmt.family, found, limits, named, step.to_table)
-                    models = Kept(tables)
+                    models = Kept(tables, TABLE)
                 return _in_chunks(models, target, target_format, dry_run, named, writing)
         is_chunked = fmt.streamer is not None and fmt.family == target_format.family
         if is_chunked and target_format.incremental_writer is not None:

@@ -4,14 +4,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from exset import bridge
 from exset.core.callers import option_errors
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
-from exset.core.protocols import Level, Model, OptionValue
+from exset.core.protocols import Joinable, Level, Model, OptionValue
 from exset.families.family import Family
 from exset.families.format import Format
 from exset.families.tables import TABLE
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 KEPT: Final = 3 << 24
 """How many bytes of chunks stay in memory at most, to be used again."""
+_JOINED: Final = 1 << 24
+"""How many bytes of them become one chunk, as each takes time of its own."""
 
 
 def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:
@@ -78,6 +80,7 @@ class Kept(Iterable[Model]):
     """
 
     chunks: Iterable[Model]
+    family: Family
     _kept: list[Model] | None = field(default=None, init=False)
 
     def __iter__(self) -> Iterator[Model]:
@@ -86,16 +89,23 @@ class Kept(Iterable[Model]):
             return
         from exset.runtime.reports.report import memory_of
 
-        kept: list[Model] = []
-        size = 0
+        kept: list[list[Model]] = []
+        size = joined = 0
         for count, chunk in enumerate(self.chunks):
-            size += memory_of(chunk)
+            more = memory_of(chunk)
+            size += more
             if count and size > KEPT:
                 kept.clear()
+            elif kept and joined + more <= _JOINED:
+                kept[-1].append(chunk)
+                joined += more
             else:
-                kept.append(chunk)
+                kept.append([chunk])
+                joined = more
             yield chunk
-        self._kept = kept or None
+        for number, chunks in enumerate(kept):  # one after the other, to need little memory
+            kept[number] = [self.family.joined(cast("list[Joinable]", chunks))]
+        self._kept = [chunk for [chunk] in kept] or None
 
 
 @dataclass
