@@ -67,9 +67,8 @@ def load(name: str) -> bytes | None:
 
 
 def find(name: str) -> tuple[str, bytes] | None:
-    """Find the data of a name; return where they are and the data, or None.
-
-    The place is "package" or "cache".
+    """Return where the compiled object `name` is stored, "package" or "cache", and its data;
+    None if it is not stored.
     """
     data = _read(PACKAGE, name)
     if data is not None:

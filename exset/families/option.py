@@ -35,7 +35,7 @@ class Option:
     attribute: str = ""
 
     def __post_init__(self) -> None:
-        """Record the name: `chosen` ignores an unset option with a recorded name."""
+        """Record that this name is an option's: `chosen` ignores unset values of such names."""
         _NAMES.add(self.name)
 
     @property

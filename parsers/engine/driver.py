@@ -278,7 +278,9 @@ class Driver:
         return step in self.boundary or ANY_STEP in self.boundary
 
     def _last_end(self) -> int:
-        """Return how many steps there are up to the last boundary; 0 if there is no boundary."""
+        """Return how many steps there are up to the last one that may end a stream; 0 if there
+        is none.
+        """
         count = int(self.output.state[k.STEPS])
         if ANY_STEP in self.boundary:
             return count
@@ -286,7 +288,9 @@ class Driver:
         return self.inner + int(ends[-1]) + 1 if len(ends) else 0
 
     def _add_early(self) -> None:
-        """Add the steps, up to a boundary, that every possible next token would reduce first."""
+        """Add the steps that every possible next token would reduce first, up to the last that
+        may end a stream.
+        """
         state = self.output.state
         steps = certain(self.grammar, self._stack)
         while steps and not self._is_end(steps[-1]):

@@ -198,7 +198,9 @@ def _flattened(columns: NamedColumns, lengths: dict[str, Longs]) -> EventTable:
 
 
 def _grouped(columns: NamedColumns) -> EventTable:
-    """Sort a table in which each row is an event: by example, then by the event's number."""
+    """Sort the rows of a table, each an event, by example, and then by the number of the event
+    in the example.
+    """
     m = columns.rows
     example, event = columns.fields.get("example"), columns.fields.get("event")
     numbers = None if event is None else _event_numbers(event)

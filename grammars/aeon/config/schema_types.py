@@ -115,8 +115,11 @@ def _numbers(value: object) -> list[int | float]:
 
 @dataclass(frozen=True)
 class Member:
-    """A member of an object. dialects: the dialects that know the member. table: the name of the
-    table for the objects in it.
+    """A member of an object.
+
+    about: what it means, in words. constraint: the values that it allows; None for all of its
+    kind. dialects: the dialects that know it. table: for a member that has objects, the name of
+    their table.
     """
 
     name: str

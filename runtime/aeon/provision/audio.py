@@ -37,7 +37,8 @@ class Audio(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Make the decoder for an etl object; read the sounds that it adds as noise.
+        """Make the decoder for the etl object `etl[number]`, which has the members `settings`;
+        read the sounds that it adds as noise.
 
         Raises the errors of `load_clips`, and FormatError for an output that aeon cannot make.
         """
@@ -62,9 +63,11 @@ class Audio(Etl):
             self._filters = filters_of(filters, length, settings.number("sample_freq_hz"))
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the arrays of a sound.
+        """Write the samples or the features of the sound in the file `element` into the first
+        slot, and how many there are into the second, if there is one.
 
-        Raises FormatError for a file that is not such a sound, and for a sound that is too short.
+        Raises FormatError for a file that is not such a sound, and for a sound that is too
+        short.
         """
         sound = wave.decode(Source("sound", element), limits=self.context.limits)
         draws = record.draws(f"audio.{self.number}")

@@ -30,7 +30,9 @@ class BoundingBox(Etl):
             raise FormatError(message, hint=hint, code="aeon-loader")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the boxes that are still in the changed picture, until the slot is full."""
+        """Write the boxes of the annotation `element` into the slot, until it is full: those
+        that are still in the changed picture.
+        """
         objects = read_objects(element, self._classes, self.context.limits)
         drawn = record.parameters(self._augmentation, objects.size, self._size)
         boxes, _ = transformed(objects.boxes, drawn, self._augmentation)

@@ -34,7 +34,11 @@ class DebugFolder:
 
     @classmethod
     def of(cls, context: Context, number: int) -> "DebugFolder | None":
-        """Return the folder that the augmentation of pictures names, or None."""
+        """Return the folder that the configuration's augmentation of pictures names; None if
+        it names none, or if nothing is to be written.
+
+        number: of the etl object whose pictures are written.
+        """
         members = context.augmentation("image")
         if not context.writes_debug or "debug_output_directory" not in members.members:
             return None

@@ -27,7 +27,11 @@ class Image(Etl):
         self._debug = DebugFolder.of(context, number)
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write a picture."""
+        """Decode the picture in the file `element`, augment it, and write it into the first of
+        the slots.
+
+        record: has the random parameters that all pictures of the record share.
+        """
         layout = self._layout
         pixels, drawn = decoded(element, layout, self._augmentation, record, self.context)
         pixels = transformed(pixels, drawn, self._augmentation.interpolation_method)

@@ -53,7 +53,7 @@ class Label(ColumnEtl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Make the decoder for an etl object.
+        """Make the decoder for the etl object `etl[number]`, which has the members `settings`.
 
         Raises FormatError if aeon would copy more bytes than a label has.
         """
@@ -65,13 +65,18 @@ class Label(ColumnEtl):
             raise FormatError(f"{message} memory", hint=hint, code="aeon-later")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write a label. Raises FormatError if it is not a number, or too large for the output."""
+        """Write the number in the label `element` into the first slot.
+
+        Raises FormatError if it is not a number, or too large for the output.
+        """
         number = label_of(element, binary=self._is_binary)
         if not self._store(np.array([number], np.int32), slots[0][None])[0]:
             raise FormatError(f"the number {number} does not fit in {slots[0].dtype}")
 
     def provide_many(self, column: Column, slots: Sequence[Slot]) -> Longs:
-        """Write many labels; return the indices of those that were not written."""
+        """Write the numbers of many labels; return the indices of the labels that were not
+        written.
+        """
         [slot] = slots
         if self._is_binary and not isinstance(column, tuple):
             numbers, done = column.view(np.int32), np.ones(column.size, np.bool_)
@@ -101,7 +106,9 @@ class Blob(ColumnEtl):
     """The etl type `blob`: copies bytes; if the slot is longer than the element, zeros follow."""
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write a blob. Raises FormatError if it is longer than its slot."""
+        """Copy the bytes of `element` into the first slot. Raises FormatError if they are more
+        than the slot has.
+        """
         raw = rows_of(slots[0][None])[0]
         if len(element) > raw.size and not self.context.compat:
             has = counted(len(element), "byte")
@@ -111,7 +118,9 @@ class Blob(ColumnEtl):
         raw[:size] = np.frombuffer(element, np.uint8, size)
 
     def provide_many(self, column: Column, slots: Sequence[Slot]) -> Longs:
-        """Write many blobs; return the indices of those that were not written."""
+        """Copy the bytes of many elements; return the indices of the elements that were not
+        copied.
+        """
         raw = rows_of(slots[0])
         data, offsets = spans_of(column)
         lengths = np.diff(offsets)

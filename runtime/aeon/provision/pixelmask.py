@@ -25,7 +25,9 @@ class PixelMask(Etl):
         self._layout = Layout.of(settings, keeps_aspect, context.compat)
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write a mask."""
+        """Decode the mask in the file `element`, change it as the record's picture is changed,
+        and write it into the first of the slots.
+        """
         compat, limits = self.context.compat, self.context.limits
         pixels = decode.luma(element, limits) if compat else decode.mask(element, limits)
         drawn = record.parameters(self._augmentation, size_of(pixels), self._layout.size)

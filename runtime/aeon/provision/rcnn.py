@@ -39,7 +39,9 @@ class LocalizationRcnn(Etl):
         return Anchors(self.settings)
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the ten arrays of an annotation."""
+        """Write the ten arrays that the network needs for the objects of the annotation
+        `element` into the slots.
+        """
         objects = read_objects(element, self._classes, self.context.limits)
         compat = self.context.compat
         # aeon forgets to set the size of the picture.

@@ -39,7 +39,9 @@ class LocalizationSsd(Etl):
         self._size = Size(settings.number("width"), settings.number("height"))
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the boxes that are still in the changed picture, with their classes and flags."""
+        """Write the boxes of the annotation `element` that are still in the changed picture,
+        with their classes and flags, into the slots.
+        """
         objects = read_objects(element, self._classes, self.context.limits)
         if record.picture is None:
             draws = record.draws("picture")

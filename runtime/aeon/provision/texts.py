@@ -33,7 +33,8 @@ class CharMap(Etl):
         self._most = settings.number("max_length")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the codes up to the first NUL, and their number.
+        """Write the codes of the characters in the text `element`, up to the first NUL, into
+        the first slot; and the number of characters into the second, if there is one.
 
         Raises FormatError for text that is not UTF-8.
         """
@@ -55,7 +56,7 @@ class LabelMap(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Make the decoder for an etl object.
+        """Make the decoder for the etl object `etl[number]`, which has the members `settings`.
 
         Raises FormatError for sizes at which aeon writes into other memory.
         """

@@ -31,7 +31,7 @@ class Video(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Make the decoder for an etl object.
+        """Make the decoder for the etl object `etl[number]`, which has the members `settings`.
 
         Raises FormatError for one channel with `compat`: aeon needs three.
         """
@@ -55,7 +55,8 @@ class Video(Etl):
         self._most = settings.number("max_frame_count")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write a video.
+        """Decode the frames of the video in the file `element`, augment them all in the same
+        way, and write them into the first of the slots.
 
         Raises FormatError for a file that is not such a video, and for a frame that cannot be
         decoded.
