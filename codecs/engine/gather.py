@@ -15,6 +15,7 @@ from exset.codecs.engine import gather_kernels as kernels
 from exset.codecs.engine.fields import quiet_nans
 from exset.codecs.engine.gather_kernels import Offsets
 from exset.codecs.engine.program import Leaf
+from exset.core import threads
 from exset.core.kernels import Kernels
 from exset.grammars.columns.arrays import Bytes, Longs, compact, frozen, offsets_of
 from exset.grammars.columns.ragged import Strings
@@ -22,6 +23,7 @@ from exset.grammars.columns.ragged import Strings
 Numbers = NDArray[np.generic]
 
 _HERE: Final = "exset.codecs.engine"
+_LARGE: Final = 1 << 22  # bytes that several threads copy
 KERNELS: Final = Kernels(
     *(f"{_HERE}.{each}" for each in ("opcodes", "arithmetic", "interpreter", "gather_kernels")),
     # In bytes: plain Python reads 7 MB/s of many small fields.
@@ -60,9 +62,15 @@ class Mover:
         Occurrence i has `lengths[i]` numbers from offset `starts[i]` of `data` on.
         """
         if self.compiled and _is_word(leaf):
-            out = np.empty(int(lengths.sum(dtype=np.int64)), np.uint32)
+            offsets = offsets_of(cast(Longs, compact(lengths)))
+            out = np.empty(int(offsets[-1]), np.uint32)
             gather = KERNELS.compiled(kernels.gather_rows)
-            gather(data, starts, lengths, _is_big(leaf), leaf.is_real, out)
+
+            def copy(low: int, high: int) -> None:
+                part, some = out[offsets[low] : offsets[high]], slice(low, high)
+                gather(data, starts[some], lengths[some], _is_big(leaf), leaf.is_real, part)
+
+            threads.divided(copy, starts.size, out.nbytes >= _LARGE)
             return out.view(leaf.native)
         if self.compiled:
             size = leaf.dtype.itemsize

@@ -4,12 +4,14 @@ A set is written in chunks, so that temporary columns take little space. For lar
 run compiled. For small sets they run as plain Python, over lists.
 """
 
+import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Final, TypeVar, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.core import threads
 from exset.core.kernels import Kernels
 from exset.grammars.columns import arrays
 from exset.grammars.columns.arrays import Bytes, Flags, Floats, Ints, Longs, T
@@ -31,11 +33,15 @@ KERNELS: Final = Kernels(
     compile_from=20_000_000,
 )
 
-_EVENTS: Final = 1 << 14  # the most events of a chunk
+_EVENTS: Final = 1 << 15  # the most events of a chunk
 _NUMBERS: Final = 1 << 20  # numbers of a chunk, about
 _BUFFER: Final = 1 << 20  # bytes; more for an example that needs more
 
 Columns = TypeVar("Columns", bound=tuple[object, ...])
+ChunkColumns: TypeAlias = tuple[
+    list[bytes] | None, k.Texts, k.Heads, k.ActiveValues, p.Chains, p.Script, k.Lists
+]
+"""The columns of a chunk, as `write_kernels.write` takes them."""
 
 
 def chunks(
@@ -43,19 +49,38 @@ def chunks(
 ) -> Iterator[memoryview]:
     """Yield the text of the examples, about a megabyte at a time.
 
-    The memory of each text is overwritten when the next one is made. Raises FormatError for lists
-    that text cannot share.
+    Several threads write compiled chunks, while the calling thread plans the next ones. Raises
+    FormatError for lists that text cannot share.
     """
-    out = _room(_BUFFER, compiled)
+    planned = (
+        (end - start, _Chunk(examples, start, end, compact, losses, compiled).columns())
+        for start, end in _parts(examples)
+    )
+    count = threads.count() if compiled else 1
+    if count == 1:
+        for chunk in planned:
+            yield from _written(chunk, compact, compiled)
+        return
+    written = threads.ordered(lambda chunk: [*_written(chunk, compact, True)], planned, count)
+    with contextlib.closing(written) as texts:
+        for text in texts:
+            yield from text
+
+
+def _written(
+    chunk: tuple[int, ChunkColumns], compact: bool, compiled: bool
+) -> Iterator[memoryview]:
+    """Yield the text of a chunk, about a megabyte at a time.
+
+    chunk: the number of its examples, and its columns for the kernel.
+    """
+    count, columns = chunk
     write = KERNELS.choose(k.write, compiled)
-    for start, end in _parts(examples):
-        columns = _Chunk(examples, start, end, compact, losses, compiled).columns()
-        example = 0
-        while example < end - start:
-            example, size, room = write(out, example, compact, *columns)
-            yield cast("memoryview", out[:size])
-            if len(out) < room:
-                out = _room(room, compiled)
+    example, room = 0, _BUFFER
+    while example < count:
+        out = _room(max(room, _BUFFER), compiled)
+        example, size, room = write(out, example, compact, *columns)
+        yield cast("memoryview", out[:size])
 
 
 def _room(size: int, compiled: bool) -> Bytes:
@@ -98,7 +123,7 @@ class _Chunk:
         self.offsets = examples.event_offsets[start : end + 1] - first
         self.events = examples.events
         if end - start < len(examples):
-            self.events = self.events.take(np.arange(first, last))
+            self.events = self.events.take(slice(first, last))
         own, self.own_texts = own_fields(self.events, compact)
         self.numbers = np.stack([own, self.events.inputs, self.events.targets])
         # Take the lists from the first used one to the last; number them from 0.
@@ -108,9 +133,7 @@ class _Chunk:
         self.lists = slice(begin, stop)
         used[used >= 0] -= begin
 
-    def columns(
-        self,
-    ) -> tuple[list[bytes] | None, k.Texts, k.Heads, k.ActiveValues, p.Chains, p.Script, k.Lists]:
+    def columns(self) -> ChunkColumns:
         """Return the arguments for `write_kernels.write`."""
         names = quoted_column(self.set.name[self.rows])
         procs = quoted_column(self.set.proc[self.rows])
