@@ -50,7 +50,8 @@ def diff(one: str, other: str, tolerance: float, html: str | None, common: Commo
       exset diff --tolerance 1e-6 old.ex new.ex
 
     The files must be of one family, such as .ex and .bex of Lens. exset compares values, not their
-    spelling: 0 and 00 are equal in a column ASCII_INT of aeon.
+    spelling: 0 and 00 are equal in a column ASCII_INT of aeon, and so are
+    all base64 texts of the same bytes.
 
     exset shows the first 10 differences, or 100 with -v. The exit code is 1 if the files differ.
     """

@@ -13,15 +13,17 @@ from exset.runtime.aeon.elements import Elements, elements
 from exset.runtime.reports.column_diff import ColumnDiff, text_of, unequal, unequal_strings
 from exset.runtime.reports.differences import Differences, leaves, of_trees
 
-_NUMBERS = (ElementType.ASCII_INT, ElementType.ASCII_FLOAT)
+_SPELLED = (ElementType.ASCII_INT, ElementType.ASCII_FLOAT, ElementType.BINARY)
+"""The types for which different fields can mean the same value."""
 _SHOWN = 16
 
 
 def manifests(one: Manifest, other: Manifest, tolerance: float, keep: int, /) -> Differences:
     """Compare two manifests field by field; their dialects may differ.
 
-    Columns of numbers are compared as numbers. Fields that aeon drops are not compared. tolerance:
-    how much two numbers may differ. keep: how many differences to keep.
+    Columns of numbers are compared as numbers, and columns of BINARY as bytes. Fields that aeon
+    drops are not compared. tolerance: how much two numbers may differ. keep: how many differences
+    to keep.
     """
     diff = ColumnDiff("records", len(one), len(other), tolerance, keep)
     if one.types != other.types and len(one) and len(other):
@@ -29,11 +31,15 @@ def manifests(one: Manifest, other: Manifest, tolerance: float, keep: int, /) ->
     for column in range(min(len(one.types), len(other.types))):
         a, b = one.column(column), other.column(column)
         mask = unequal_strings(diff.units, a, b)
-        if mask.any() and one.types[column] == other.types[column] in _NUMBERS:
+        if mask.any() and one.types[column] == other.types[column] in _SPELLED:
             x, y = elements(one, column), elements(other, column)
             rows = np.flatnonzero(mask)
             rows = rows[~(_failed(x, len(one))[rows] | _failed(y, len(other))[rows])]
-            mask[rows] = unequal(x.numbers[rows], y.numbers[rows], tolerance)
+            if one.types[column] is ElementType.BINARY:
+                pairs = zip(x.strings.take(rows), y.strings.take(rows), strict=True)
+                mask[rows] = [mine != theirs for mine, theirs in pairs]
+            else:
+                mask[rows] = unequal(x.numbers[rows], y.numbers[rows], tolerance)
         diff.mark(diff.units, mask, f".fields[{column}]", (a, b), text_of)
     return diff.result()
 

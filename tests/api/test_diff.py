@@ -207,6 +207,15 @@ def test_manifests_of_other_dialects() -> None:
     assert paths(one, files)[0] == "types"
 
 
+def test_base64_is_compared_as_the_bytes_that_aeon_decodes() -> None:
+    one, other = (
+        Manifest.of(["BINARY"], [[text], [last]])
+        for text, last in (("====", "AA=="), ("BA==", "AQ=="))
+    )
+    differences = exset.diff(one, other)
+    assert [each.path for each in differences.first] == ["records[1].fields[0]"]
+
+
 def test_two_notations_of_one_value_are_equal_in_meaning(tmp_path: Path) -> None:
     one, other = (Manifest.of(["ASCII_INT"], [[text]]) for text in ("0", "00"))
     assert one != other and not exset.diff(one, other)
