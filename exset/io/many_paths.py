@@ -49,6 +49,9 @@ class Paths(Sequence[str]):
         import numpy as np
 
         hashes = np.fromiter(map(hash, self), np.int64, len(self))
+        ordered = np.sort(hashes)
+        if (ordered[1:] != ordered[:-1]).all():  # the usual case, which takes less memory
+            return np.arange(len(self))
         _, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
         heads = first[codes].astype(np.int64, copy=False)
         others = np.flatnonzero(heads != np.arange(heads.size))
