@@ -69,18 +69,19 @@ def schema() -> None:
 def _lines(config: "LoaderConfig") -> Iterator[str]:
     from exset.grammars.aeon.config.schema_types import TITLES
 
-    yield f"dialect {config.dialect}: {TITLES[config.dialect]}"
+    yield f"dialect {config.dialect}: {TITLES[config.dialect]} (default values in brackets)"
     yield from _aligned(list(_members(config.settings, "  ")))
-    yield "outputs of a batch of N records"
+    yield "outputs of a batch of N records: name, type of numbers, size of each axis"
     outputs = []
     for output, meant in zip(config.outputs, config.meant_outputs, strict=True):
         axes = _axes(output) if meant == output else f"{_axes(output)} (exset: {_axes(meant)})"
-        outputs.append((f"  {output.name}", output.dtype, f"N {axes}"))
+        outputs.append((f"  {output.name}", output.dtype, f"records=N {axes}"))
     yield from _aligned(outputs)
 
 
 def _axes(output: "Output") -> str:
-    return " ".join(f"{a}={n}" for a, n in zip(output.axes, output.shape, strict=True))
+    names = ("values" if axis.isdigit() else axis for axis in output.axes)
+    return " ".join(f"{name}={size}" for name, size in zip(names, output.shape, strict=True))
 
 
 def _aligned(rows: "list[_Row]") -> Iterator[str]:

@@ -51,7 +51,7 @@ def test_show(run: Run) -> None:
     assert ["height", "4", "size", "of", "the", "output", "in", "pixels"] in lines
     assert any(line[:2] == ["block_size", "[5000]"] for line in lines)
     assert any(line[:3] == ["scale", "[0.8,", "1.0]"] for line in lines)
-    assert lines[-1] == ["image", "float", "N", "channels=3", "height=4", "width=6"]
+    assert lines[-1] == ["image", "float", "records=N", "channels=3", "height=4", "width=6"]
     assert "[aeon-ignored]" in result.stderr
 
 
