@@ -60,4 +60,4 @@ def test_stats_as_a_command() -> None:
     done = CliRunner().invoke(cli, ["stats", "exset::groups.ex"])
     assert "3 events, 9 ranges, 4 values from 0.1 to 0.6, 0.0% zero, 8 units" in done.stdout
     assert "              phoneme: 2 ranges, 4 values from 0 to 1, 25.0% zero" in done.stdout
-    assert "0.1 to 23, mean 11.3667, 3 different" in done.stdout
+    assert "0.1 to 23, mean 11.3667, 3 distinct values" in done.stdout
