@@ -26,13 +26,13 @@ _GROUPS = 5_000
 
 
 def text(inputs: Inputs, runs: int) -> Cases:
-    """Yield writing and reading CSV, with 64 normal numbers a row."""
+    """Yield writing and reading CSV, with 64 numbers a row."""
     if find_spec("pandas") is None:
         return
     rows = max(int(_ROWS * inputs.part), 50)
     values = np.random.default_rng(1).normal(size=(rows, _WIDTH))
-    for dtype in ("float32", "float64"):
-        array = values.astype(dtype)
+    for dtype in ("float32", "float64", "int64"):
+        array = (values * 1e6 if dtype == "int64" else values).astype(dtype)
         yield f"{dtype}, write", partial(_csv_write, inputs, array, runs)
         yield f"{dtype}, read", partial(_csv_read, inputs, array, runs)
 
