@@ -6,6 +6,7 @@ Such a comment is at the end of the line that defines or imports the terminal: `
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Final, TypeAlias, TypeVar, get_args, get_type_hints
 
 import numpy as np
@@ -55,7 +56,7 @@ class Conversion:
 
     dtype: the dtype of numbers; None for text, which must be UTF-8. action: the function that
     computes the numbers; None if the tokens are numerals. kernels: compiles the module of the
-    action.
+    action; None if a new process cannot import this module.
     """
 
     dtype: "np.dtype[Any] | None"
@@ -68,10 +69,10 @@ class Conversion:
         The function in plain Python gets views of the arrays, whose elements are Python's numbers
         and so cannot overflow.
         """
-        assert self.action is not None and self.kernels is not None
-        compiled = self.kernels.use_compiled(len(arrays[0]))
-        action: Callable[..., int] = self.kernels.choose(self.action, compiled)
-        return int(action(*arrays) if compiled else action(*(each.data for each in arrays)))
+        assert self.action is not None
+        if self.kernels is not None and self.kernels.use_compiled(len(arrays[0])):
+            return int(self.kernels.compiled(self.action)(*arrays))
+        return int(self.action(*(each.data for each in arrays)))
 
 
 def conversions(
@@ -143,6 +144,15 @@ def _of_action(name: str, action: Action, groups: dict[str, Kernels]) -> Convers
             "starts and ends: NDArray[np.int64], and values, an array of numbers"
         )
     module = action.__module__
-    if module not in groups:
+    if module not in groups and _is_importable(module):
         groups[module] = Kernels(module)
-    return Conversion(dtype, action, groups[module])
+    return Conversion(dtype, action, groups.get(module))
+
+
+def _is_importable(module: str) -> bool:
+    """Return whether a new process can import a module; not so that of a script or a notebook."""
+    try:
+        spec = None if module == "__main__" else find_spec(module)
+    except (ImportError, ValueError):
+        spec = None
+    return spec is not None and spec.has_location
