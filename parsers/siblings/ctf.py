@@ -15,6 +15,7 @@ from exset.grammars.columns.arrays import Flags, Longs, offsets_of, row_indices
 from exset.grammars.siblings.findings import CTF
 from exset.grammars.siblings.rows import rows_of
 from exset.grammars.siblings.sparse import LARGEST, Sparse
+from exset.grammars.tables.cells import check_cells
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn
 from exset.grammars.tables.table import Table
 from exset.parsers.engine.errors import Unexpected
@@ -56,10 +57,12 @@ def parse(
     counts = np.append(stops, len(words))[np.searchsorted(stops, names, "right")] - names - 1
     titles, codes = words.distinct(names)
     chosen = _chosen(streams) if streams else {title[1:]: ("", 0) for title in titles}
+    check_cells(source, used.size, len(chosen), limits)
     sequences = _sequences(words, begins, used)
     columns: dict[str, TableColumn] = {EXAMPLE: Numbers.of(sequences)}
+    places = {title: place for place, title in enumerate(titles)}
     for name, (kind, size) in chosen.items():
-        is_mine = codes == (titles.index(f"|{name}") if f"|{name}" in titles else -1)
+        is_mine = codes == places.get(f"|{name}", -1)
         rows = np.searchsorted(used, lines[is_mine])
         stream = _Stream(words, safe(name), names[is_mine], counts[is_mine], rows, used.size)
         if stream.is_sparse(kind):

@@ -42,8 +42,9 @@ class Reading:
         Raises FormatError for two columns with the same name.
         """
         names = first.names()
-        if len(set(names)) < len(names):
-            twice = next(i for i, name in enumerate(names) if name in names[:i])
+        places: dict[str, int] = {}
+        twice = next((i for i, name in enumerate(names) if places.setdefault(name, i) < i), None)
+        if twice is not None:
             raise FormatError(
                 f"two columns have the name {safe(names[twice])!r}",
                 source=first.source,
@@ -103,8 +104,9 @@ class Reading:
     def _groups(self) -> list[slice]:
         """The ranges of consecutive columns that together become one column of arrays."""
         found: list[slice] = []
+        places = {name: place for place, name in enumerate(self.names)}
         for name, units in unit_groups(self.names).items():
-            first = self.names.index(units[0])
+            first = places[units[0]]
             names = [f"{name}:{unit}" for unit in range(len(units))]
             if self.names[first : first + len(units)] == names:
                 found.append(slice(first, first + len(units)))

@@ -22,6 +22,7 @@ from exset.grammars.columns.findings import Rules
 from exset.grammars.columns.tree import DEEPEST
 from exset.grammars.tables import sidecar
 from exset.grammars.tables.build import column_of
+from exset.grammars.tables.cells import check_cells
 from exset.grammars.tables.columns import TableColumn
 from exset.grammars.tables.table import Table
 from exset.parsers.engine.errors import Unexpected
@@ -65,11 +66,11 @@ def parse(
     numbers float64; lists and objects become lists and records. A sidecar that belongs to the file
     gives other types, and the metadata. Raises FormatError for a syntax error, for text that is
     not UTF-8, and for a name with values of different kinds; LimitError for nesting deeper than
-    `max_depth`.
+    `max_depth`, and for too many absent cells.
     """
     findings = Findings() if findings is None else findings
     rows = _Rows(source, *_lines(source, limits, findings, engine))
-    values = rows.values(findings)
+    values = rows.values(findings, limits)
     if (value := sidecar.value_of(source, findings)) is not None:
         try:
             return typed(values, len(rows), value)
@@ -124,12 +125,13 @@ class _Rows:
     def __len__(self) -> int:
         return len(self.begins)
 
-    def values(self, findings: Findings) -> dict[str, list[Any]]:
+    def values(self, findings: Findings, limits: Limits) -> dict[str, list[Any]]:
         """Return for each name the values of all rows; None in a row whose object lacks the
         name.
         """
         rows = list(self._objects(findings))
         names = dict.fromkeys(name for row in rows for name in row)
+        check_cells(self.source, len(rows), len(names), limits)
         return {name: [row.get(name) for row in rows] for name in names}
 
     def _objects(self, findings: Findings) -> Iterator[dict[str, Any]]:

@@ -320,3 +320,10 @@ def test_arrays_convert_to_text(tmp_path: Path) -> None:
     assert not findings and exset.load(tmp_path / "a.tsv", model=Table) == table
     (tmp_path / "a.tsv.exset.json").unlink()
     assert exset.load(tmp_path / "a.tsv", model=Table) == table.with_metadata({})
+
+
+def test_many_names() -> None:
+    """The last of 100,000 names is there twice: the search takes time in proportion to them."""
+    names = b",".join(b"a%d:0" % i for i in range(100_000))
+    with pytest.raises(FormatError, match="two columns have the name 'a99999:0'"):
+        exset.loads(names + b",a99999:0\n", format="csv")
