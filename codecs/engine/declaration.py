@@ -158,24 +158,24 @@ class Tree:
 
     def _greedy(self, con: cs.GreedyRange, path: str, scope: Scope) -> ir.Rows:
         """Convert an array without a count; the reference driver cannot read one."""
+        return ir.Rows(con, path, None, self._repeated(con, path, scope))
+
+    def _repeated(self, con: cs.GreedyRange | cs.RepeatUntil, path: str, scope: Scope) -> ir.Record:
         if type(con.subcon) is not cs.Struct:
-            refuse(path, f"GreedyRange needs a Struct, not {type(con.subcon).__name__}")
+            kind, found = type(con).__name__, type(con.subcon).__name__
+            refuse(path, f"{kind} needs a Struct, not {found}")
         element = self._record(con.subcon, path, scope)
         if ir.least_size(element) == 0:
             refuse(path, "an element must have at least one byte")
-        return ir.Rows(con, path, None, element)
+        return element
 
     def _repeat(self, con: cs.RepeatUntil, path: str, scope: Scope) -> ir.Repeat:
-        if type(con.subcon) is not cs.Struct:
-            refuse(path, f"RepeatUntil needs a Struct, not {type(con.subcon).__name__}")
-        element = self._record(con.subcon, path, scope)
+        element = self._repeated(con, path, scope)
         names = {**self._scopes[element]}
         del names["_"]  # Construct evaluates the condition on the element alone
         condition = read_expression(con.predicate, names, path)
         if not [*ir.operands_in(condition)]:
             refuse(path, f"the condition names no field: {con.predicate!r}")
-        if ir.least_size(element) == 0:
-            refuse(path, "an element must have at least one byte")
         return ir.Repeat(con, path, condition, element)
 
     def _count(self, count: object, path: str, scope: Scope) -> ir.Expression:

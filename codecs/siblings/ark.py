@@ -115,7 +115,9 @@ def _archive(keys: Strings, fields: Fields) -> Archive:
     used = {kind: mask for kind, mask in kinds.items() if mask.any()}
     parts = [_values(kind, fields) for kind in used] or [np.zeros(0, np.float32)]
     values = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    archive = Archive(keys, sizes[:, 0], sizes[:, 1], values)
+    lengths = fields.strings("entries.key").lengths[: len(keys)]
+    begins = fields.starts["entries.key"][: len(keys)] + lengths
+    archive = Archive(keys, sizes[:, 0], sizes[:, 1], values, begins)
     if len(used) > 1:
         order = np.concatenate([np.flatnonzero(mask) for mask in used.values()])
         begins, counts = np.zeros(len(keys), np.int64), archive.sizes

@@ -3,7 +3,7 @@
 from typing import Final
 
 from exset.families.format import Format
-from exset.families.option import LOSSY, Option
+from exset.families.option import BASE, LOSSY, ROOT, Option
 from exset.families.signatures import any_of
 from exset.families.tables import TABLE
 
@@ -23,6 +23,9 @@ DENSE: Final = Option(
 )
 
 _MIKENET: Final = r"(?:TAG|PROB|CLAMP|INPUT|SOFT_?+CLAMP|TARGET)[A-Z]*+(?:[ \t\r\n]|\Z)"
+
+# The place of an object in an archive, in a script file of Kaldi.
+_PLACE: Final = r"(?:(?!\.ark:)[^\s\0]){1,999}+\.ark:[0-9]++(?:[\[\r\n]|\Z)"
 
 # The mark of a header; or two or more names, each with a type character.
 _TYPED: Final = r"[$%#|@&^][A-Za-z][^\t\n]*+"
@@ -133,10 +136,12 @@ FORMATS: Final = (
         title="archive of Kaldi",
         family=TABLE,
         suffixes=(".ark",),
-        signature=r"[^\s\0]{1,200}+[ \t]\0B(?:[FDC\4]|\Z)",
+        other_suffixes=(".scp",),
+        signature=rf"[^\s\0]{{1,200}}+[ \t](?:\0B(?:[FDC\4]|\Z)|{_PLACE})",
         binary=True,
         reader="exset.runtime.siblings.ark:read",
         writer="exset.runtime.siblings.ark:write",
+        read_options=(BASE, ROOT),
         options=(
             Option(
                 "side",
@@ -153,7 +158,11 @@ FORMATS: Final = (
             LOSSY,
         ),
         is_partial=True,
-        findings=("exset.grammars.siblings:ark.findings", *_SHARED),
+        findings=(
+            "exset.grammars.siblings:ark.findings",
+            "exset.grammars.siblings:kaldi.findings",
+            *_SHARED,
+        ),
         strategy="exset.testing.siblings:archives",
     ),
     Format(

@@ -1,6 +1,5 @@
 """Archives of Kaldi, binary or text, as tables: a row for each vector, or row of a matrix."""
 
-import re
 from math import prod
 from typing import Any, Final
 
@@ -21,10 +20,10 @@ from exset.grammars.siblings.patterns import Patterns
 from exset.grammars.siblings.rows import is_single
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, text_or_bytes
 from exset.grammars.tables.table import Table
-from exset.parsers.siblings import ark_text
+from exset.runtime.siblings import kaldi_scp
+from exset.runtime.siblings.ark_files import parsed
 
 FEATURES: Final = "features"
-_BINARY: Final = re.compile(rb"\s*+[^\s\0]++[ \t]?+\0B")
 
 
 def read(
@@ -33,18 +32,24 @@ def read(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
+    base: str = "",
+    root: str = "",
 ) -> Table:
     """Return a table with the columns `name`, the key, and `features`, the numbers.
 
     A row of the table is a vector, or a row of a matrix. A matrix is an `example`, and its rows
     are the events. The numbers are float32, float64 or int32: arrays if all rows have the same
-    length, else lists. Raises FormatError for an invalid archive.
+    length, else lists. A file `.scp` names objects in archives: base, the folder of relative
+    paths, and root, the folder that must contain the archives, are for it. Raises FormatError for
+    an invalid archive, OSError for an archive that cannot be opened.
     """
     findings = Findings() if findings is None else findings
-    if _BINARY.match(source.data) or b"\0" in source.data[:4096]:
-        archive = ark.decode(source, limits=limits, findings=findings, engine=engine)
+    if source.path.endswith(kaldi_scp.SUFFIX):
+        archive = kaldi_scp.read(
+            source, base=base, root=root, limits=limits, findings=findings, engine=engine
+        )
     else:
-        archive = ark_text.parse(source, findings=findings, engine=engine)
+        archive = parsed(source, limits=limits, findings=findings, engine=engine)
     place = Place(source.name)
     if (archive.rows < 0).any() and (archive.rows >= 0).any():
         hint = "write the matrices to one archive and the vectors to another"

@@ -196,3 +196,59 @@ def test_lens_sets(tmp_path: Path) -> None:
     whole = exset.to_arrays(exset.load("exset::xor-events.ex", model=ExampleSet))
     assert arrays.inputs.shape == whole.inputs.shape
     assert np.array_equal(arrays.inputs, whole.inputs, equal_nan=True)
+
+
+def test_script_files(tmp_path: Path) -> None:
+    one, two = np.arange(12, dtype=np.float32).reshape(4, 3), np.ones((2, 3), np.float32)
+    table = Table.of(
+        {
+            "example": [0] * 4 + [1] * 2,
+            "event": [0, 1, 2, 3, 0, 1],
+            "name": ["a"] * 4 + ["bb"] * 2,
+            "features": np.concatenate([one, two]),
+        }
+    )
+    exset.save(table, tmp_path / "x.ark")
+    data = (tmp_path / "x.ark").read_bytes()
+    second = data.index(b"bb ") + 3
+    (tmp_path / "one").write_bytes(data[2 : second - 3])  # an object without a key
+    script = tmp_path / "x.scp"
+
+    folder = str(tmp_path)
+
+    def load(text: str, base: str = folder, root: str = "") -> Any:
+        script.write_text(text)
+        found = Findings()
+        return exset.load(script, format="kaldi_ark", findings=found, base=base, root=root)
+
+    assert load(f"a x.ark:2\nbb x.ark:{second}\n") == exset.load(tmp_path / "x.ark")
+    assert exset.load(script, base=folder, findings=Findings()) == exset.load(tmp_path / "x.ark")
+    assert np.array_equal(load("a one\n")["features"].values, one)
+    assert np.array_equal(load("a x.ark:2[1:2]\n")["features"].values, one[1:3])
+    assert np.array_equal(load("a x.ark:2[1:2,0:1]\n")["features"].values, one[1:3, :2])
+    assert np.array_equal(load("a x.ark:2[:,2:2]\n")["features"].values, one[:, 2:])
+    assert load("a x.ark:2\nb x.ark:2[0:0]\n").rows == 5
+    for wrong in (
+        *("a gunzip -c x.ark.gz |\n", "a |cat\n", "a -\n", "a x.ark:3\n", "a x.ark:2[1:4]\n"),
+        *("a x.ark:2[2:1]\n", "a x.ark:2[x]\n", "a x.ark:2[0:0,0:3]\n", "a x.ark:2[0:0,0:0,0:0]\n"),
+    ):
+        with pytest.raises((FormatError, FileNotFoundError)) as info:
+            load(wrong)
+        assert "[x]" in wrong or getattr(info.value, "code", "") == "ark-script", wrong
+    (tmp_path / "inner").mkdir()
+    with pytest.raises(OSError):
+        load("a x.ark:2\n", root=str(tmp_path / "inner"))
+    with pytest.raises(FormatError):  # no other files are opened unless asked for
+        load("a x.ark:2\n", base="")
+    with pytest.raises(FormatError):  # bytes name no files
+        exset.loads(b"a x.ark:2\n", format="kaldi_ark")
+
+
+def test_script_files_of_others(corpus: Path) -> None:
+    folder = corpus / "siblings/kaldi/mini_librispeech2"
+    path = folder / "data/raw_mfcc_mini_librispeech2.1.ark"
+    whole = exset.load(path, findings=Findings())
+    scripts = folder / "feats.scp"
+    assert exset.load(scripts, base=str(folder), findings=Findings()) == whole
+    script = path.with_suffix(".scp")
+    assert exset.load(script, base=str(folder), findings=Findings()) == whole
