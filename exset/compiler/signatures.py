@@ -86,11 +86,14 @@ def _type(annotation: Any) -> types.Type:
     if annotation in _TYPES:
         return _TYPES[annotation]
     parts = get_args(annotation)
-    if get_origin(annotation) is np.ndarray:
+    origin = get_origin(annotation)
+    if hasattr(origin, "__value__"):  # NDArray of NumPy 2.5, an alias of Python 3.12
+        return _type(origin.__value__[parts])
+    if origin is np.ndarray:
         lengths, (dtype,) = get_args(parts[0]), get_args(parts[1])
         dimensions = 1 if Ellipsis in lengths or not lengths else len(lengths)
         return types.Array(from_dtype(np.dtype(dtype)), dimensions, "C")
-    if get_origin(annotation) is tuple:
+    if origin is tuple:
         return _tuple([_type(each) for each in parts])
     if hasattr(annotation, "_fields"):
         fields = get_type_hints(annotation)
