@@ -225,7 +225,9 @@ def _header(entries: Entries, source: Source, limits: Limits, engine: Engine) ->
 
 
 def _without_header(frame: Entries) -> Entries:
-    """Return `frame` with its first entry changed: without data, which are the block's header."""
+    """Return `frame` without the data of its first entry, the block's header; this entry is
+    renamed, too.
+    """
     names = [HEADER_NAME, *frame.name.tolist()[1:]]
     data = [b"", *frame.data.tolist()[1:]]
     return frame.with_unchecked(name=Strings.of(names), data=Blobs.of(data))

@@ -1,7 +1,8 @@
 """The layouts of the headers of picture files, up to width and height; names are from the
 standards.
 
-So that programs can be cached, this module imports only Construct and the engine.
+This module imports only Construct and the engine, so that the engine can cache the programs that
+it makes from these layouts.
 """
 
 import construct as cs

@@ -62,7 +62,7 @@ class Header:
     def sizes(self) -> tuple[tuple[int, int], ...]:
         """The sizes (width, height) that the decoded picture may have.
 
-        They are two if Exif data may rotate the picture by a quarter.
+        There are two if Exif data may rotate the picture by 90 degrees.
         """
         size = self.width, self.height
         return (size, size[::-1]) if self.has_exif else (size,)
@@ -131,8 +131,8 @@ def _of_tiff(
 ) -> Header | None:
     """Return the header of a TIFF, from its first directory; None if it lacks width or height.
 
-    head: the layout of the file's first bytes. directory: the layout of a directory. order: that
-    of the bytes in a number.
+    head: the layout of the file's first bytes. directory: the layout of a directory. order: the
+    byte order of the numbers in the file.
     """
     offset = number_of(read(head, Source("picture", data), limits=limits, engine=engine), "offset")
     if offset >= len(data):

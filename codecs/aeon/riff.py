@@ -166,7 +166,7 @@ def _chunks(layout: Layout, source: Source, limits: Limits, engine: Engine) -> C
 
 
 def _check_ends(chunks: Chunks, starts: Longs) -> None:
-    """Raise FormatError if a chunk ends after the end of the file, or a list within a chunk.
+    """Raise FormatError for a chunk that ends after the file, or a list that ends inside a chunk.
 
     starts: the offset of each chunk, and then the offset of the file's end.
     """

@@ -38,8 +38,8 @@ class Found(Protocol):
 class Columns(Mapping[str, Table]):
     """The tables of a file: `columns["root"]`, and a table for each array of records by its path.
 
-    A field becomes a column of single values; a row is absent if its record does not have the
-    field. An array of numbers, texts or bytes becomes a column of lists. The column `parent` has,
+    A field becomes a column of single values; a row has no value if its record lacks the field. An
+    array of numbers, texts or bytes becomes a column of lists. The column `parent` has,
     for each row, the index of the row in the table above to which it belongs. `end` is the offset
     after the last byte that was read.
     """

@@ -1,5 +1,5 @@
-"""Convert declarations of users to the nodes of the engine; they may use more of Construct than
-exset.
+"""Convert declarations of users, which may use more of Construct than exset's own, to the nodes of
+the engine.
 
 Members that Construct computes when it builds, such as the count of a PrefixedArray, become fields
 of the engine, but not columns.
@@ -234,7 +234,9 @@ class WideTree(Tree):
         return ir.Test(con, path, condition)
 
     def _switch(self, con: Any, path: str, scope: Scope) -> ir.Node:
-        """Convert a Switch to branches. In paths, the key of a case follows: `body.3.size`."""
+        """Convert a Switch to branches. Paths contain the key of the case: `body.3.size` for case
+        3.
+        """
         key = self._expression(con.keyfunc, scope, path)
         labels = self.labels.get(key.path, {}) if isinstance(key, ir.Number) else {}
         values = {label: value for value, label in labels.items()}

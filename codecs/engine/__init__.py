@@ -5,7 +5,8 @@
     write(layout, fields) == source.data
 
 Two drivers give the same columns, bytes and errors: Construct itself (the reference), and an
-interpreter. The interpreter runs a program, to which the layout is lowered. The engine knows no
+interpreter. The interpreter runs a program, into which the engine has converted the layout. The
+engine knows no
 file format.
 """
 

@@ -49,8 +49,8 @@ def _scaled_double(at: int, n: int) -> int:
     """Return a power of ten times n, divided by 2 ** 150 and rounded to odd.
 
     at: the index of the power. n is below 2 ** 60. Rounded to odd means: if the result is inexact,
-    its last bit is 1. A power is rounded up, so that a product that is exact has a fraction below
-    2 ** -90.
+    its last bit is 1. The powers are stored rounded up. So where the true result is a whole
+    number, the product is too large by less than 2 ** -90. This fraction counts as zero.
     """
     low, high = n & _MASK, n >> _LIMB
     zeroth, first, second = _POWERS[at], _POWERS[at + 1], _POWERS[at + 2]

@@ -218,8 +218,8 @@ class _Composer:
             self._anchors[anchor] = None
 
     def _add(self, node: Node, anchor: str | None) -> None:
-        """Add a node to the sequence or mapping that is being read. anchor: the node's name
-        for aliases, None if it has none.
+        """Add a node to the sequence or mapping that is being read. anchor: the name by which
+        aliases refer to the node, None if it has none.
         """
         if anchor is not None:
             self._anchors[anchor] = node

@@ -31,10 +31,11 @@ def reals(
 ) -> int:
     """Convert tokens to binary64 numbers, correctly rounded, without their first `skip` bytes.
 
-    tokens: their indices in `starts` and `ends`, offsets in the source. base: the offset of the
-    buffer. Fills `values`. Fills `hard` with the indices in `tokens` of those that it cannot
-    convert, and returns how many there are. With `is_single`, these include numbers that must not
-    be rounded again, to binary32.
+    starts, ends: where all tokens begin and end in the source. tokens: the indices, in these
+    arrays, of the tokens to convert. base: the offset of the buffer in the source. Fills `values`.
+    Fills `hard` with the positions in `tokens` of the tokens that it cannot convert, and returns
+    their number. With `is_single`, these include numbers halfway between two binary32 numbers:
+    rounding them twice may be wrong.
     """
     left = 0
     for place in range(len(tokens)):

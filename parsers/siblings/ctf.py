@@ -43,7 +43,8 @@ def parse(
 
     The column `example` has the number of each line's sequence. A dense stream becomes a column of
     arrays, float32 [size]. A sparse stream becomes two columns of lists: `NAME.index`, int64, and
-    `NAME.value`, float32. If a line lacks a stream, its row is absent. streams: the streams to
+    `NAME.value`, float32. A row has no value in the columns of a stream that its line lacks.
+    streams: the streams to
     read, such as `A=dense:5,B=sparse:100`; by default all, with the sizes that the file shows.
     Raises FormatError for a text that CNTK cannot read, OptionError for wrong `streams`.
     """
@@ -117,7 +118,9 @@ class _Stream:
         self.words.refuse("ctf-sample", self.tokens[mask], message, hint)
 
     def is_sparse(self, kind: str) -> bool:
-        """Return whether the stream is sparse: as all its samples, or as declared by `kind`."""
+        """Return whether the stream is sparse. kind: "dense", "sparse", or "" to look at its
+        samples.
+        """
         is_full = self.counts > 0
         first = np.minimum(self.tokens + 1, len(self.words) - 1)
         is_sparse = self.words.is_a("UNIT", among=first) & is_full
@@ -128,8 +131,8 @@ class _Stream:
         return kind == "sparse"
 
     def dense(self, size: int, limits: Limits) -> Numbers:
-        """Return the samples as arrays of `size` numbers, 0 for the length of the longest;
-        shorter samples are filled with zeros.
+        """Return the samples as arrays of `size` numbers; shorter samples are filled with zeros.
+        If `size` is 0, the arrays are as long as the longest sample.
         """
         most = int(self.counts.max(initial=0))
         width = size or most
@@ -151,8 +154,7 @@ class _Stream:
         """Return the samples, in the order of the file, as a column of lists of indices and
         one of lists of values.
 
-        name: with which the names of the columns begin. size: the number of units; 0 if
-        unknown.
+        name: the beginning of the names of the columns. size: the number of units; 0 if unknown.
         """
         index, numbers = self.words.pairs(self.numbers, is_single=True)
         most = size or LARGEST

@@ -24,8 +24,9 @@ _NAME: Final = re.compile(rb"[^\0-\x20|#][^\0-\x20|]*+")
 def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
     """Return a table as text: a line for each row, a dense stream for each column of numbers.
 
-    `NAME.index` and `NAME.value` become a sparse stream. Numbers are rounded to 32 bits. `example`
-    gives the ids, unless it is just the number of each row. Raises FormatError for columns and
+    `NAME.index` and `NAME.value` become a sparse stream. Numbers are rounded to 32 bits. The
+    column `example` gives the ids of the sequences; no ids are written if it only numbers the
+    rows. Raises FormatError for columns and
     values that the format cannot store; with `lossy`, samples with NaN are left out.
     """
     patterns, columns = Patterns.of(table, "CTF", findings, lossy), join_units(table.columns)
@@ -73,7 +74,7 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
 def _first_row(named: tuple[str, TableColumn]) -> int:
     """Return the index of the first row in which a column has numbers.
 
-    Streams are sorted by it, because a reader finds them in this order.
+    The streams of a file are sorted by this index: a reader meets them in this order.
     """
     column = named[1]
     has_number = column.present

@@ -17,7 +17,7 @@ _NO_WORDS: Final[Mapping[str, bytes]] = MappingProxyType({})
 
 
 def decimals(values: NDArray[Any], words: Mapping[str, bytes] = _NO_WORDS) -> list[bytes]:
-    """Return the text of each of the values, numbers; whole numbers have no point.
+    """Return each number in `values` as text; whole numbers have no point.
 
     words: what to write instead of the texts `nan`, `inf` and `-inf`.
     """
@@ -53,7 +53,8 @@ def sparse_rows(sparse: Sparse, first: int, words: Mapping[str, bytes] = _NO_WOR
 
 
 def _text(text: str, words: Mapping[str, bytes]) -> bytes:
-    """Return a number as exset writes it, given how NumPy writes it; words: as in `decimals`.
+    """Return the text that exset writes for a number. text: the number as NumPy writes it. words:
+    as in `decimals`.
 
     Equal numbers of 32 and of 64 bits have the same text.
     """

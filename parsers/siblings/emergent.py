@@ -1,4 +1,7 @@
-"""Parse tables of emergent as ReadCSV of emer/etable does; indices place the cells of tensors."""
+"""Parse tables of emergent as ReadCSV of emer/etable does.
+
+Indices in the header say where in a tensor a cell belongs.
+"""
 
 import re
 from dataclasses import dataclass, replace
@@ -64,9 +67,9 @@ def parse(
     engine: Engine = "auto",
     as_go: bool = False,
 ) -> Table:
-    """Return the table of a file: tensors become arrays, and names are those of `as_patterns`.
-
-    An empty cell is an absent number, or NaN in an array. as_go: ignore the indices of a tensor's
+    """Return the table of a file: tensors become arrays, and `as_patterns` changes the names. An
+    empty cell of a number becomes a row without a value; in an array it becomes NaN. as_go: ignore
+    the indices of a tensor's
     cells and read the cells in order, as emergent in Go does. Raises FormatError for a file that
     emergent cannot read.
     """
@@ -236,7 +239,8 @@ class _Rows:
     ) -> tuple[Any, Flags]:
         """Return cells as float64, and which of them are missing or empty.
 
-        which: their indices. missing: which of them their row lacks. dtype: that of the column.
+        which: the indices of the cells. missing: which of these cells are missing, because their
+        rows are too short. dtype: the dtype of the column.
         """
         cells, values = self.cells, np.empty(which.size, np.float64)
         hard, run = np.empty(which.size, np.int64), KERNELS.choose(reals, compiled)

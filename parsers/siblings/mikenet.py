@@ -50,9 +50,10 @@ def parse(
 ) -> Table:
     """Return a table of events: `example`, `event`, `name`, `frequency`, inputs and targets.
 
-    `inputs.GROUP` and `targets.GROUP` are arrays, float32 [units], absent in an event that has no
-    values for the group. An event is a span of ticks in which no value changes. `max_time` and
-    `min_time` are the number of these ticks, absent for the last event of an example. Raises
+    `inputs.GROUP` and `targets.GROUP` are arrays, float32 [units]; an event that has no values for
+    the group has none in this column. An event is a span of ticks in which no value changes.
+    `max_time` and `min_time` are the number of these ticks; the last event of an example has none.
+    Raises
     FormatError for a text that MikeNet cannot read, LimitError for sparse values that need too
     many bytes.
     """
@@ -119,15 +120,16 @@ def _numbers(words: Words) -> Floats:
 
 
 class _Ranges:
-    """The values of groups in spans of ticks, in the order of the file; arrays have a row for each.
+    """The ranges of a file, in its order: each gives values to a group during a span of ticks.
 
-    keys: the side and the group, side * groups + group. first, end: the first tick and the tick
-    after the last. counts: the number of values, unless `sparse`. A sparse range has the value `on`
-    in some units and `off` in others; marks: its units, range * LAST + unit, ascending.
+    Each array has an element for each range. keys: its side and group, as one number: side *
+    number of groups + group. first, end: its first tick, and the tick after its last. counts: its
+    number of values, unless it is `sparse`. A sparse range has the value `on` in the units that it
+    names, and `off` in all others. marks: these units, each as range * LAST + unit, ascending.
     """
 
     def __init__(self, words: Words, numbers: Floats) -> None:
-        """Find the ranges. Raises FormatError for a number that is no unit."""
+        """Find the ranges. Raises FormatError if a sparse range names a unit that cannot exist."""
         self.words, self.numbers = words, numbers
         self.verbs = verbs = words.where("CLAMP", "TARGET")
         stops = words.where("CLAMP", "TARGET", "END", "TAG", "PROB")

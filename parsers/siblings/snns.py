@@ -119,7 +119,9 @@ class _File:
         self.words.refuse(code, tokens, message, _HINTS[code])
 
     def listed(self, at: int) -> tuple[Longs, int]:
-        """Return the tokens in brackets, and the token after them: none, if `at` is no bracket."""
+        """Return the tokens in the brackets that open at `at`, and the token after the brackets.
+        Without a bracket at `at`, return no tokens, and `at`.
+        """
         if self.words.name(at) != "OPEN":
             return np.arange(0), at
         close = [*self.closes[np.searchsorted(self.closes, at) :][:1].tolist(), len(self.words)][0]
@@ -155,8 +157,8 @@ class _File:
         return found
 
     def patterns(self) -> tuple[list[Longs], list[Longs], list[Longs]]:
-        """Return the first tokens of inputs, outputs and classes; how many inputs and outputs
-        each pattern has; and the sizes of them.
+        """Return the first tokens of inputs, outputs and classes; how many inputs and outputs each
+        pattern has; and the sizes that precede inputs and outputs.
         """
         at, starts = self.end, [list[int](), list[int](), list[int]()]
         lengths, sizes = [list[int](), list[int]()], [list[int](), list[int]()]

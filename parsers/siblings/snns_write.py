@@ -57,8 +57,8 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
 
 
 class _Side(NamedTuple):
-    """The inputs, or the outputs. units: how many values a pattern has for each place in it.
-    sizes: [rows, dimensions], no dimensions if all patterns have the same size.
+    """The inputs, or the outputs. units: the number of values of a pattern, divided by the product
+    of its sizes. sizes: [rows, dimensions]; no dimensions if all patterns have the same size.
     """
 
     title: str

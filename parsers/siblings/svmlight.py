@@ -174,7 +174,7 @@ def _header(words: Words, rows: int) -> int:
 def _check(words: Words, tokens: Longs, sparse: Sparse, least: int) -> None:
     """Raise FormatError for the first index that is out of order or out of range.
 
-    tokens: those of the pairs. sparse: the pairs. least: the smallest index that is allowed.
+    tokens: the tokens of the pairs. sparse: the pairs. least: the smallest index that is allowed.
     """
     is_late = sparse.late()
     is_beyond = (sparse.index > LARGEST) | (sparse.index < least)

@@ -146,7 +146,7 @@ class Words(Tokens):
     def refuse(self, code: str, tokens: ArrayLike, message: str, hint: str) -> None:
         """Raise FormatError about the first of the given tokens; do nothing if there are none.
 
-        code: of the finding. `{raw}` in the message becomes the text of the token.
+        code: the code of the finding. `{raw}` in the message becomes the text of the token.
         """
         for token in np.atleast_1d(np.asarray(tokens, np.int64))[:1].tolist():
             raw = shown(self.raw(token).strip())
@@ -161,7 +161,8 @@ class Words(Tokens):
     ) -> None:
         """Add a finding for each token.
 
-        given: values for its message, in addition to `raw`; words: returns those of one token.
+        given: values for all messages, in addition to `raw`. words: a function that returns more
+        values for the message of one token.
         """
 
         def finding(token: int) -> Finding:

@@ -53,8 +53,9 @@ def read_numbers(
 
     The number is an integer, or the bits of a real. starts, ends: the cells, row by row. The
     results for column `i` are stored at `firsts[i]`, `firsts[i] + steps[i]`, and so on. columns:
-    filled; for each column a bit for each kind that it has, the smallest integer, and the largest
-    integer. A column with a cell that is not a number is text, and its other cells are skipped.
+    [columns, 3], filled: a bit for each kind of cell that the column has, its smallest integer,
+    and its largest. A column with a cell that is not a number is text, and its other cells are
+    skipped.
     """
     width = len(columns)
     rows = len(starts) // width
@@ -136,7 +137,7 @@ def _number(buffer: Bytes, begin: int, end: int) -> tuple[int, int]:
 def _whole(buffer: Bytes, begin: int, end: int) -> int:
     """Return the integer buffer[begin:end] of up to 16 digits, read in groups of up to eight.
 
-    Returns -1 if the bytes are not such an integer, or if it is easier to see otherwise.
+    Returns -1 for any other bytes.
     """
     size = end - begin
     if size > 16 or (size > 1 and buffer[begin + 1] == _POINT):
@@ -281,8 +282,8 @@ def _put_point(out: Bytes, begin: int, at: int) -> int:
 def place_cells(data: Bytes, ends: Longs, out: Bytes, at: Longs, after: int) -> None:
     """Copy the cells of one column to the rows of the file, which are already laid out in `out`.
 
-    data, ends: the cells. at: where in `out` the cell of each row goes; moved to where its next
-    cell goes. after: the byte that follows each cell.
+    data, ends: the cells. at: where in `out` the cell of each row goes; then set to where the next
+    cell of the row goes. after: the byte that follows each cell.
     """
     begin = 0
     for row in range(len(ends)):

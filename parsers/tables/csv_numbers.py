@@ -34,8 +34,8 @@ class Shown:
     most: int = 0
 
     def __or__(self, other: "Shown") -> "Shown":
-        """Return what the cells look like together: those of this part of a column and of
-        another.
+        """Return what the cells of two parts of a column look like together: this part and
+        `other`.
         """
         return Shown(
             self.is_text or other.is_text,
@@ -81,7 +81,7 @@ class CellsOfColumn:
 
     @cached_property
     def _integers(self) -> tuple[Longs, list[int]]:
-        """The integers that the kernel could not read, and their rows: first the rows."""
+        """The rows of the integers that the kernel could not read, and these integers."""
         if not self._has(k.LONG_INTEGER):
             return np.empty(0, np.int64), []
         rows = np.flatnonzero(self.kinds == k.LONG_INTEGER)

@@ -105,9 +105,9 @@ def _numbers(column: TableColumn, dtype: np.dtype[Any]) -> Numbers | None:
 def reals(values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Convert numbers that were read from decimals to the dtype from which they were written.
 
-    Each decimal was the shortest for a number of this dtype. If it is close to the middle between
-    two numbers, reading it may have given this middle. Then the result is the number whose
-    shortest decimal it was.
+    Each decimal was the shortest for a number of this dtype. Reading a decimal as float64 may give
+    exactly the middle between two numbers of the dtype. Then the result is the one whose shortest
+    decimal it was.
     """
     with np.errstate(over="ignore"):
         made = values.astype(dtype)
