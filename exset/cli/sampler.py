@@ -120,7 +120,8 @@ def _rows(numbers: dict[str, object], classes: int, samples: int) -> list[tuple[
          f" the largest class has {counted(counts['largest_class'], 'item')}"),
         ("too small", f"{counted(counts['small_classes'], 'class')} with fewer than"
          f" {counted(samples, 'item')}"),
-        ("batches", f"{counted(counts['batches'], 'batch')} of {classes} x {samples} items,"
+        ("batches", f"{counted(counts['batches'], 'batch')} of {counted(classes, 'class')} x"
+         f" {counted(samples, 'item')},"
          f" {text['distinct_batches']} of them with {counted(classes, 'distinct class')}"),
         ("ranks", f"{counted(counts['replicas'], 'rank')},"
          f" {counted(counts['batches_per_replica'], 'batch')} for each{extras}"),

@@ -69,7 +69,7 @@ def test_families_are_compared_as_tables() -> None:
 def test_options_that_do_not_fit() -> None:
     found = run("info", "--rows", "event", "m.tsv")
     assert found.exit_code == 2
-    assert "unknown option 'rows' of tables of manifest; its options: names" in found.stderr
+    assert "unknown option 'rows' of tables of manifest: its options are names" in found.stderr
     assert run("info", "--fields", "y", "l.sample_list").exit_code == 2
     assert run("head", "--contents", "--untrusted", "m.tsv").exit_code != 2
     Path("sub").mkdir()

@@ -39,7 +39,7 @@ def test_a_plan(npy: Path) -> None:
         == (
             "items        10 items in 3 classes; the largest class has 5 items\n"
             "too small    0 classes with fewer than 2 items\n"
-            "batches      3 batches of 2 x 2 items, 3 of them with 2 distinct classes\n"
+            "batches      3 batches of 2 classes x 2 items, 3 of them with 2 distinct classes\n"
             "ranks        2 ranks, 2 batches for each, 1 batch repeated\n"
             "coverage     100.00% of the items are drawn: 10 items\n"
             "repeats      6 of the 16 drawn items were drawn before\n"
