@@ -2,19 +2,16 @@
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from exset.core import threads
 from exset.core.callers import OptionError
 from exset.grammars.columns.arrays import Longs
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 DEFAULT_SIZE: Final = 1 << 26
 """The default size of a shard in bytes, as in MDS and many other formats."""
@@ -88,7 +85,7 @@ class Sum:
     def __init__(self) -> None:
         self.size = 0
         self._hash = sha256()
-        self._waiting = deque["Future[object]"]()
+        self._waiting = deque[Callable[[], object]]()
 
     def add(self, data: bytes | memoryview) -> None:
         """Add bytes, which must not change later."""
@@ -96,7 +93,7 @@ class Sum:
         is_large = len(data) >= _LARGE and threads.count() > 1
         self._wait(_AHEAD if is_large else 0)
         if is_large:
-            self._waiting.append(threads.background(self._hash.update, data))
+            self._waiting.append(threads.background(self._hash.update, data).result)
         else:
             self._hash.update(data)
 
@@ -109,7 +106,7 @@ class Sum:
     def _wait(self, most: int) -> None:
         """Wait until at most this number of chunks are left."""
         while len(self._waiting) > most:
-            self._waiting.popleft().result()
+            self._waiting.popleft()()
 
 
 def checksum(data: bytes | memoryview) -> str:
