@@ -274,7 +274,7 @@ def read_input(
 ) -> Source | Folder:
     """Read a file as a source; if the path is a folder of a known format, return the folder.
 
-    `roots`: the folders that must contain the files of the folder, as in `Folder`.
+    `roots`: which files of the folder may be opened, as in `Folder`.
     """
     name = os.fsdecode(path)
     found = streaming.folder_of(name, format, limits, roots)
@@ -350,11 +350,10 @@ def _converted(
     findings: Findings,
     options: dict[str, OptionValue],
 ) -> Iterator[tuple[Model, Findings]]:
-    """In this context, give the model that the format `fmt` stores for `model`, and a
-    collection for the findings of its writer.
+    """Give the model that `fmt` stores for `model`, and a collection for its writer's findings.
 
-    name: the name of the model in findings, by default the family's. level: of the table, if
-    exset converts the model to one. options: those of the writer.
+    name: the name of the model in findings, by default the family's. level: the level of the
+    table, if exset converts the model to a table. options: the options of the writer.
     """
     name = fmt.family.noun if name is None else name
     models = {family.noun for family in formats.families()}

@@ -1,8 +1,9 @@
 """A baseline: the findings that a project already has, so that a check reports only new ones.
 
-The file is JSON: for each checked file, relative to the folder of the baseline, and each code, the
-number of findings with each fingerprint. A finding that moves to another line keeps its
-fingerprint. The fingerprint "" counts the findings that exset counted but did not keep.
+The file is JSON. For each checked file and each code, it has the number of findings with each
+fingerprint. Paths of files are relative to the folder of the baseline. A finding that moves to
+another line keeps its fingerprint. The fingerprint "" counts the findings that exset counted but
+did not keep.
 """
 
 import json

@@ -53,11 +53,11 @@ def convert(
     converts the file to a table first; `level` is as in `save`. `options` may then also contain
     options of `to_table` and `from_table`, with two differences: a list of names may be a text
     with commas, and `root` replaces `access`. A manifest and a block are converted to each other
-    directly; `base` and `root` are for the files of the manifest. With `dry_run` nothing is
-    written, and `findings` gets all that the target cannot store. `reading`: options of the
-    reader, needed if the writer has an option of the same name, such as `dialect`. `engine` is for
-    reading. Where both formats allow it, the file is converted in chunks: it may be larger than
-    memory, or a pipe.
+    directly. Paths in the manifest are then relative to `base`; `root`, if set, must contain their
+    files. With `dry_run` nothing is written, and `findings` gets all that the target cannot store.
+    `reading`: options of the reader, needed if the writer has an option of the same name, such as
+    `dialect`. `engine` is for reading. Where both formats allow it, the file is converted in
+    chunks: it may be larger than memory, or a pipe.
     """
     found = errors.collect_findings(strict, findings)
     done = conversion(
@@ -95,8 +95,8 @@ def conversion(
 ) -> Conversion:
     """Convert a file; the arguments are those of `convert` and of `Steps.of`.
 
-    `roots`: the folders that must contain the files of a folder; if there are any, the file counts
-    as untrusted.
+    `roots`: which files of a folder may be opened, as in `Folder`; if there are any, the source
+    counts as untrusted.
     """
     if from_format is not None:
         formats.get(from_format)

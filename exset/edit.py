@@ -39,10 +39,10 @@ def keep(model: S, /, *conditions: str, **values: Iterable[object]) -> S:
     A condition is a field, one of `=`, `!=`, `<`, `<=`, `>`, `>=`, and a value, such as
     "events>=3"; the value for a field of text is a pattern, such as "name=v_*". A keyword argument
     names a field and lists the exact values that it may have, such as `name=["cat", "dog"]`.
-    Fields: `name`; `events` and `frequency` of examples; `file` and `id` of samples; `label` of
-    records, or the number of a column; the columns of tables. Raises ValueError for an invalid
-    condition or an unknown field, and TypeError for a model without units to select, such as a
-    schema.
+    Fields: `name`; `events` and `frequency` of examples; `file` and `id` of samples; `label`, or
+    the number of a column from 0, of records; the columns of tables. Raises ValueError for an
+    invalid condition or an unknown field, and TypeError for a model without units to select, such
+    as a schema.
     """
     mask = _mask(model, conditions, values, True)
     return model.select(mask)

@@ -79,7 +79,7 @@ def _table(among: tuple[Format, ...]) -> dict[str, Explanation]:
 
 
 def _explained(rules: Rules, texts: dict[str, Rules]) -> Iterator[Explanation]:
-    """Yield the explanation of each code in `rules`; texts: all rules, which have the messages."""
+    """Yield the explanation of each code in `rules`; texts: all rules, for the messages."""
     for code, rule in rules.items():
         if not rule.means:
             continue

@@ -102,7 +102,7 @@ class CheckOutput:
         return [*self.reports.items(), *([(self.form, "")] if self.form in _REPORTS else [])]
 
     def _explanations(self, findings: Findings) -> list[str]:
-        """Yield explanations of the findings' codes that were not explained before.
+        """Return, as lines, the explanations of those codes that were not explained before.
 
         Codes of other packages that exset does not know are skipped.
         """

@@ -48,7 +48,7 @@ class Command(click.Command):
     context_class = Context
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, after keeping them unchanged for `raw_arguments`."""
+        """Keep a copy of the arguments for `raw_arguments`, then parse them."""
         ctx.meta[_RAW] = tuple(args)
         return super().parse_args(ctx, args)
 

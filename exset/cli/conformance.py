@@ -126,10 +126,9 @@ def meaning(file: str, format: str, loop: bool, ids: str | None) -> int:
 
 
 def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[str, str]) -> None:
-    """Read files from `stdin`, and write for each its meaning to `stdout`, as a tested reader
-    with `--loop` must.
+    """Read files from `stdin`; write the meaning of each to `stdout`, in the protocol of `--loop`.
 
-    options: of exset's reader, unless a file comes with its own.
+    options: the options of exset's reader; an option that comes with a file replaces them.
     """
     from exset.testing.conformance import meanings
 

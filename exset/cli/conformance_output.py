@@ -91,7 +91,7 @@ def found_lines(result: Result, draws: int) -> Iterator[str]:
 
 
 def formats_binary(format: str) -> bool:
-    """Return whether files of a format are binary; a kind of request, also allowed here, is
+    """Return whether files of a format are binary; `format` may be a kind of request, which is
     text.
     """
     return format not in meanings.REQUESTS and exset.formats.get(format).binary

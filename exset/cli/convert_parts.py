@@ -69,8 +69,8 @@ class PartJob(os.PathLike[str]):
 def convert_part(item: PartJob, common: CommonOptions, options: dict[str, Any]) -> Converted:
     """Write the units of a part into a file of their own.
 
-    Writes no file if the part may be wrong: if its state is not certain. Raises OSError, and
-    FormatError if the source changed after it was divided.
+    Writes no file if the state of the part is not certain, because its units may then be wrong.
+    Raises OSError, and FormatError if the source changed after it was divided.
     """
     findings, losses = common.new_findings(), common.new_findings()
     job, state, count = item.job, None, 0

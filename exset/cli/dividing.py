@@ -26,8 +26,9 @@ _LARGE: Final = 2 * SMALL
 class PartResult(FileResult):
     """The result of a command for a file, or for a part of one.
 
-    state: the state after a part, None for a whole file. source_format: the name of the file's
-    format, only for a part. common: the value of `ModelCheck.common` for the part.
+    state: what `joined_findings` needs to know about a part; None for a whole file. source_format:
+    the name of the file's format, only for a part. common: the value of `ModelCheck.common` for
+    the part.
     """
 
     state: PartState | None = None
@@ -87,7 +88,7 @@ def read_part(part: FilePart, common: CommonOptions, findings: Findings) -> Iter
 def joined_findings(results: Sequence[PartResult], common: CommonOptions) -> Findings | None:
     """Join the findings in the results of a file's parts.
 
-    Returns None if the file must be read as a whole, as it may have an error.
+    Returns None if the file must be read as a whole, for example because it may have an error.
     """
     if len({each.common for each in results}) > 1:
         return None

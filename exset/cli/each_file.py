@@ -59,11 +59,11 @@ def for_each_file(
     With `--json`, `row` returns the members that the command adds to the object of a file; its
     `Result` argument is None if the file has an error. Without `--json`, `show` writes a result as
     text. After an error in a file, exset continues with the other files. A terminal shows the
-    progress of the `action`. If `show` writes `visible` results, exset shows progress only if
-    standard output is not a terminal. `measured` and `returns`: as in `exset.core.jobs.run`.
-    `divider`: divides large files into parts, on which `work` then runs. `change`: changes each
-    result before it is reported. `failed` is called for each file with an error, after the error
-    was written.
+    progress of the `action`. `visible`: whether `show` writes results; exset then shows progress
+    only if standard output is not a terminal. `measured` and `returns`: as in
+    `exset.core.jobs.run`. `divider`: divides large files into parts, on which `work` then runs.
+    `change`: changes each result before it is reported. `failed` is called for each file with an
+    error, after the error was written.
     """
     rows = json_rows()
     worst = Exit.OK

@@ -19,7 +19,7 @@ LEVEL: Final = "level"
 
 
 Step: TypeAlias = Literal["read", "check", "write", "table", "view"]
-"""What options are for: readers, checks, writers, or tables: between families, or to be shown."""
+"""What options are for: reading, checking, writing, converting by a table, showing a table."""
 
 _SECTIONS: Final[dict[Step, str]] = {
     "read": SecondaryOption.section,
@@ -54,7 +54,7 @@ class FormatOption(CommandOption):
 
 
 class ViewOption(CommandOption):
-    """An option of tables to be shown, which no format declares."""
+    """An option for showing a file as a table, which no format declares."""
 
     section = _SECTIONS["view"]
 
@@ -120,8 +120,8 @@ def values(step: Step) -> dict[str, OptionValue]:
 def _by_name(among: Iterable[Format], step: Step) -> list[list[Option]]:
     """Return the options of formats by name; options of the same name are one option for users.
 
-    Leaves out an option of tables if a reader or a writer has an option of the same name, and one
-    of tables to be shown if a reader has it.
+    For the step "table", leaves out options that a reader or a writer also has; for "view",
+    options that a reader also has.
     """
     formats = tuple(among)
     readers = [each for fmt in formats for each in fmt.read_options]

@@ -44,9 +44,9 @@ class LoadedFile:
 class CommonOptions:
     """The options of all commands that read files.
 
-    `options`: the options of readers. `view`: the options of tables to be shown. `access`: access
-    to the files that a file names. `verbosity`: -1 with `--quiet`, 1 with `--verbose`, else 0.
-    `findings`: the findings of all files, for a command that reports them together.
+    `options`: the options of readers. `view`: the options for showing a file as a table. `access`:
+    access to the files that a file names. `verbosity`: -1 with `--quiet`, 1 with `--verbose`, else
+    0. `findings`: the findings of all files, for a command that reports them together.
     """
 
     format: str | None
@@ -90,7 +90,7 @@ class CommonOptions:
         return self.shown(LoadedFile(source.name, fmt, model, findings))
 
     def reading_of(self, fmt: Format) -> dict[str, Any]:
-        """The options for the reader of a format; tables get the others."""
+        """The options for the reader of a format; the other options are for tables."""
         return {name: self.options[name] for name in self.options if not _is_of_table(fmt, name)}
 
     def is_table(self, fmt: Format) -> bool:
@@ -100,7 +100,7 @@ class CommonOptions:
     def shown(self, file: LoadedFile) -> LoadedFile:
         """Return a file as a table if the user set options of tables.
 
-        Its format is then one of text that can store the table, CSV or JSON Lines.
+        The new format is CSV, or JSON Lines if CSV cannot store the table.
         """
         fmt = file.format
         if not self.is_table(fmt):
@@ -165,7 +165,7 @@ class CommonOptions:
 
 
 def _is_of_table(fmt: Format, name: str) -> bool:
-    """Return whether an option of readers is one of tables for a format."""
+    """Return whether tables have the option `name`, but the format's reader does not."""
     is_read = named(fmt.read_options, name) is not None
     return not is_read and named(fmt.family.table_options, name) is not None
 

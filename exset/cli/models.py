@@ -46,10 +46,10 @@ def refuse_json_in_data(output: str) -> None:
 def is_incomplete(
     findings: Findings, outputs: Iterable[str | None], partial: bool, verbosity: int
 ) -> bool:
-    """Return whether `findings` has errors, as some HDF5 files could not be read.
+    """Return whether `findings` has errors, which mean that some HDF5 files could not be read.
 
-    If so, raise FormatError if one of the outputs exists and `partial` is false: an old file
-    stays.
+    In this case, raise FormatError if an output exists already and `partial` is false: exset does
+    not replace the old file.
     """
     if findings.worst is not Severity.ERROR:
         return False

@@ -109,9 +109,9 @@ def progress(
     """Show how many files are done, their bytes, and how many failed; yield outcomes unchanged.
 
     It can be used as a `Watch`. A part of a large file counts as a file. exset shows the progress
-    only if standard error is a terminal. `visible`: whether the command shows the results, which a
-    share of the work never does. A file fails with an error, or with a value whose exit code,
-    `exit`, is not OK.
+    only if standard error is a terminal. `visible`: whether the command writes results; if a
+    terminal shows these, exset shows no progress. A share of the work writes no results. A file
+    fails with an error, or with a value whose exit code, `exit`, is not OK.
     """
     is_hidden = visible and not is_share and sys.stdout is not None and sys.stdout.isatty()
     if count < 2 or not sys.stderr.isatty() or is_hidden:

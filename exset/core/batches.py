@@ -70,7 +70,7 @@ class Batches(Generic[Item, Value]):
 
     @property
     def _most(self) -> int:
-        """How many batches wait at most for the outcomes of an earlier one."""
+        """The most batches that may be started before the first of them is done."""
         return 4 * self.ahead
 
     def _next(self, at: int) -> list[Item]:

@@ -96,7 +96,7 @@ class Execution:
     def known_parts(self, paths: Sequence[str | os.PathLike[str]]) -> list[int] | None:
         """Return into how many parts each file was divided; None without journals.
 
-        The journals of the divided work say so.
+        The journals contain these numbers.
         """
         if self.gathered is None:
             return None
@@ -141,8 +141,8 @@ def run(
 
     `items`: paths, or objects with a path (`os.PathLike`). Files go to processes in batches of
     about a second of work. Other processes start only if this saves time: exset measures the work
-    on the first small files. The process that did them goes on, as one of the processes. This
-    process always reads `-`, standard input.
+    on the first small files. The process that worked on these files is then one of the processes.
+    This process always reads `-`, standard input.
 
     `executor`: short for `jobs=Execution(executor=...)`. `isolated`: never run the work in this
     process, as the work may crash it. `measured`: whether small files need little work; if not,
@@ -247,7 +247,7 @@ class _First(Generic[Item, Value]):
                 begun = perf_counter()
 
     def _next(self) -> int:
-        """Return how many files come before the next decision; 0: start more processes."""
+        """Return how many files to work on before deciding again; 0: start more processes now."""
         left = len(self.items) - self.done
         if self.pace.workers < 2 or left < 2:
             return min(left, _AT_A_TIME)

@@ -54,14 +54,14 @@ class Pace:
         return max(1, min(share, int(_SECONDS / max(self.cost, 1e-6)), _LARGEST))
 
     def short(self) -> int:
-        """Return how many files one process does in a short time, after which it is asked again."""
+        """Return how many files one process does in a short time, before the next decision."""
         if self.cost is None or self.done < self._enough:
             return 1
         return max(1, int(_SHORT / max(self.cost, 1e-6)))
 
     @property
     def _enough(self) -> int:
-        """How many files show what a file takes: fewer if each takes long."""
+        """How many files must be done before `cost` is reliable: fewer if each file takes long."""
         return _FEW if self.cost is None or self.cost < _SHORT else _TWO
 
     def saves_time(self) -> bool:

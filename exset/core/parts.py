@@ -77,7 +77,7 @@ class Parts(Sequence[Item]):
         part: Callable[[Item, int, int], Item],
         ranks: range | None = None,
     ) -> None:
-        """Take the files `items`, and into how many parts each is divided, `counts`.
+        """Take the files `items`; `counts`: into how many parts each file is divided.
 
         `part` makes one part, from the file, the index of the part, and the number of parts; a
         file with one part is its own unit. `ranks`: the indices of the units to take, by default

@@ -53,7 +53,7 @@ def task(action: str, name: str, total: int | None) -> Iterator[None]:
 
 
 def end() -> None:
-    """End all tasks. A generator that an error left unfinished cannot end its own."""
+    """End all tasks. After an error, an unfinished generator cannot end its task itself."""
     _tasks.clear()
     _report_end()
 

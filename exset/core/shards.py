@@ -47,7 +47,7 @@ class Shard:
     def of_environment(cls, environment: Mapping[str, str]) -> "Shard":
         """Return the share that a cluster's environment variables give to this task.
 
-        In a Slurm array, the shares are the tasks of all its jobs.
+        In a job array of Slurm, each task of each job has its own share.
         """
         pairs = [(environment.get(rank, ""), environment.get(size, "")) for rank, size in _RANKS]
         found = [tuple(map(int, pair)) for pair in pairs if all(map(str.isdecimal, pair))]

@@ -89,7 +89,7 @@ def background(work: Callable[..., object], *arguments: object) -> "Future[objec
 
 @cache
 def _pool(threads: int) -> "Executor":
-    """Return the pool of this number of threads, which start when needed and live on."""
+    """Return a pool of this number of threads, which start when needed and are then kept."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(threads, "exset", lambda: setattr(_this, "is_worker", True))

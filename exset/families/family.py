@@ -222,8 +222,8 @@ class Family:
     def joined(self, models: Iterable[Model]) -> Model:
         """Join one or more models: return a model with all their units in order.
 
-        A family with `units` need not keep them all. Raises ValueError for models that cannot be
-        joined.
+        A family with `units` may read the models one at a time, to save memory. Raises ValueError
+        for models that cannot be joined.
         """
         if self.units is not None:
             return self.unit_functions().joined(models)

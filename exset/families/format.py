@@ -323,11 +323,11 @@ class Format:
     def chosen(
         self, options: Mapping[str, OptionValue], *, reading: bool = False
     ) -> dict[str, OptionValue]:
-        """Return those of the options that are set; they are of the writer, or with `reading`
-        of the reader.
+        """Return the `options` that are set; `reading`: they are options of the reader, not the
+        writer.
 
-        Raises OptionError for an option that the format does not have, and for a value that is
-        not one of the choices. An unset option that only another format has is no error.
+        Raises OptionError for an option that the format does not have, and for a value that is not
+        one of the choices. An unset option that only another format has is no error.
         """
         declared = self.read_options if reading else self.options
         return cast(dict[str, OptionValue], chosen(options, declared, f"the format {self.name!r}"))
@@ -359,9 +359,9 @@ class Format:
 def _kept(
     blocks: Blocks, limits: Limits, read: Callable[[Blocks], Iterator[Model]]
 ) -> Iterator[Model]:
-    """Yield the models that `read` reads from a file that has all the blocks.
+    """Yield the models that `read` reads from blocks with a `file`.
 
-    If the blocks have no such file, they are copied to one.
+    If `blocks` have no such file, exset first copies them to a temporary file.
     """
     with blocks.kept(limits) as kept:
         yield from read(kept)

@@ -139,7 +139,7 @@ class FolderWriter(Protocol):
 
 
 class IncrementalWriter(Protocol):
-    """An object that writes a format in chunks; together they have the bytes of the writer."""
+    """An object that writes a format in chunks; joined, they equal the bytes of the writer."""
 
     is_counted: bool
     """Whether the file begins with the number of units."""

@@ -20,8 +20,8 @@ class Option:
     words what happens without the option. `untrusted`: the value of the option on a command line
     with `--untrusted` that does not set it. `parse`: a function, "module:function", that converts
     a text to the value. `is_new_folder`: the value is a folder to write, or a `NewFolder`.
-    `attribute`, for tests of round trips: the name of a model's attribute that has the value of
-    the reader's option; a bool is an index of `choices`.
+    `attribute`, for tests of round trips: the attribute of a model that has the value of this
+    reader's option. A bool is an index of `choices`.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Option:
         return not self.choices and not self.metavar
 
     def value_of(self, model: Model) -> OptionValue:
-        """Return the option's value with which a reader reads this model as it is; "": the
+        """Return the value that the option needs to read back a file of this model; "": the
         default.
         """
         value: object = getattr(model, self.attribute) if self.attribute else ""

@@ -194,7 +194,7 @@ class Extractor:
         return here
 
     def _close_last(self) -> None:
-        """Flush to disk which names are in the folder that was used last, and close it."""
+        """Close the folder that was used last, after flushing its list of names to disk."""
         last, self._last = self._last, None
         if last is not None:
             with with_file_name(self._path(last[0])):

@@ -93,7 +93,7 @@ def is_plain(name: str) -> bool:
 
 
 def is_file(name: str) -> bool:
-    """Return whether a name is the path of a regular file on this machine, which may be new."""
+    """Return whether a name is the path of a regular file on this machine, or of a new file."""
     if name == "-" or remote.is_remote(name):
         return False
     try:

@@ -1,7 +1,8 @@
 """Read a large file into memory of large pages, in several threads.
 
 Most of the time of a large read is spent by the system, which provides and clears memory page by
-page. CPython documents that new bytes may be filled before their first use.
+page. The threads write into a new `bytes` object: CPython documents that this is allowed before
+its first use.
 """
 
 import ctypes
