@@ -61,7 +61,7 @@ def plot(
     """Draw a picture, and return a figure of matplotlib, which notebooks show.
 
     `source`: a path, a model, or a sampler. `picture`: a name from this list, by default the first
-    one of the kind.
+    name for the kind of source.
 
     - an example set: "units" (heat maps of inputs and targets), "timeline", "grid" (each pattern as
       a small picture), "similarity" (cosines of patterns), "dendrogram", "pca";
@@ -74,8 +74,9 @@ def plot(
     the layout of the network, as in `to_arrays`. `side`: "inputs" or "targets", for patterns of an
     example set. `ticks`: the number of ticks in an interval of time. `grid`: (height, width) of a
     pattern. `column`: the column of the classes, images or numbers. `batches`: (N, M), the classes
-    in a batch and the samples of each, for the sampler with the name `sampler` and `seed`. `base`,
-    `access`: as in `validate`. `pixels`: how many pixels a side of the saved figure has at most.
+    in a batch and the samples of each. `sampler`, `seed`: the name and the seed of the sampler
+    that draws these batches. `base`, `access`: as in `validate`. `pixels`: how many pixels a side
+    of the saved figure has at most.
 
     Raises the errors of `load`; ValueError for an unknown picture, and if there is nothing to
     draw; ImportError without matplotlib, and for images without OpenCV.

@@ -143,7 +143,7 @@ class FileChunks(Iterable[Model]):
 
 
 def _state(file: OpenFile | OpenFolder) -> tuple[int, int]:
-    """Return numbers that change if a file changes: its size and time.
+    """Return numbers that change if a file changes: its size and the time of its last change.
 
     For a folder, they are the sizes of its files.
     """

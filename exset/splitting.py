@@ -31,15 +31,15 @@ def split(
     `sizes`: for each part a fraction of the units (a float up to 1), a number of units (an int),
     or None for all other units; one size alone makes two parts, the second with all other units. A
     size may also be a pattern such as "s1_*" (`*`, `?` and `[...]`), for all units with a matching
-    name: the other parts then share the other units. Names are the names of examples, `file/id` of
-    samples, the first fields of records. `seed`: draw units at random (NumPy's PCG64); the same
-    seed draws the same units. By default, each part begins where the part before it ends. `by`:
-    keep units with the same value of a field together, such as "file" of a sample list; parts then
-    have nearly the given sizes, and each part gets at least one group of units if there are enough
-    groups. `stratify`: give each part the same share of the units with each value of a field, such
-    as "label" of a manifest. Fields are the same as in `exset.edit.keep`. Units keep their order
-    in a part. Raises ValueError for too large sizes and for an empty part, TypeError for a model
-    that cannot be split, such as a schema.
+    name; all units that match no pattern are divided among the other parts. Names are the names of
+    examples, `file/id` of samples, the first fields of records. `seed`: draw units at random
+    (NumPy's PCG64); the same seed draws the same units. By default, each part begins where the
+    part before it ends. `by`: keep units with the same value of a field together, such as "file"
+    of a sample list; parts then have nearly the given sizes, and each part gets at least one group
+    of units if there are enough groups. `stratify`: give each part the same share of the units
+    with each value of a field, such as "label" of a manifest. Fields are the same as in
+    `exset.edit.keep`. Units keep their order in a part. Raises ValueError for too large sizes and
+    for an empty part, TypeError for a model that cannot be split, such as a schema.
     """
     import numpy as np
 
@@ -82,9 +82,9 @@ def split(
 def _parts_of_groups(size: "NDArray[np.int64]", ends: Sequence[int]) -> "NDArray[np.int64]":
     """Return for each group the part to which it goes; `len(ends)` if it goes to no part.
 
-    size: the units of each group. ends: where each part ends. The middle of a group decides its
-    part. A part without groups then gets a group of the nearest size from a part that has several
-    groups.
+    size: the units of each group. ends: where each part ends. A group goes to the part that
+    contains its middle unit. A part without groups then gets a group of the nearest size from a
+    part that has several groups.
     """
     import numpy as np
 

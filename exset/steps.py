@@ -163,8 +163,8 @@ def parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[st
 
 
 def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict[str, object]:
-    """Return the options with the name of each folder to write replaced by a `NewFolder` that
-    writes nothing and only counts bytes.
+    """Replace the names of folders to write by `NewFolder`s that only count bytes; return all
+    options.
     """
     folders = {each.name for each in declared if each.is_new_folder}
     return {
@@ -174,7 +174,7 @@ def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict
 
 
 def _with_access(options: dict[str, object]) -> dict[str, object]:
-    """Return the options with those for access to files joined into one option, `access`."""
+    """Join the options for access to files into one option, `access`; return all options."""
     flags = {field: bool(options.pop(name, False)) for name, field in _FLAGS.items()}
     locking = False if options.pop("no_locking", False) else None
     root = options.pop("root", "")

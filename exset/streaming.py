@@ -49,10 +49,10 @@ def stream(
 
     Arguments, errors and findings are the same as for `load`; units before an error are yielded
     first. Only a chunk of the file is in memory, or one unit if it is larger. The first `next`
-    opens the file. From a pipe, a unit is yielded as soon as it is complete (text: with the end of
-    its line); the first bytes decide the format. With `loop`, the file is read again and again,
-    until it has no units; findings are reported once. Raises ValueError for a loop over standard
-    input.
+    opens the file. From a pipe, a unit is yielded as soon as it is complete, in text files at the
+    end of its line; the first bytes decide the format. With `loop`, the file is read again and
+    again, until it has no units; findings are reported once. Raises ValueError for a loop over
+    standard input.
     """
     path, engine = os.fsdecode(path), formats.engine(engine)
     if format is not None:
@@ -292,9 +292,9 @@ def opened(
     """Open a file, `-`, a bundled sample or a folder, and recognise its format.
 
     `format`: the name of the format. `few`: whether only the first units are needed. `argument`:
-    as in `formats.detect`. `roots`: the folders that must contain the files of a folder. Raises
-    the errors of `files.blocks`, also for a folder of an unknown format, and FormatError if the
-    format of a file is unknown.
+    as in `formats.detect`. `roots`: if `path` is a folder, its files must be in these folders.
+    Raises the errors of `files.blocks`, also for a folder of an unknown format, and FormatError if
+    the format of a file is unknown.
     """
     name = os.fsdecode(path)
     if (found := folder_of(name, format, limits, roots)) is not None:
@@ -330,8 +330,9 @@ def reopener(
 ) -> Callable[[], AbstractContextManager[OpenFile | OpenFolder]]:
     """Return a function that opens an open file again by its path, as `opened` does.
 
-    A file that can be read only once, or only slowly, is first copied to a temporary file, which
-    `stack` closes. Without a copy, `stack` is closed at once: the file may then be replaced.
+    A file that can be read only once, or only slowly, is first copied to a temporary file. `stack`
+    closes the copy. If no copy is needed, `stack` is closed at once, so that the file can be
+    replaced.
     """
     if isinstance(file, OpenFolder) or _is_plain(file):
         stack.close()

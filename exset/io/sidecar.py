@@ -60,8 +60,8 @@ def write(path: str, data: bytes, sidecar: bytes | None) -> None:
 def remove_old(path: str) -> None:
     """Remove the sidecar that an older file `path` had, unless another file may need it.
 
-    That could be NAME.gz, for example. If the removal fails, readers still see that the sidecar
-    does not belong to the new file.
+    For example, NAME and NAME.gz have the same sidecar. If the removal fails, readers still see
+    that the sidecar does not belong to the new file.
     """
     sidecar = name_of(path)
     if not os.path.isfile(sidecar):

@@ -115,7 +115,9 @@ def _meaning(code: str) -> str:
 
 
 def _more(findings: Findings) -> Iterator[tuple[str, str]]:
-    """Yield each code with findings that exset counted but did not keep, and how many, in words."""
+    """Yield the codes of findings that exset counted but did not keep, each with a text that says
+    how many.
+    """
     for code, count in findings.unkept().items():
         yield code, f"... and {count:,} more"
     if findings.stopped:

@@ -1,4 +1,4 @@
-"""Write a report as one HTML page, which works without a network and runs nothing.
+"""Write a report as one HTML page, which needs no network and has no scripts.
 
 jinja2 escapes all names and contents of files. The security policy of the page allows only its own
 style, and pictures that are part of the page.

@@ -111,7 +111,9 @@ def check(
     shown: a summary, the statistics or the `repr` of a model failed.
 
     `deep`: whether to check the last three rules. `turn`: a number from 0; the model is then
-    written in its own format, and in a third of the others. A Python warning counts as an error.
+    written in its own format, and in every third of its family's other formats. The number selects
+    these formats. Without `turn`, the model is written in all of them. A Python warning counts as
+    an error.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -215,7 +217,7 @@ def _check_written_as(
     is_exact: bool,
     known: set[tuple[bytes, int]],
 ) -> None:
-    """Check what is written with some options; `known`: what is checked already, and is added."""
+    """Check what is written with some options, unless it is in `known`; add it to `known`."""
     how = f"{other.name} with {options or 'no options'}"
     findings = Findings()
     data = _write(other, model, findings, options, how)

@@ -69,9 +69,7 @@ class Reached:
     def _with_states(
         self, streams: Callable[[Driver, Any], Iterator[ParseStream]]
     ) -> Callable[[Driver, Any], Iterator[ParseStream]]:
-        """Return a function that does what `streams` does, a method of `Driver`, and records
-        states.
-
+        """Return a function that calls `streams`, a method of `Driver`, and also records states.
         It records each pair of a parser state and a token.
         """
 
@@ -92,7 +90,7 @@ class Reached:
     def _with_instructions(
         self, run: Callable[[Execution], int | None]
     ) -> Callable[[Execution], int | None]:
-        """Return a function that does what `run` does, a method of `Execution`, and records states.
+        """Return a function that calls `run`, a method of `Execution`, and also records states.
 
         It records at which instruction a layout fails, and how long its streams are.
         """

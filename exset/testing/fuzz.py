@@ -9,7 +9,8 @@ is 1 if a case broke the contract.
 With `--corpus` each case that reaches new lines of Python, or new states of a grammar or a layout,
 becomes a seed, and stays in this folder for later runs. With `--counts` the number of cases of
 each target is added to a file; the next run continues with the next numbers, so no case is tried
-twice. The file is written each minute, too. SIGINT and SIGTERM stop a run as its end does.
+twice. The file is written each minute, too. SIGINT and SIGTERM end a run early; it still writes
+the counts and prints the results.
 """
 
 import argparse
@@ -140,7 +141,7 @@ class Fuzzer:
             return Verdict(rule="slow" if is_late else "crash", why=f"{error}", has_died=True)
 
     def run(self, count: int, keep: Path | None) -> Iterator[tuple[int, Path]]:
-        """Try the next cases; make small and keep those that fail.
+        """Try the next cases; make those that fail small, and keep them.
 
         Yield the number of the case and the path of each kept file.
         """

@@ -1,6 +1,6 @@
 """Hypothesis strategies for LBANN's files as people write them: lists, schemas, pairs of schemas.
 
-The texts are small. Most texts are valid; each other text has one likely mistake.
+The texts are small. Most texts are valid; each of the rest has one likely mistake.
 """
 
 import json
@@ -67,8 +67,8 @@ def list_texts(draw: st.DrawFn, *, integers: bool = False) -> bytes:
 
 @st.composite
 def _ids(draw: st.DrawFn, integers: bool, is_exclusion: bool) -> list[tuple[int, str]]:
-    """Draw the ids in a line of a list; each is a pair of the number of samples that it names,
-    and its text.
+    """Draw the ids in a line of a list, as pairs: how many samples the id names, and the id as
+    text.
 
     integers: whether ids are integers and ranges. is_exclusion: whether the list excludes
     them; then most are different.

@@ -48,5 +48,5 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _as_interrupt(number: int, frame: FrameType | None) -> None:
-    """Handle SIGTERM like SIGINT, which waits where the program must not be interrupted."""
+    """Turn SIGTERM into SIGINT: a program that blocks SIGINT for a while then delays both."""
     signal.raise_signal(signal.SIGINT)

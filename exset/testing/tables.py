@@ -1,4 +1,4 @@
-"""Hypothesis strategies for tables with columns of all types, absent rows and unusual values."""
+"""Hypothesis strategies for tables: columns of all types, rows without a value, unusual values."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def tables(draw: st.DrawFn, *, nested: bool = True, max_rows: int = 5) -> Table:
 
 
 def arrays(max_rows: int = 5) -> st.SearchStrategy[Table]:
-    """Return a strategy for tables of one column of numbers, without absent rows."""
+    """Return a strategy for tables of one column of numbers, with a value in every row."""
     shapes = of_numpy.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=max_rows)
     drawn = of_numpy.arrays(st.sampled_from(_DTYPES).map(np.dtype), shapes)
     return drawn.map(lambda array: Table.of({"array": array}))
@@ -54,7 +54,7 @@ def texts(draw: st.DrawFn, max_rows: int = 5) -> Table:
 @st.composite
 def columns_of(draw: st.DrawFn, rows: int, *, nested: bool = True, depth: int = 2) -> TableColumn:
     """Draw a column of `rows` rows. nested: whether it may be of lists or records. depth: how
-    deep these may be.
+    deeply these may be nested.
     """
     kinds = [
         "numbers",

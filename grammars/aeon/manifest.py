@@ -197,9 +197,7 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
 
 
 def joined(root: bytes, path: bytes) -> bytes:
-    """Return the path that aeon opens for a path in a manifest: an absolute path as it is,
-    another one below the folder `root`.
-    """
+    """Return the path that aeon opens for a path in a manifest; relative paths begin at `root`."""
     if not root or path.startswith(b"/"):
         return path
     if not path:

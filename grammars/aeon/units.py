@@ -27,8 +27,7 @@ def model(units: object, header: object, /) -> Manifest:
     """Return a manifest of the one record in `units`; return `units` unchanged if it is a
     manifest.
 
-    `header`: the manifest without records from `header`, from which the new manifest takes its
-    types.
+    `header`: a manifest without records; the new manifest has its types and its dialect.
     """
     if isinstance(units, Manifest):
         return units

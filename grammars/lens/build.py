@@ -52,8 +52,8 @@ class Sparse(Range):
     """A range that gives the same value to all its units. units: numbers and spans (first, last),
     or "*".
 
-    The value is by default the event's `active_input`, for targets `active_target`, and for a list
-    that is both inputs and targets `active_input` (Lens, example.c: readExample).
+    The default value is the event's `active_input` for inputs, and its `active_target` for
+    targets. For a list that is both, it is `active_input` (Lens, example.c: readExample).
     """
 
     units: Iterable[int | tuple[int, int]] | Literal["*"]
@@ -276,9 +276,9 @@ class _Lists:
         """Add the ranges of an event's inputs or targets as a list, and return its number; -1
         if `data` is None.
 
-        where: the event and the side, for messages. value: of sparse ranges without their own
-        value. seen: the numbers of the lists of the current example, by the `id()` of their
-        data: the same object is added once.
+        where: the event and the side, for messages. value: the value of sparse ranges that give
+        none. seen: the numbers of the lists of the current example, by the `id()` of their data:
+        the same object is added once.
         """
         if data is None:
             return -1

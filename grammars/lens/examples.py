@@ -1,7 +1,8 @@
 """ExampleSet: the model of Lens example files, text and binary.
 
-It has all values of a file, and which range lists several events, or inputs and targets, share. It
-does not know how the file was written. See the Lens manual, "Example Files".
+It has all values of a file. It also knows which range lists are shared: by several events, or by
+inputs and targets. It does not know how the file was written. See the Lens manual, "Example
+Files".
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -56,9 +56,10 @@ def reshaped(column: Numbers, shape: tuple[int, ...]) -> Numbers:
 def from_patterns(table: Table) -> dict[str, TableColumn]:
     """Return the columns of a table with emergent's names: the inverse of `as_patterns`.
 
-    Inputs and targets without a group become the layers `Input` and `Output`. An example of
-    several events becomes a `Group`. Groups have the names of the examples if these tell
-    consecutive examples apart, or else their numbers.
+    Inputs and targets without a group become the layers `Input` and `Output`. If an example has
+    several events, all examples become groups: rows with the same `Group`. If each row has a name,
+    and the name changes exactly where a new example begins, the groups have these names. Otherwise
+    each group has the number of its example.
     """
     words: dict[str, str | None] = {"name": NAME, "frequency": FREQUENCY}
     groups = _groups(table)

@@ -91,7 +91,7 @@ class Patterns:
         """Return for each row whether it is the first of its example; all are, if no column is
         named `example`.
 
-        An event that is not larger than the event before it also begins an example.
+        A row whose `event` is not larger than that of the row before it also begins an example.
         """
         is_new = np.ones(self.rows, np.bool_)
         example, event = (self.numbers(name, "biuf") for name in EVENTS)
@@ -136,8 +136,8 @@ class Patterns:
     def says_nothing(self, name: str) -> bool:
         """Return whether a column can be left out, because it has its default in each row.
 
-        By default `example` is the number of the row, `event` is 0, `frequency` is 1, and other
-        columns have only absent rows.
+        The default of `example` is the number of the row, that of `event` is 0, and that of
+        `frequency` is 1. By default, other columns have no values.
         """
         column = self.others[name]
         if not column.present.any():
@@ -151,7 +151,7 @@ class Patterns:
         """Return the given groups, of inputs or of targets, as one array [rows, units].
 
         side: "inputs" or "targets", for the note that reports several groups. Raises FormatError
-        for an absent row.
+        for a row without a value.
         """
         for group in groups:
             problem = f"{self.title} cannot store an absent value"

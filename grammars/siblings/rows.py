@@ -42,7 +42,7 @@ class Rows:
     def having(self, mask: Flags) -> Longs:
         """Return the indices of the rows in which the mask is true for at least one number.
 
-        mask: whether each number, of all rows, is meant.
+        mask: one bool for each number, row after row.
         """
         return np.unique(rows_of(np.flatnonzero(mask), self.offsets))
 

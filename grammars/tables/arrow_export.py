@@ -32,7 +32,7 @@ MOST_SHORT: Final = (1 << 31) - 1
 class Wide:
     """The paths of columns that need a wider Arrow type, because a chunk of the table needs it.
 
-    `nullable`: columns with absent rows. `large`: columns whose offsets need 64 bits.
+    `nullable`: columns with rows without a value. `large`: columns whose offsets need 64 bits.
     """
 
     nullable: frozenset[ColumnPath] = frozenset()
@@ -50,8 +50,8 @@ def exported(
 ) -> "CArrayStream":
     """Return a table as an Arrow stream of one batch. Raises ImportError without nanoarrow.
 
-    wide: which columns need a wider type than this table alone does, because it is a chunk of a
-    larger one.
+    wide: the columns that need a wider type than this table alone needs, because it is a chunk of
+    a larger table.
     """
     arrays = {name: _array(column, (name,), wide) for name, column in columns.items()}
     schema = _struct({name: each[0] for name, each in arrays.items()}, nullable=False)
@@ -132,7 +132,9 @@ def _struct(fields: "dict[str, CSchema]", nullable: bool) -> "CSchema":
 
 
 def _type(dtype: np.dtype[Any], nullable: bool) -> "CSchema":
-    """Return the Arrow type of single numbers of a dtype. nullable: whether rows may be absent."""
+    """Return the Arrow type of single numbers of a dtype. nullable: whether rows may have no
+    value.
+    """
     na = nanoarrow()
     if dtype.kind == "M":
         unit, count = np.datetime_data(dtype)
@@ -157,13 +159,12 @@ def _buffer(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _validity(present: Flags) -> NDArray[np.uint8] | None:
-    """Return the validity bitmap of a column, or None if all rows are present."""
+    """Return the validity bitmap of a column, or None if all rows have a value."""
     return None if present.all() else np.packbits(present, bitorder="little")
 
 
 def _offsets(offsets: Longs, is_large: bool) -> tuple[bool, NDArray[Any]]:
-    """Return whether the offsets must be stored in 64 bits, and the offsets in this width,
-    else in 32 bits.
+    """Return whether the offsets need 64 bits, and the offsets, in 64 or in 32 bits.
 
     is_large: whether they must have 64 bits even if they are small.
     """

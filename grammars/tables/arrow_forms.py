@@ -1,10 +1,10 @@
 """Change tables so that files of Arrow data can store them, and change them back when read.
 
-Older readers of Parquet cannot read lists of fixed length that have absent rows or are nested, so
-such arrays are stored as lists of any length. When records without absent rows are read, their
-fields become columns with a dot in the name. A JSON object in the metadata, the forms, says what
-the columns were: {"columns": {"a": "float32[2]", "b": {"list": "text"}, "c": {"record": {"d":
-"int8"}}}}.
+Older readers of Parquet cannot read lists of fixed length if rows have no value or the lists are
+nested. So exset stores such arrays as lists of any length. Where every row has a record, a reader
+makes columns of the records' fields, with a dot in the name. A JSON object in the metadata, the
+forms, says what the columns were: {"columns": {"a": "float32[2]", "b": {"list": "text"}, "c":
+{"record": {"d": "int8"}}}}.
 """
 
 import re
@@ -40,8 +40,9 @@ _SHAPES: Final = 32  # the most dimensions that NumPy had before 2.0
 def to_store(table: Table, absent: Container[ColumnPath]) -> Table:
     """Return the table as the file stores it, with the forms in its metadata.
 
-    absent: the paths of the columns that have absent rows anywhere in the file; `table` may be
-    only a chunk of the file. Raises ValueError for names and dtypes that Arrow does not have.
+    absent: the paths of the columns that have rows without a value anywhere in the file; `table`
+    may be only a chunk of the file. Raises ValueError for names and dtypes that Arrow does not
+    have.
     """
     columns: dict[str, TableColumn] = {}
     taken: set[str] = set()
@@ -62,7 +63,7 @@ def from_stored(table: Table, most: int) -> Table:
     """Return the table from which `to_store` made this one. Columns that do not fit their forms
     stay unchanged.
 
-    most: the largest number of bytes for a column of absent arrays.
+    most: how many bytes a column of arrays may need; a larger one stays unchanged.
     """
     forms = table.metadata.get(FORMS)
     if not isinstance(forms, dict):
@@ -98,8 +99,8 @@ def _flat_names(
 ) -> Iterator[str]:
     """Yield the names of the columns that a reader makes from one column: several for a record.
 
-    path: the names that lead to the column. absent: the paths of the columns that have absent
-    rows.
+    path: the names that lead to the column. absent: the paths of the columns that have rows
+    without a value.
     """
     if isinstance(column, Records) and path not in absent:
         for key, field in column.fields.items():
@@ -153,9 +154,8 @@ def _taken(
 ) -> TableColumn | None:
     """Remove a column from `left`, restore it to its form, and return it; None if it is missing.
 
-    A record may be in `left` as a column for each of its fields. rows: of the table. most: the
-    largest number of bytes for a column of absent arrays. depth: how many records contain the
-    column.
+    A record may be in `left` as a column for each of its fields. rows: of the table. most: as for
+    `from_stored`. depth: how many records contain the column.
     """
     if name in left:
         return _fitted(left.pop(name), form, most)
@@ -174,10 +174,10 @@ def _taken(
 
 
 def _fitted(column: TableColumn, form: object, most: int) -> TableColumn:
-    """Return a column converted to the type that `form` describes, or unchanged if its values
-    do not fit.
+    """Return a column converted to the type that `form` describes, or unchanged if its values do
+    not fit.
 
-    most: the largest number of bytes for a column of absent arrays.
+    most: as for `from_stored`.
     """
     if isinstance(form, str) and isinstance(column, Numbers | Lists):
         numbers = _as_numbers(column, form, most)

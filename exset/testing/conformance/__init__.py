@@ -48,7 +48,9 @@ __all__ = [
 
 
 class NotConforming(AssertionError):
-    """A reader is wrong on some cases, which `results` has and the message lists."""
+    """A reader is wrong on some cases: `results` has their results, and the message lists the
+    first 20.
+    """
 
     def __init__(self, results: Sequence[Result]) -> None:
         lines = [f"{len(results)} of the cases fail:"]

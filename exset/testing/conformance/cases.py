@@ -42,8 +42,9 @@ class Case:
     `differs`, the real systems disagree, or one crashes. `meaning`: what the file means, for files
     that exset reads. `rule`: the rule in words; `section`: the section of the manual. `features`:
     the features that a reader needs. `agree`: the real programs that agree with the case.
-    `severity`: `error` for files that people write, `warning` for unusual files. `systems`: what
-    each system does with a file that differs. `options`: the options of exset's reader.
+    `severity`: how bad a wrong answer is: `error` if people write such files, `warning` if they
+    are unusual. `systems`: what each system does with a file that differs. `options`: the options
+    of exset's reader.
     """
 
     name: str

@@ -1,4 +1,5 @@
-"""Read and write cases in a folder: exported cases, perhaps edited, and kept random cases.
+"""Read and write cases in a folder: exported cases, perhaps edited, and random cases that `keep`
+wrote.
 
 The layout is that of the export: `FORMAT/VERDICT/NAME.FORMAT`, with the meaning next to the file.
 Only the file is needed. `index.json` may add details of a case, such as its rule.

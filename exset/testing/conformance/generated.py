@@ -52,9 +52,9 @@ _ROUND: Final = 10
 
 
 def contents(format: str) -> st.SearchStrategy[bytes]:
-    """Return a strategy for files of a format, or for requests.
+    """Return a strategy for the contents of cases: files of a format, or requests as JSON.
 
-    The files are some that exset writes, and some that people could have written. Raises
+    Some of the files are as exset writes them, others as people could write them. Raises
     ValueError for a format without a strategy.
     """
     texts = _strategy(_TEXTS[format]) if format in _TEXTS else None
@@ -102,7 +102,9 @@ def files(format: str, count: int, start: int) -> list[bytes]:
 
 @dataclass(frozen=True)
 class Found:
-    """The smallest file on which a reader is wrong; `draws`: how many files were drawn for it."""
+    """The smallest file on which a reader is wrong; `draws`: how many files were drawn until it
+    was wrong.
+    """
 
     result: Result
     draws: int

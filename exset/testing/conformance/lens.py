@@ -46,9 +46,9 @@ def meaning(examples: ExampleSet) -> Document:
 def normalized(document: Node) -> Document:
     """Check a meaning that a program wrote; return its canonical form.
 
-    A missing field has its default. A list is an array of ranges, or its number in the `lists` of
-    the example or of the document. A field of an event is dropped if the event would inherit the
-    same value. Raises BadMeaning if the meaning is invalid.
+    A missing field has its default. A list is an array of ranges, or a number: its index in the
+    `lists` of the example or of the document. A field of an event is dropped if the event would
+    inherit the same value. Raises BadMeaning if the meaning is invalid.
     """
     document.known("set", "lists", "examples")
     header = _header(document.get("set"))

@@ -149,7 +149,7 @@ class Node:
         return double(self._number())
 
     def _bits(self, digits: str) -> int | None:
-        """Return the bits of the number that this value represents; None if it does not give them.
+        """Return the number in the member `bits` of this object; None if there is no such member.
 
         digits: how many hexadecimal digits the bits have, for the error.
         """

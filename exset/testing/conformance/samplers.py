@@ -1,4 +1,4 @@
-"""Test index streams of samplers: a case is a request as JSON, its meaning each rank's indices.
+"""Test index streams of samplers: a case is a request as JSON, and means indices for each rank.
 
     {"sampler": "planned", "labels": [0, 0, 1, 1], "n": 2, "m": 1, "replicas": 2, "seed": 3}
 

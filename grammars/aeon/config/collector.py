@@ -1,6 +1,4 @@
-"""Collect the findings of a configuration; the place of each is in the text, or is a member's
-path.
-"""
+"""Collect the findings of a configuration, each with a place in the text or a member's path."""
 
 import re
 from dataclasses import replace

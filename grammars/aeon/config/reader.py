@@ -38,8 +38,8 @@ def _best(tree: Node, source: Source | str) -> Check:
 
     A version that accepts it only by ignoring members is not chosen if an earlier one in
     `DIALECTS` refuses only these members. If another version than aeon's last one is chosen, a
-    note says why the last one refuses the configuration. If no version accepts the
-    configuration, it is also read with outdated members upgraded.
+    note says why the last one refuses the configuration. If no version accepts the configuration,
+    exset also upgrades outdated members and reads the result.
     """
     checks: list[Check] = []
     for dialect in DIALECTS:
@@ -72,11 +72,11 @@ def _error_count(check: Check) -> int:
 
 
 def _deciding(best: Check, checks: Sequence[Check]) -> Iterator[Check]:
-    """Yield those of `checks` whose version is before that of `best` in `DIALECTS`, and
-    refuses only values that `best` ignores.
+    """Yield the checks by versions that are before that of `best` in `DIALECTS` and refuse only
+    values that `best` ignores.
 
-    Without these values that version accepts the configuration. So the user most likely meant
-    it, and `best` must not be chosen only because it ignores them.
+    Such a version accepts the configuration without these values. So the user most likely meant
+    that version, and `best` must not be chosen only because it ignores them.
     """
     preferred = DIALECTS[: DIALECTS.index(best.dialect)]
     if any(each.dialect in preferred for each in checks):
