@@ -67,7 +67,7 @@ def load(
 
     `model`: the expected class, such as `ExampleSet`, for type checkers; a file with another kind
     of data raises FormatError. Warnings and notes are added to `findings`; without this argument,
-    one FormatWarning reports them. With `strict` the first warning is a FormatError. `engine`:
+    one FormatWarning reports them. With `strict` the first warning raises FormatError. `engine`:
     "reference" runs Lark or Construct, "table" runs tables made from the grammar or layout; both
     give the same model. `options`: the options of readers: `ids` for a sample list ("text" or
     "integer"), `dialect` for a manifest ("head", "seed" or "csv") or a loader configuration.

@@ -174,8 +174,7 @@ def convert(
 def _options(job: Job) -> dict[str, Any]:
     """Return the options that the user set for writers and for tables.
 
-    An option of writers must be an option of the job's target format, unless it is also an option
-    of tables.
+    Raises a usage error for an option of writers that neither the target's format nor tables have.
     """
     options: dict[str, Any] = format_options.values("write")
     of_tables = {option.name for family in formats.families() for option in family.table_options}

@@ -39,7 +39,7 @@ class Formatted(FileResult):
 
 @dataclass(frozen=True)
 class Formatter:
-    """Gives a file canonical white space; with `check`, only finds out whether it has that."""
+    """Gives a file canonical white space; with `check`, only finds out whether it is canonical."""
 
     common: CommonOptions
     check: bool

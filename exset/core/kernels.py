@@ -215,8 +215,9 @@ class Kernels:
     def copies(self, compiler: Callable[[FunctionType, str], object]) -> dict[str, object]:
         """Copy the marked functions, and return for each name what `compiler` makes of the copy.
 
-        `compiler` gets a copy and its mark. Each copy calls the results for the other copies, not
-        the original functions. Raises ValueError if two functions have the same name.
+        `compiler` gets a copy and its mark. Each copy calls what `compiler` made of the other
+        functions, not the functions themselves. Raises ValueError if two functions have the same
+        name.
         """
         made: dict[FunctionType, object] = {}
         spaces = {module: dict(vars(importlib.import_module(module))) for module in self.modules}

@@ -65,7 +65,7 @@ class PartState:
 
 
 class Parts(Sequence[Item]):
-    """The units of work for some files: a small file is one unit, a part of a large file is one.
+    """The units of work for some files: small files, and parts of large files.
 
     Each unit is made on access.
     """

@@ -92,8 +92,7 @@ class Processes(Executor):
             return future.result()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the processes when all calls are done; with `cancel_futures`, only the running
-        calls.
+        """End the processes when all calls are done; with `cancel_futures`, drop waiting calls.
 
         `wait`: return after the processes have ended.
         """

@@ -65,11 +65,10 @@ def ordered(work: Callable[[T], R], items: Iterable[T], threads: int) -> Generat
 
 
 def divided(work: Callable[[int, int], object], total: int, is_large: bool) -> None:
-    """Divide `total` items into ranges that together are all items, and call `work(low, high)` for
-    each.
+    """Divide `range(total)` into smaller ranges, and call `work(low, high)` for each range.
 
-    `is_large`: whether the work is worth several threads. Then each of them has one range; one of
-    them is the calling thread.
+    `is_large`: whether to use several threads. If so, the calling thread and each other thread get
+    one range.
     """
     parts = min(count(), total) if is_large else 1
     if parts < 2:

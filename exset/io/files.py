@@ -81,7 +81,7 @@ def blocks(
 def local_path(path: FilePath, name: str) -> str:
     """Return the path of a file on this machine; "" for standard input and remote files.
 
-    name: the name as which `path` was opened, which may have a suffix of compression.
+    name: the name under which `path` was found, which may have a suffix of compression.
     """
     given = os.fsdecode(path)
     return "" if given == "-" or remote.is_remote(given) else name

@@ -1,7 +1,7 @@
 """Read or write a folder as one input or one output, such as a folder of shards.
 
-A reader opens only files inside the folder, whatever names its files contain. A new folder gets
-its name when all its files are complete and on disk.
+A reader opens only files inside the folder, even if a file in it names a file outside. A new
+folder gets its name when all its files are complete and on disk.
 """
 
 import errno
