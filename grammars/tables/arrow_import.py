@@ -250,7 +250,7 @@ def _kind(field: _Field, strings: Strings) -> Strings:
 def _are_present(items: Numbers, present: Flags, size: int) -> bool:
     """Return whether the items of all present rows are present.
 
-    present: whether each row is. size: the number of items of each row.
+    present: for each row, whether it is present. size: the number of items of each row.
     """
     return bool(items.present.all() or items.present[np.repeat(present, size)].all())
 

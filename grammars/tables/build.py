@@ -16,7 +16,7 @@ from exset.grammars.tables.columns import Lists, Numbers, Records, TableColumn, 
 
 
 def column_of(name: str, given: object, n: int | None = None) -> TableColumn:
-    """Make a column from an array, a list, or a column of another model.
+    """Make a column from an array, a list, a `Ragged`, a `Reals`, a `Blobs`, or a column.
 
     name: the column's name, for messages. The items of a list are numbers, text, bytes, arrays of
     one shape, lists of these, or mappings; None is an absent row. n: the number of rows that the

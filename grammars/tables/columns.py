@@ -349,11 +349,11 @@ def spread(column: TableColumn, rows: Longs, count: int) -> TableColumn:
 
 
 def dense_lists(items: TableColumn, offsets: Longs, present: Flags) -> Lists:
-    """Make a column of lists, without the items of absent rows, which Arrow allows and exset
-    does not.
+    """Make a column of lists, and drop the items of absent rows. Arrow allows such items, but
+    exset does not.
 
-    items: the items of all lists. offsets: row i has the items offsets[i]:offsets[i + 1].
-    present: whether each row is.
+    items: the items of all lists. offsets: row i has the items offsets[i]:offsets[i + 1]. present:
+    for each row, whether it is present.
     """
     lengths = np.where(present, np.diff(offsets), 0)
     if lengths.sum() != offsets[-1]:

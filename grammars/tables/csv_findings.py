@@ -49,7 +49,7 @@ class ChangedCells:
                     self._counts[code] += int(rows.size)
 
     def report(self, findings: Findings) -> None:
-        """Add a finding for each code for which there are cells."""
+        """Add one finding for each code, if at least one cell has it."""
         for code in _CODES:
             if code in self._first:
                 place, cell = self._first[code]
@@ -57,9 +57,9 @@ class ChangedCells:
 
 
 def _changed(text: Text, lengths: Longs, filled: Longs) -> Iterator[tuple[str, Longs]]:
-    """Yield each code of a finding with the rows of the cells that get it.
+    """Yield each code of a finding, with the rows of the cells to which it applies.
 
-    lengths: of each cell, in bytes. filled: the rows of the cells that are not empty.
+    lengths: the length of each cell, in bytes. filled: the rows of the cells that are not empty.
     """
     first = text.data[text.offsets[:-1][filled]]
     is_formula = np.isin(first, np.frombuffer(b"=+-@", np.uint8)) & (lengths[filled] > 1)

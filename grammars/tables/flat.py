@@ -1,9 +1,9 @@
 """Tables as flat arrays by name, for formats that store arrays but no nested columns.
 
 A column `x` of numbers is the array `x`. Text, bytes and lists are `x.values` and `x.offsets`,
-int64 [rows + 1]; the items of a list are flattened below `x.values`. A field of a record is
-`x.FIELD`. A column with absent rows also has `x.present`, bool. A JSON object, the forms of the
-columns, says how to restore the table from the arrays.
+int64 [rows + 1]. The items of all lists are stored like a column called `x.values`. A field of a
+record is stored like a column called `x.FIELD`. A column with absent rows also has `x.present`,
+bool. A JSON object, the forms of the columns, says how to restore the table from the arrays.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -96,7 +96,8 @@ def _lengths(
 ) -> Iterator[tuple[str, int, bool]]:
     """Yield for each array of a column its name, its length and whether it contains offsets.
 
-    name: of the column among the arrays. path: the names that lead to the column in the table.
+    name: how the names of the column's arrays begin. path: the names that lead to the column in
+    the table.
     rows: the number of rows of the column.
     """
     if path in survey.absent:
@@ -181,7 +182,8 @@ def _columns(arrays: Mapping[str, Array | TableColumn]) -> "list[tuple[str, Any]
 
 
 def _fields(name: str, array: Array) -> "list[tuple[str, Any]]":
-    """Return a dict of an array by its name; for an array of records, each field as `name.field`.
+    """Return pairs of a name and an array; an array of records gives a pair `name.field` for each
+    field.
 
     A field that is itself an array of records is split in the same way.
     """

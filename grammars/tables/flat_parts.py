@@ -65,7 +65,7 @@ def _check(name: str, form: Form, rows: int, arrays: Parts, depth: int) -> None:
     """Check that the arrays of a column have the lengths that `rows` rows need; raise
     ValueError if not.
 
-    name: of the column among the arrays. depth: how many columns contain it.
+    name: how the names of the column's arrays begin. depth: how many columns contain this column.
     """
     if depth > _DEEPEST:
         raise ValueError(f"{name}: the column is nested too deeply")

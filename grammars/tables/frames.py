@@ -19,10 +19,11 @@ INDEX = ("example", "event")
 
 
 def to_pandas(columns: Mapping[str, TableColumn], rows: int) -> "pandas.DataFrame":
-    """Return a DataFrame; an array in a row becomes a column for each of its numbers, `NAME:UNIT`.
+    """Return a DataFrame, in which a column of arrays becomes the columns `NAME:0`, `NAME:1` and
+    so on.
 
-    Text gets pandas' dtype for text. Bytes, lists and records become objects. Raises ImportError
-    without pandas.
+    Text gets pandas' dtype for text. Bytes, lists, records and arrays of many numbers become
+    objects. Raises ImportError without pandas.
     """
     try:
         import pandas

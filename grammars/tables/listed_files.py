@@ -76,7 +76,7 @@ class ListedFiles:
         return cls(raw, labels, classes or _by_folder(raw, labels), rows)
 
     def report_classes(self, report: Callable[[Finding], None]) -> None:
-        """Report class names, unless they are folders in the paths, such as `cat` in
+        """Report class names as lost, unless they are folders in the paths, as `cat` in
         `cat/1.jpg`.
         """
         if not self.classes or self.classes == _by_folder(self.path, self.label):
@@ -123,7 +123,8 @@ def _classes(table: Table, name: str, labels: Longs, rows: Longs) -> tuple[bytes
 def _by_folder(paths: Strings, labels: Longs) -> tuple[bytes, ...]:
     """Return for each label, from 0 on, the first folder in the paths of its files.
 
-    Return () unless all files of a label have the same folder, and each label another one.
+    Return () unless all files of a label have the same folder, and different labels have different
+    folders.
     """
     folders = Strings.of((path or b"").rpartition(b"/")[0].partition(b"/")[0] for path in paths)
     return _one_name_each(folders, labels)
@@ -133,7 +134,7 @@ def _one_name_each(names: Strings, labels: Longs) -> tuple[bytes, ...]:
     """Return the name of each label, from 0 on.
 
     names, labels: the name and the label of each file. Return () unless all files of a label have
-    the same name, and each label another one.
+    the same name, and different labels have different names.
     """
     found: dict[int, bytes] = {}
     for label, name in zip(labels.tolist(), names, strict=True):

@@ -60,8 +60,9 @@ def without_structs(
     """Return a table in which each struct of media is split into a column of bytes and one of
     paths.
 
-    metadata: the metadata of the Arrow schema, which names these structs. names: the names of the
-    columns of the table, if exset wrote it; they show whether it had paths.
+    metadata: the metadata of the Arrow schema, which names these structs. names: the columns that
+    the table had when exset wrote it; paths that are not among them are dropped. None if exset did
+    not write it.
     """
     features = stored_features(metadata).items()
     kinds = {name: each["_type"] for name, each in features if each.get("_type") in _KINDS}

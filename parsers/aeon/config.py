@@ -23,9 +23,10 @@ def parse(
 ) -> LoaderConfig:
     """Read a configuration from JSON, and check it as a version of aeon does.
 
-    `dialect` is the version of aeon. With None, exset tries the last version, then the others;
-    then it reads outdated members by their later names, each with a finding `aeon-refuses`.
-    Members that a version ignores do not choose this version.
+    `dialect` is the version of aeon. With None, exset tries the last version, then the others. If
+    all reject the file, exset reads outdated members by their later names, each with a finding
+    `aeon-refuses`. A version is not chosen only because it ignores members that another version
+    rejects.
     `findings` collects the warnings; a FormatError has all errors. `engine` is as in
     `exset.parsers.shared.json_tree`. Raises FormatError for a configuration that aeon rejects,
     LimitError for a file beyond the limits, ValueError for an unknown `dialect`.

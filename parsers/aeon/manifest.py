@@ -266,14 +266,14 @@ class _Parser:
             raise self.wrong_width(stream)
 
     def first_token(self, stream: ParseStream) -> int:
-        """Return the index of the first token after the header in a chunk, 0 if it has none."""
+        """Return the index of a chunk's first token after the header; 0 if it has no header."""
         has_header = stream.steps.size and stream.steps[0] == dialects.HEADER
         return int(stream.tokens_before[0]) if has_header else 0
 
     def find_fields(self, stream: ParseStream, begin: int, width: int) -> tuple[Longs, Longs]:
         """Return where each field of the records starts and ends in the buffer: int64 [fields].
 
-        `begin`: the first token of a record. Stops at one that does not have `width` fields.
+        `begin`: the first token of a record. Stops at a record that does not have `width` fields.
         """
         before = int(self.state[c.RECORDS])
         _make_room(self.lines, before + stream.steps.size)
@@ -302,7 +302,7 @@ class _Parser:
         return starts[:count], ends[:count]
 
     def set_width(self, stream: ParseStream, begin: int) -> None:
-        """Set the number of fields of each record from the first, after the line break `begin`."""
+        """Set the number of fields of all records, from the one after the line break `begin`."""
         width = self.fields_of(stream, begin)
         if self.dialect is Dialect.HEAD:
             self.width = len(self.types or ()) if self.types or width else None
@@ -322,9 +322,7 @@ class _Parser:
         self.width = width
 
     def fields_of(self, stream: ParseStream, token: int) -> int:
-        """Return how many fields the record after the line break `token` has; 0 without a
-        record.
-        """
+        """Return how many fields the record after the line break `token` has, if any; else 0."""
         kinds = stream.kinds[token + 1 :]
         breaks = np.flatnonzero(kinds == self.line_break)
         count = int(breaks[0]) if breaks.size else kinds.size

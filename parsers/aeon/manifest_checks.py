@@ -76,8 +76,8 @@ def check_elements(
 def _issues(
     kind: ElementType, buffer: Bytes, starts: Longs, ends: Longs, compiled: bool
 ) -> Iterator[tuple[str, Flags]]:
-    """Yield the code of each finding that fields of a type can have, and for each field
-    whether it has it.
+    """Yield the code of each finding that fields of a type can have, and for each field whether it
+    has this finding.
 
     kind: the type. starts, ends: where each field is in `buffer`.
     """

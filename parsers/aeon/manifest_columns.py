@@ -83,8 +83,8 @@ def find_fields(
 def copy_fields(
     buffer: Bytes, starts: Longs, ends: Longs, data: Bytes, offsets: Longs, at: int
 ) -> None:
-    """Copy the fields buffer[starts[i]:ends[i]] to data[at:], one after another; fill
-    `offsets` with where each ends there.
+    """Copy the fields buffer[starts[i]:ends[i]] to data[at:], one after another; fill `offsets`
+    with the end of each field in `data`.
     """
     for field in range(len(starts)):
         start = starts[field]
@@ -97,10 +97,10 @@ def copy_fields(
 
 @entry_kernel
 def partition(buffer: Bytes, starts: Longs, ends: Longs, fields: Longs) -> int:
-    """Divide fields into those that start as numbers do and all others; return how many start so.
+    """Find the fields that start like numbers, and return how many there are.
 
     A number starts with a digit, or with a sign and a digit. Fills `fields` with the indices of
-    the fields: first those that do, then the others.
+    all fields: first of the fields that start like numbers, then of the others.
     """
     count, rest = 0, len(fields)
     for field in range(len(starts)):

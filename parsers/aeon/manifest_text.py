@@ -23,8 +23,8 @@ def render(
 
     Raises FormatError for records that the dialect cannot store: a line break or a separator in a
     field, a record that would be read as a comment, a header or an empty line, fields without a
-    type, and in `csv` elements of types other than FILE. With `lossy`, fields without a type are
-    dropped, and in `csv` the names of the types, each with a finding. Raises ValueError for an
+    type, and in `csv` elements of types other than FILE. `lossy` drops fields without a type and,
+    in `csv`, the names of the types. Each loss adds a finding. Raises ValueError for an
     unknown dialect.
     """
     chosen = manifest.dialect if dialect is None else Dialect(dialect)
