@@ -87,7 +87,9 @@ class Column:
 
     @cached_property
     def sizes(self) -> Mapping[int, int]:
-        """The size in bytes of each element that can be made and read; the key is its record."""
+        """{index of a record: bytes of its element}, without elements that cannot be made or
+        read.
+        """
         if self.kind is not ElementType.FILE:
             lengths, present = self.elements.lengths.tolist(), self.elements.present.tolist()
             return {row: size for row, size in enumerate(lengths) if present[row]}

@@ -76,7 +76,7 @@ def _check_columns(manifest: Manifest, config: LoaderConfig, findings: Findings,
 def _manifest(
     path: str, config: LoaderConfig, findings: Findings, options: CheckOptions
 ) -> Manifest:
-    """Read the manifest at a path, as the version of aeon does for which the configuration is."""
+    """Read the manifest at a path, as the configuration's version of aeon does."""
     with open_regular(path, options.access.roots) as file:
         source = Source(path, file.read())
     dialect = "seed" if config.dialect == "seed" else None
@@ -164,7 +164,7 @@ class _Files:
                 self.found(failing[0], field, more)
 
     def check_cache(self, manifest: Manifest) -> None:
-        """Check that the cache directory is a folder, and that aeon's cache can be complete."""
+        """Check that the cache directory is a folder, and that aeon can write a complete cache."""
         config, value = self.config, str(self.config["cache_directory"])
         if not value:
             return

@@ -20,7 +20,7 @@ class _Decoder(Protocol[T_co]):
 
 
 def check_videos(column: Column) -> None:
-    """Add a finding for each video that aeon does not read; its pictures are not decoded."""
+    """Add a finding for each video that aeon does not read. exset does not decode the pictures."""
     for _ in _decoded(column, avi.decode):
         pass
 

@@ -42,7 +42,7 @@ def report(model: LoaderConfig, detailed: bool = False) -> Report:
 def _described(output: Output, meant: Output) -> str:
     """Return the dtype of an array and its shape, in words.
 
-    `output`: the array in aeon. `meant`: the array in exset, which is added if its shape differs.
+    `output`: the array in aeon. `meant`: the array in exset; if it differs, its shape is added.
     """
     text = f"{output.name}: {output.dtype}, N x {_shape(output)}"
     return text if meant == output else f"{text} (exset.DataLoader: N x {_shape(meant)})"

@@ -51,7 +51,9 @@ def _failed(column: Elements, count: int) -> Flags:
 
 
 def blocks(one: Block, other: Block, tolerance: float, keep: int, /) -> Differences:
-    """Compare the elements of two blocks, but not their times; compare names if both are archives.
+    """Compare the elements of two blocks or archives.
+
+    Names and modes are compared only if both are archives. Times are not compared.
 
     keep: how many differences to keep.
     """

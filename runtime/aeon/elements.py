@@ -73,7 +73,7 @@ class Elements:
 
     values, [records]: int32 for ASCII_INT, float32 for ASCII_FLOAT, Strings for other types. FILE
     elements are paths joined with the base folder. An element that cannot be made has an error in
-    `errors`; in `values`, its string is absent, or its number is 0.
+    `errors`; `values` then has no string for it, or the number 0.
     """
 
     kind: ElementType

@@ -111,7 +111,8 @@ def uniform(state: Longs, last: int) -> int:
 def shuffle(state: Longs, order: Longs) -> None:
     """Shuffle the numbers in `order` as std::shuffle does, with the generator `state`.
 
-    One random number gives two swaps if the generator's range is at least the square of the count.
+    One random number serves two swaps if the generator's range is large enough: at least the
+    square of the length of `order`.
     """
     count = len(order)
     if count < 2:

@@ -1,4 +1,4 @@
-"""Write manifests, also from a block: the manifest then contains all data."""
+"""Write manifests. A manifest made of a block contains the data itself, and names no files."""
 
 from base64 import b64encode
 
@@ -21,7 +21,7 @@ def write(
     dialect: Dialect | str | None = None,
     lossy: bool = False,
 ) -> bytes:
-    """Return the text of a manifest; a block or an archive loses its names and times.
+    """Return the text of a manifest. The names and times of a block or an archive are not written.
 
     Raises the FormatError of `exset.parsers.aeon.manifest_text.render` and of `manifest_of`.
     """

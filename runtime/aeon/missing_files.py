@@ -83,7 +83,8 @@ class Folder:
         return f"relative paths start at {self}; {self.setting} names another folder"
 
     def hint_if_missing(self, name: bytes, *, source: str = "") -> str | None:
-        """Return advice on the path `name`; None if it exists or exset may not look for it.
+        """Return advice on the path `name`; None if the file exists, or if exset may not look for
+        it.
 
         source: the file that has the path.
         """

@@ -66,7 +66,7 @@ def block_images(block: Block, options: PictureOptions) -> ContactSheet:
 def loader_images(config: LoaderConfig, options: PictureOptions) -> ContactSheet:
     """Return the first batch of a loader, with boxes, masks and labels.
 
-    A loader has at least one batch. Raises the errors of `DataLoader`.
+    Raises the errors of `DataLoader`, for example for a manifest without records.
     """
     from exset.runtime.aeon.provision.loader import DataLoader
     from exset.runtime.aeon.provision.sheet import Sheet

@@ -66,8 +66,8 @@ def select_records(
 def blocks(records: int, block_size: int = BLOCK_SIZE) -> list[range]:
     """Return the records of each block, as aeon divides them; the last block may be empty.
 
-    All blocks but the last have the same size: near `block_size`, so that blocks are about equal,
-    computed in single precision. Raises ValueError for a size below 1.
+    All blocks but the last have the same size. It is near `block_size`, so that all blocks are
+    about equal. The computation is in single precision. Raises ValueError for a size below 1.
     """
     if block_size <= 0:
         raise ValueError(f"block_size must be at least 1, not {block_size}")

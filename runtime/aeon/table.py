@@ -50,7 +50,7 @@ def to_table(
     if not all are UTF-8. names: the names of the columns, by default `0`, `1` and so on. contents:
     read the files: a column of type FILE has their bytes, and `NAME.path` has the paths. base:
     aeon's manifest_root, for relative paths. access: its roots are the folders that must contain
-    all files. An element that cannot be made is absent, with a finding.
+    all files. An element that cannot be made gets no value, but a finding.
 
     With the level "said", a column `NAME.text` keeps the text of fields that exset would write in
     another way, and fields without a type have columns, too. Raises ValueError for invalid names,
@@ -187,7 +187,7 @@ def _report(failed: Sequence[ElementError], findings: Findings, first: int) -> N
 
 
 def _otherwise(fields: Strings, usual: Strings) -> Strings | None:
-    """Return the fields that differ from `usual`, and absent values for the others.
+    """Return a column with the fields that differ from `usual`; the other rows have no value.
 
     Return None if no field differs.
     """

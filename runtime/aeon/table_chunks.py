@@ -94,7 +94,7 @@ def tables_of(
 
 
 def _conformed(table: Table, types: dict[str, str]) -> Table:
-    """Return a table with columns of the given types; a column that it lacks is absent."""
+    """Return a table with columns of the given types. A column that `table` lacks has no values."""
     columns: dict[str, TableColumn] = {}
     for name, kind in types.items():
         column = table.columns.get(name)

@@ -85,8 +85,8 @@ def is_bytes(column: TableColumn) -> bool:
 def type_for(
     table: Table, name: str, known: Known, losses: Losses, writes_files: bool
 ) -> ElementType | None:
-    """Return the type of element that the column `name` becomes in a manifest; None, after
-    reporting a loss, if it becomes none.
+    """Return the type of the element that the column `name` becomes in a manifest. If it cannot
+    become an element, report a loss and return None.
 
     known: what the metadata says. writes_files: whether contents of files are written to
     files.
@@ -153,14 +153,16 @@ def _unreadable(column: Numbers | Strings, kind: ElementType | None) -> Flags:
 
 
 def _is_whole(column: Numbers) -> bool:
-    """Return whether all present values are whole numbers; pandas stores such columns as floats."""
+    """Return whether all values are whole numbers; pandas stores them as floats if some are
+    missing.
+    """
     return labels_of(Numbers.of(column.values[column.present])) is not None
 
 
 def _as_said(
     column: Numbers | Strings, kind: ElementType, fields: Strings, said: Strings
 ) -> Strings:
-    """Return the fields, in the text of `said` where this text has the same value.
+    """Return the fields; where the text of `said` means the same value, return this text.
 
     fields: the text that exset would write. said: the text in the column `NAME.text`.
     """

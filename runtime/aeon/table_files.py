@@ -29,8 +29,9 @@ def with_files(
 ) -> list[Element]:
     """Write the bytes of the given rows as files into a new folder; return FILE elements.
 
-    Files are written for elements of the type BINARY, and for FILE elements whose column has bytes;
-    then the column `NAME.path` has their names. Raises the errors of `exset.io.folders.writing`.
+    Files are written for elements of the type BINARY, and for FILE elements whose column has
+    bytes. If the table has a column `NAME.path`, it gives the names of the files. Raises the
+    errors of `exset.io.folders.writing`.
     """
     with nullcontext(folder) if isinstance(folder, NewFolder) else folders.writing(folder) as out:
         writer = _Writer(out)

@@ -19,7 +19,8 @@ _NORMAL: Final = float(np.finfo(np.float32).tiny)
 
 
 def as_text(column: Numbers | Strings, kind: ElementType) -> Strings:
-    """Return the field for each value: single numbers in decimal, bytes in base64 for BINARY.
+    """Return the field for each value: numbers in decimal, text as it is, bytes of BINARY in
+    base64.
 
     A float becomes the shortest decimal that reads back as the same float. aeon rejects decimals of
     denormal numbers, so exset writes such numbers in hexadecimal, which is exact. NaN keeps its

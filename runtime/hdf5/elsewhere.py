@@ -29,7 +29,7 @@ def is_virtual(made: Any) -> bool:
 
 
 def is_external(made: Any) -> bool:
-    """Return whether the data of a dataset are in external storage, other files.
+    """Return whether the data of a dataset are in external storage, that is, in other files.
 
     made: its properties of creation, as h5py has them.
     """

@@ -26,7 +26,7 @@ _FEW: Final = 2
 
 
 def read(file: File, stored: dict[str, Any], claims: Claims, findings: Findings) -> Table:
-    """Return the table of a file, with a row for each group that is like the first group.
+    """Return the table of a file, with a row for each group at the depth of the samples.
 
     A field `images/view0` is the column `images.view0`; the path of the group is the column `id`.
     stored: the metadata in the file. Raises FormatError for fields that differ in type.
@@ -145,8 +145,8 @@ def guess_sample(file: File, *, loosely: bool = False) -> str:
 def _are_alike(file: File, path: str, groups: list[tuple[str, Any]], loosely: bool) -> bool:
     """Return whether groups have the same fields.
 
-    loosely: return whether they have at least one field in common. One group has nothing to be
-    compared with: loosely, it needs a field.
+    loosely: return whether they have at least one field in common. A single group is always alike;
+    only with `loosely` it must have a field.
     """
     inside = (file.datasets(group, f"{path}/{name}") for name, group in groups)
     if len(groups) == 1:

@@ -46,9 +46,8 @@ class Rows:
 
 
 def rows_of(table: Table) -> Rows:
-    """Return the paths of the groups: the column `id`, if it is text that can name them in order.
-
-    Otherwise they are RUN_ID/000000000 and so on.
+    """Return the paths of the groups: the column `id` if it has valid paths as text; otherwise
+    `RUN_ID/000000000` and so on.
     """
     column = table.columns.get("id")
     if isinstance(column, Text) and len(column) and column.present.all():
@@ -147,8 +146,9 @@ def _ordered(kind: Any) -> Any:
 def _opened(groups: list[Any], above: list[bytes], parents: list[bytes], ordered: Any) -> list[Any]:
     """Return the open groups from the root to the group that contains a sample.
 
-    groups: those that are open for the sample before, and `above` their names; `parents`: the
-    names needed now. Missing groups are created with the properties `ordered`.
+    groups: the groups that are open for the previous sample. above: their names. parents: the
+    names of the groups around this sample. Missing groups are created with the properties
+    `ordered`.
     """
     shared = 0
     while shared < min(len(above), len(parents)) and above[shared] == parents[shared]:

@@ -24,10 +24,10 @@ _Kind: TypeAlias = tuple[np.dtype[Any], int] | type[bytes] | type[list[Any]]
 
 @dataclass
 class Form:
-    """What all values of a field show.
+    """What the values of a field have in common.
 
-    order: the first row with the field, and the number of fields before it there. shape: the shape
-    of each array; None if arrays differ in shape. is_text: whether all text is UTF-8.
+    order: the first row with the field, and the number of fields before it in this row. shape: the
+    shape of each array; None if arrays differ in shape. is_text: whether all text is UTF-8.
     """
 
     kind: _Kind
@@ -149,8 +149,8 @@ class Leaves:
         self._leaves, self.size = {}, 0
 
     def columns(self, rows: int, first: int = 0) -> dict[str, TableColumn]:
-        """Return the fields as columns of `rows` rows; a row is absent where its group lacks
-        the field.
+        """Return the fields as columns of `rows` rows; if a group lacks a field, its row has no
+        value.
 
         Arrays of several shapes become lists; those with more than one dimension are
         flattened, and the column `NAME.shape` has their shapes.
@@ -214,7 +214,7 @@ def _strings(strings: Strings, form: Form) -> Strings:
 
 
 def _spread(lengths: list[int], present: Flags) -> Longs:
-    """Return the length of each row: the next of `lengths` if the row is present, else 0."""
+    """Return the length of each row: the next of `lengths` if the row has a value, else 0."""
     spread = np.zeros(present.size, np.int64)
     spread[present] = lengths
     return spread

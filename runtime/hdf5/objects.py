@@ -74,8 +74,8 @@ class Objects:
         limits: Limits = DEFAULT,
         content: bytes | BinaryIO | None = None,
     ) -> None:
-        """Open the file at `path`. content: its bytes, or the open file; then no link is
-        followed.
+        """Open the file at `path`. content: its bytes, or the open file. With `content`, no link
+        is followed.
         """
         self.path = path
         self.access = access if content is None else replace(access, links=False)

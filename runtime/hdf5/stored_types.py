@@ -49,7 +49,7 @@ def restored(
 def _typed(column: TableColumn, wanted: TableColumn) -> TableColumn:
     """Return a column with the type of the column `wanted`.
 
-    Raises ValueError if exset would have stored that type otherwise.
+    Raises ValueError if exset stores a column like `wanted` with another type than `column` has.
     """
     if isinstance(wanted, Numbers):
         if not isinstance(column, Numbers) or column.shape != wanted.shape:

@@ -142,9 +142,8 @@ class Directives:
         self.fail(directive, what, hint)
 
     def factors(self, name: str, channels: int | None) -> tuple[float, ...] | None:
-        """Return the values of the directive `name`, scale or bias: one for each channel.
-
-        Without channels, return all values. Return None without the directive.
+        """Return the values of the directive `name`, which is scale or bias: one for each channel,
+        or all values if `channels` is None. Return None without the directive.
         """
         directive = self.metadata.get(name)
         if directive is None:

@@ -121,8 +121,8 @@ class Probe:
         yield from whole(outcomes, listed, units, join)
 
     def top_level(self, listed: ListedFile) -> list[str] | None:
-        """Return the names at the top level of a file, in creation order; None if it has no
-        order.
+        """Return the names at the top level of a file, in creation order; None if the file does
+        not keep this order.
         """
         with File(listed.path, self.access, self.limits) as file:
             root = file.find("")

@@ -114,7 +114,8 @@ class Search:
         return not self.prototype.names.isdisjoint(names)
 
     def _fields(self, file: File, where: str, group: Any) -> dict[str, DataType]:
-        """Return the types of the fields of a group, as far as the search depends on them.
+        """Return the types of the fields of a group. Without a prototype, only fields in `finite`
+        count.
 
         where: the path of the group.
         """

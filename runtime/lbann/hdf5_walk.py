@@ -27,7 +27,7 @@ Matches: TypeAlias = Callable[[str, Sequence[str]], bool]
 
 
 class _Object(NamedTuple):
-    """An object in a file that is not open yet.
+    """An object of a file, before it is opened.
 
     path: its path. name: its name in `group`, the open group that contains it.
     """
@@ -78,10 +78,9 @@ class Walk:
         return _parts_of(self._tops())
 
     def _tops(self) -> list[_Object]:
-        """Return objects of the file, in order, so that it can be divided between them.
-
-        Each matching group is one of them or inside one. There are more than `PART` objects if the
-        file has so many outside of matching groups.
+        """Return the objects, in order, between which the file can be divided. They contain all
+        matching groups, or are matching groups themselves. There are more than `PART` of them,
+        unless the file has too few objects outside of matching groups.
         """
         tops, is_open = [_Object("", "", None)], True
         while is_open and len(tops) <= PART:

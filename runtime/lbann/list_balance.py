@@ -21,8 +21,8 @@ def balanced_order(weights: Longs, ranks: int) -> Longs:
     reads the files r, r + ranks, ... of the list, so the numbers of files that two ranks read
     differ by one at most. The heaviest files come first: of each round of `ranks` files, the
     heaviest goes to the rank that has the least so far. Then the rank with the most exchanges files
-    with other ranks as long as this helps. The most that a rank reads is not always the least that
-    is possible. Raises ValueError for less than one rank.
+    with other ranks as long as this helps. A better order may exist. Raises ValueError for less
+    than one rank.
     """
     if ranks < 1:
         raise ValueError(f"ranks must be at least 1, not {ranks}")

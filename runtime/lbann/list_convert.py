@@ -1,7 +1,7 @@
 """Convert sample lists to another kind.
 
-To convert between inclusion and exclusion lists, exset reads from the files which samples exist.
-Information that the other kind cannot store is an error, or with `lossy` a finding.
+To convert between inclusion and exclusion lists, exset reads the names of all samples from the
+files. Information that the other kind cannot store is an error, or with `lossy` a finding.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Convert between inclusion and exclusion lists; read from the files which samples exist."""
+"""Convert between inclusion and exclusion lists; read the names of all samples from the files."""
 
 from functools import partial
 
@@ -90,9 +90,9 @@ def _storable(path: str, ids: list[str]) -> list[str]:
 
 
 def _with_ids(samples: SampleList, kind: Kind, rows: list[list[str]], others: object) -> SampleList:
-    """Return a list with the same files as another kind of list.
+    """Return a list of another kind, with the same files.
 
-    rows: the ids of each file. others: the other numbers of samples of each file.
+    rows: the ids of each file. others: for each file, the number of its other samples.
     """
     ids = Strings.of(each for row in rows for each in row)
     offsets = np.cumsum([0, *map(len, rows)])

@@ -1,4 +1,4 @@
-"""Copy the samples of a list into new HDF5 files, with equally many in each file."""
+"""Copy the samples of a list into new HDF5 files of about equal size."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -147,7 +147,7 @@ def write(item: NewFile, access: Access, limits: Limits) -> None:
 
 
 def _copy(file: File, each: Copied, groups: dict[str, Any]) -> None:
-    """Copy the group of a sample into the new file; `groups`: its groups by path, to extend."""
+    """Copy the group of a sample into the new file. `groups` collects the groups of this file."""
     group = group_of(file, each.sample)
     fields_of(file, group, each.sample)  # raises FormatError for links
     above, _, name = each.name.rpartition("/")

@@ -103,7 +103,7 @@ def merge_schemas(
 
 
 def joined(errors: Sequence[FormatError]) -> FormatError:
-    """Return the first of several errors, which then also has the others."""
+    """Add the findings of all other errors to the first error, and return it."""
     first, *others = errors
     for other in others:
         first.add(other.finding)
@@ -116,8 +116,8 @@ _Metadata: TypeAlias = dict[str, MergedDirective]
 def _leaves(schema: Schema, role: Role, start: Path = ()) -> Iterator[tuple[Path, Node, _Metadata]]:
     """Yield the leaves of a schema at and below the path `start`.
 
-    Each comes with its own metadata, and then the inherited ones. Yields nothing if the schema has
-    no such node.
+    Each comes with its metadata: its own directives first, then the inherited ones. Yields nothing
+    if the schema has no such node.
     """
 
     def visit(path: Path, node: Node, above: _Metadata) -> Iterator[tuple[Path, Node, _Metadata]]:

@@ -50,7 +50,7 @@ def fields(samples: SampleList, options: PictureOptions) -> Bars:
 
 
 def prototype(samples: SampleList, options: PictureOptions) -> Prototype:
-    """Return the fields of a sample of the first files, which another process reads.
+    """Return the fields of a sample in the first files. Another process reads these files.
 
     Raises FormatError, OSError, and ValueError for a list without HDF5 files.
     """

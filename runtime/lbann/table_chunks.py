@@ -109,7 +109,9 @@ def tables_of(
 
 
 def _included(samples: SampleList, findings: Findings, options: Options) -> SampleList:
-    """Return the inclusion list of an exclusion list; the HDF5 files have the other samples."""
+    """Return the inclusion list with the samples of an exclusion list: those in the HDF5 files
+    that it does not exclude.
+    """
     from exset.runtime.lbann.list_convert import recast
 
     kind = Kind(samples.kind.value.replace("EXCLUSION", "INCLUSION"))

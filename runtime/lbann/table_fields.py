@@ -34,7 +34,8 @@ _ROW: Final = 256
 
 @dataclass
 class Fields:
-    """The fields of samples that have none; subclasses read those of other samples.
+    """Reads no fields, for lists with integer ids or if no field is chosen; subclasses read
+    fields.
 
     options: the options of `to_table`. findings: collects what is found while the columns are
     found. at_once: whether each chunk of the list is read as one part, however large it is.
@@ -87,8 +88,8 @@ class LabelFields(Fields):
     def columns(
         self, samples: SampleList, first: int, rows: range, findings: Findings
     ) -> dict[str, TableColumn]:
-        """Return the column `label` for some samples of a chunk; it is absent for a file
-        without a label.
+        """Return the column `label` for some samples of a chunk; a file without a label has no
+        value.
 
         rows: the indices of the samples in the chunk.
         """
@@ -163,14 +164,14 @@ def _column(values: Values) -> TableColumn:
 
 @dataclass
 class StoredFields(Fields):
-    """All fields of the samples in the files; a field that a sample lacks is absent."""
+    """All fields of the samples in the files; if a sample lacks a field, its row has no value."""
 
     _forms: Forms = field(default_factory=dict, init=False)
     _kept: Leaves | None = field(default=None, init=False)
     """The values of all samples, if they are few."""
 
     def survey(self, samples: SampleList, first: int) -> Iterable[int]:
-        """Read all samples. Their values are kept if this is the first part, and the only one."""
+        """Read all samples. Their values are kept if they all fit into one part."""
         leaves, is_kept, before = self._leaves(), not first, 0
         sizes = np.zeros(len(samples), np.int64)
         for row in self._read(samples, first, range(len(samples)), leaves):

@@ -93,7 +93,7 @@ def _paths(table: Table, name: str) -> list[str]:
 def _ids(table: Table, name: str) -> list[Any] | None:
     """Return the ids in the column `name`, as text or as integers; None without such a column.
 
-    Raises FormatError for a column of another type, or with absent rows.
+    Raises FormatError for a column of another type, or for rows without an id.
     """
     column = table.columns.get(name)
     if column is None:

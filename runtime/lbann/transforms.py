@@ -84,8 +84,8 @@ class TransformBuilder:
         return self._directives.dims()
 
     def _factors(self, name: str, channels: int | None) -> tuple[float, ...] | None:
-        """Return the values of scale or bias (`name`): one for each channel; one without
-        channels.
+        """Return the values of the directive `name`, scale or bias: one for each channel, or only
+        the first if `channels` is None.
         """
         values = self._directives.factors(name, channels)
         if values is None or channels is not None:

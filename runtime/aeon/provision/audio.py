@@ -64,7 +64,7 @@ class Audio(Etl):
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
         """Write the samples or the features of the sound in the file `element` into the first
-        slot, and how many there are into the second, if there is one.
+        slot. Write the number of samples or frames into the second slot, if there is one.
 
         Raises FormatError for a file that is not such a sound, and for a sound that is too
         short.
@@ -85,7 +85,9 @@ class Audio(Etl):
             length[0] = count
 
     def _features(self, samples: Samples) -> Floats:
-        """Return the features of each frame, lowest first: frequencies, filters or cepstra."""
+        """Return the features of each frame: its frequencies, filters or cepstra, the lowest
+        first.
+        """
         _, length, stride = self._spans
         frames = frames_of(samples, length, stride, self._steps)
         found = spectrogram(frames, self._window)

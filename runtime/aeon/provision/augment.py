@@ -26,7 +26,10 @@ class Expansion:
     y: int = 0
 
     def scaled(self, before: Size, after: Size) -> "Expansion":
-        """Return the expansion that fits a resized picture; before, after: the picture's sizes."""
+        """Return the expansion for the resized picture.
+
+        before, after: the size of the picture before and after the resize.
+        """
         box = Box(self.x, self.y, *self.size).scaled(before, after)
         width, height = max(box.width, box.x + after.width), max(box.height, box.y + after.height)
         return Expansion(Size(width, height), box.x, box.y)

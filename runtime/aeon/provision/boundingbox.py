@@ -30,8 +30,8 @@ class BoundingBox(Etl):
             raise FormatError(message, hint=hint, code="aeon-loader")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the boxes of the annotation `element` into the slot, until it is full: those
-        that are still in the changed picture.
+        """Write the boxes of the annotation `element` that are still in the changed picture, until
+        the slot is full.
         """
         objects = read_objects(element, self._classes, self.context.limits)
         drawn = record.parameters(self._augmentation, objects.size, self._size)

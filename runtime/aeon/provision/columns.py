@@ -22,9 +22,9 @@ class ColumnEtl(Etl):
         """Write the arrays of many elements; return the indices of those that it could not write.
 
         column: numbers, or the joined bytes of all elements and their offsets. slots: one array
-        for each output, [n, ...], contiguous and filled with 0. The caller must call `provide` for
-        the other elements, which raises their errors. Empty elements are never written. The
-        indices are int64.
+        for each output, [n, ...], contiguous and filled with 0. The returned indices are int64.
+        For these elements, the caller must call `provide`, which raises their errors. Empty
+        elements are never written.
         """
 
 

@@ -42,16 +42,16 @@ class Box(NamedTuple):
         return not is_past and min(self.x, self.y) >= 0 and min(self.width, self.height) > 0
 
     def scaled(self, before: Size, after: Size) -> "Box":
-        """Return the box of the same part after the picture is resized: at least one pixel.
+        """Return the box of the same part of the resized picture; it has at least one pixel.
 
-        before, after: the sizes of the picture.
+        before, after: the sizes of the picture before and after.
         """
         x, y = after.width / before.width, after.height / before.height
         size = max(half_even(self.width * x), 1), max(half_even(self.height * y), 1)
         return Box(half_even(self.x * x), half_even(self.y * y), *size)
 
     def clamped(self, size: Size) -> "Box":
-        """Return a box of one pixel or more, moved and cut so that it is inside a picture."""
+        """Return the box, moved and cut so that it is inside a picture. It has a pixel or more."""
         width, height = min(max(self.width, 1), size.width), min(max(self.height, 1), size.height)
         x = min(max(self.x, 0), size.width - width)
         return Box(x, min(max(self.y, 0), size.height - height), width, height)

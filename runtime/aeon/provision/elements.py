@@ -38,8 +38,8 @@ class ElementSource(Protocol):
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
         """Write the elements of a column for some records into `raw`, [rows, bytes].
 
-        Return for each whether it was written: elements that are empty, too long, in files, or
-        cannot be read are not.
+        Return for each record whether its element was written. Elements are not written if they
+        are empty, too long, in files, or cannot be read.
         """
 
     def element(self, row: int, column: int) -> bytes:

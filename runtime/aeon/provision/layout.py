@@ -100,8 +100,8 @@ class Layout:
 
 @cache
 def _most(stored: np.dtype[Any], read: np.dtype[Any]) -> int | None:
-    """Return the highest integer that the dtype `stored` can hold; None if it can hold all of
-    `read`.
+    """Return the highest integer that the dtype `stored` can hold; None if it can hold all values
+    of the dtype `read`.
     """
     if stored.kind not in "iu" or np.iinfo(read).max <= np.iinfo(stored).max:
         return None
@@ -109,7 +109,7 @@ def _most(stored: np.dtype[Any], read: np.dtype[Any]) -> int | None:
 
 
 def standardized(means: Sequence[float], deviations: Sequence[float], dtype: str) -> Table:
-    """Return a table: for each channel, what becomes of each byte by `mean` and `stddev`.
+    """Return a table: for each channel, the value of each byte after `mean` and `stddev`.
 
     aeon rounds each step of the formula to `dtype`.
     """

@@ -170,7 +170,7 @@ class DataLoader:
             self.set_epoch(self._batching.next_epoch(self._last))
 
     def set_epoch(self, epoch: int) -> None:
-        """Let the next iteration begin with an epoch, from 0."""
+        """Set the epoch with which the next iteration begins; the first epoch is 0."""
         self._end()
         self._start = self._last = self._batching.beginning(index(epoch), self._last["draws"])
 
@@ -230,8 +230,7 @@ class DataLoader:
 def _made(
     batching: Batching, start: LoaderState, is_batch_major: bool, carrier: Transfer
 ) -> Generator[_Made, None, None]:
-    """Yield each batch, or its error, with the state after it; first start to copy it to the
-    device.
+    """Start to copy each batch to the device, and yield it, or its error, with the state after it.
 
     is_batch_major: whether the batch is the first axis. carrier: copies arrays to the device.
     """

@@ -87,7 +87,9 @@ class Label(ColumnEtl):
         return cast(Longs, np.flatnonzero(~done))
 
     def _store(self, numbers: Ints, slot: Slot) -> Flags:
-        """Write numbers into an array [n, 1]; return for each whether its type can store it."""
+        """Write numbers into an array [n, 1]; return for each number whether the array can hold
+        it.
+        """
         fits = np.ones(numbers.size, np.bool_)
         size = slot.dtype.itemsize
         if self.context.compat or (size == _WORD and slot.dtype.kind in "iu"):
@@ -106,8 +108,8 @@ class Blob(ColumnEtl):
     """The etl type `blob`: copies bytes; if the slot is longer than the element, zeros follow."""
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Copy the bytes of `element` into the first slot. Raises FormatError if they are more
-        than the slot has.
+        """Copy the bytes of `element` into the first slot. Raises FormatError if the slot is too
+        short for them.
         """
         raw = rows_of(slots[0][None])[0]
         if len(element) > raw.size and not self.context.compat:

@@ -166,8 +166,8 @@ def _ordered(context: Context, provider: Provider, records: int, seed: int) -> O
 def _seed(config: LoaderConfig) -> int:
     """Return the seed of draws and order.
 
-    If the configuration has 0, exset chooses a random seed, as aeon's last version does. With
-    several nodes the seed is then 1.
+    If the configuration has 0, exset chooses a random seed, as aeon's last version does. If the
+    records are divided between several nodes, exset chooses 1.
     """
     seed = config.settings.number("random_seed") % _WORD
     if seed or config.dialect == "seed":

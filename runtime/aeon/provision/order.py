@@ -105,7 +105,8 @@ class AeonOrder:
     def rows(self, epoch: int) -> Longs:
         """Return the records of an epoch in order.
 
-        For an epoch before the last one, it starts again from the first epoch.
+        If this epoch is before that of the last call, the shuffles start again from the first
+        epoch.
         """
         if epoch < self._epoch:
             self._restart()

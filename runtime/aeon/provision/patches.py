@@ -22,7 +22,7 @@ _MEASURES: Final = ("jaccard_overlap", "sample_coverage", "object_coverage")
 
 @dataclass(frozen=True)
 class Sampler:
-    """Draws patches of pictures, by an object in batch_samplers of a configuration.
+    """Draws patches of pictures, as an object in `batch_samplers` of a configuration says.
 
     It keeps a patch if one of the boxes meets all limits.
     """
@@ -107,8 +107,8 @@ class ObjectAugmentation:
 
     @classmethod
     def of(cls, settings: Settings, picture: Augmentation) -> "ObjectAugmentation":
-        """Make the augmentation from the members of an object of type `image`; `picture` has
-        its other members.
+        """Make the augmentation from an augmentation object of type `image`. `picture`: the
+        augmentation that was made from its other members.
         """
         listed = settings["batch_samplers"]
         # A null is a sampler of whole pictures.
@@ -161,7 +161,7 @@ class ObjectAugmentation:
     def _patch(self, draws: Draws, boxes: Boxes, canvas: Size, space: Size) -> Box:
         """Draw a patch, and return it as a box in a picture of the size `space`.
 
-        canvas: the size of the picture, perhaps expanded, in which the boxes are.
+        canvas: the size of the picture to which `boxes` belong; it may be expanded.
         """
         if not self.samplers:
             return Box(0, 0, *space)

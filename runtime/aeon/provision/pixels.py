@@ -61,9 +61,9 @@ def expanded(pixels: Pixels, expansion: Expansion) -> Pixels:
 
 
 def cropped(pixels: Pixels, box: Box, window: Box) -> Pixels:
-    """Return the part of a picture in `window`, black where this is outside.
+    """Return the part of a picture in `window`; it is black where the window is outside.
 
-    `box` must be inside of the picture.
+    Raises FormatError if `box`, the crop box without padding, is not inside of the picture.
     """
     size = size_of(pixels)
     if not box.is_inside(size):

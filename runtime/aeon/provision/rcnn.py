@@ -102,8 +102,8 @@ class LocalizationRcnn(Etl):
     ) -> None:
         """Write the labels of anchors into their slots.
 
-        sampled: the indices of the anchors used for training. is_object: which of all anchors are
-        objects.
+        sampled: the indices of the anchors used for training. is_object: for each of these
+        anchors, whether it has an object.
         """
         flat = slots["labels_flat"].reshape(2, -1)
         flat[0] = 1

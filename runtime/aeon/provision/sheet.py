@@ -142,8 +142,8 @@ def as_png(pixels: Pixels) -> bytes:
 
 
 def _rows(values: Array, shape: tuple[int, ...]) -> Array:
-    """Return arrays of records, one record a row, with each record in `shape`; return them
-    unchanged if their size differs, as aeon's may.
+    """Give each row of an array, which is a record, the shape `shape`. Return the array unchanged
+    if its rows have another size, as aeon's may have.
     """
     return values.reshape(-1, *shape) if prod(shape) == values.shape[1] else values
 

@@ -60,7 +60,7 @@ def write_objects(
 ) -> None:
     """Write the boxes of a picture and their number, and their classes and flags, into `slots`.
 
-    output: the size of the picture. rows: which of `objects` the boxes belong to.
+    output: the size of the picture. rows: for each box, the index of its object in `objects`.
     """
     count = min(len(boxes), len(slots["gt_boxes"]))
     slots["image_shape"][:, 0] = output

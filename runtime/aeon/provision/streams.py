@@ -80,10 +80,9 @@ class Slots:
         self._next = 0
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return a function that returns the random numbers of the next record, whatever
-        purpose it is given.
+        """Return a function that returns the random numbers of the next record, for any purpose.
 
-        Use them before the next call of `streams`. `index` and `epoch` have no effect.
+        Use these numbers before the next call of `streams`. `index` and `epoch` have no effect.
         """
         draws = self._slots[self._next]
         self._next = (self._next + 1) % len(self._slots)

@@ -19,8 +19,9 @@ _SLOTS = 4
 class CharMap(Etl):
     """Converts the characters of a text to their positions in an alphabet, regardless of case.
 
-    An unknown character gives `unknown_value`; if this is 0, it is left out. Both outputs are for
-    the first `max_length` characters only; the length includes characters that are left out.
+    An unknown character gives `unknown_value`; if this value is 0, the character is left out. Both
+    outputs are for the first `max_length` characters only; the length includes characters that are
+    left out.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
