@@ -25,7 +25,7 @@ _NOTHING: Final = ParseStream(np.empty(0, np.int16), _NONE, _NONE, np.empty(0, n
 
 
 class _BelowError(Exception):
-    """Raised if a rule has symbols of the text before a part."""
+    """Raised if a rule takes symbols from the stack that come from the text before a part."""
 
 
 class Builder:
@@ -66,7 +66,8 @@ class Builder:
     def add(self, stream: ParseStream, *, end: int | None = None) -> Iterator[None]:
         """Add the tokens and steps of a stream; yield each time when a chunk is complete.
 
-        `end`: the length of the text, with the last stream.
+        `end`: where the next token begins or, after the last stream, the length of the text. With
+        None, the steps after the last token wait for the next stream.
         """
         steps = np.concatenate([self._held[0], stream.steps])
         before = np.concatenate([np.zeros(len(self._held[1]), np.int64), stream.tokens_before])
@@ -106,7 +107,9 @@ class Builder:
         return nest(views(rules), views(work), *(each.data for each in stream), *limits)
 
     def _grow(self, symbols: int = 0, items: int = 0) -> None:
-        """Enlarge each stack that is nearly full, or that has no room for so many more."""
+        """Enlarge each stack that is nearly full, or has no room for `symbols` and `items`
+        more.
+        """
         work, state = self._work, self._work.state
         changed: dict[str, Any] = {}
         for names, needed in (
@@ -136,8 +139,8 @@ class Builder:
         return np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
 
     def collect(self) -> None:
-        """Move the events that the kernel has written since the last call to `parts`, one part
-        for each kind of event.
+        """Move the new events from the kernel's log to the attribute `parts`: one part for each
+        kind of event.
         """
         work = self._work
         offsets = offsets_of(work.counts)
@@ -172,8 +175,8 @@ class Builder:
         """Return the parts of all records so far, and how many rows each table has; then
         forget both.
 
-        The parents of these records come in later chunks. They get the tokens that they
-        contain, but no records.
+        The nodes that contain these records come in later chunks: with their tokens, but without
+        the records.
         """
         parts, rows = self.parts, self._work.rows.copy()
         self.parts = {}
@@ -236,8 +239,8 @@ class Builder:
         )
 
     def join(self, fragment: Fragment) -> bool:
-        """Add the nodes of the next part of the text. Return False, and do not add them, if it
-        does not begin with the symbols that are on the stack.
+        """Add the nodes of the next part of the text. Return False, and do not add them, if the
+        stack has another number of symbols than the part assumes.
         """
         for _ in self.add(_NOTHING, end=fragment.begin):
             pass
@@ -267,7 +270,7 @@ class Builder:
         return True
 
     def _append_parts(self, fragment: Fragment) -> None:
-        """Append the parts; rows count from the rows that are already there."""
+        """Append the parts of a fragment, whose row numbers grow by the rows so far."""
         rows, names, events = self._work.rows, self.names, self.events
         for event, part in fragment.parts.items():
             if event in events.of_tokens:

@@ -44,12 +44,12 @@ class Events:
 
     @cached_property
     def of_tokens(self) -> Mapping[int, str]:
-        """The table of each event for tokens."""
+        """For each event of tokens, the name of the table that has the tokens."""
         return {event: table for (table, _), event in self.columns.items()}
 
     @cached_property
     def of_parents(self) -> Mapping[int, str]:
-        """The table below, for each event for parents."""
+        """For each event of parents, the name of the table whose rows have these parents."""
         return {event: name for name, event in self.parents.items()}
 
     @property
@@ -59,9 +59,9 @@ class Events:
 
     @cached_property
     def with_third(self) -> frozenset[int]:
-        """The kinds whose third number must be stored.
+        """The kinds of events for which `Part.third` must be stored.
 
-        For other kinds, it follows from the other events.
+        For other kinds it is known: each row has one token, or all parents are in one table.
         """
         children, parents = self.shape.children, self.shape.parents
         some = {event for key, event in self.columns.items() if children[key[0]][key[1]] != (1, 1)}

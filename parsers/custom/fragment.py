@@ -14,11 +14,11 @@ from exset.parsers.engine.stream import ParseStream
 class Part:
     """The events of one kind, in pieces that become one array: see `nesting` for the events.
 
-    A kind is: the rows of a table, the tokens of a terminal, or the parents of rows. first,
-    second: of a row or a token, its first byte and the byte after its last; of a parent,
-    the row below it and its own row. third: of a token, its row; of a parent, its table. values:
-    for each piece of tokens, its numbers, or an empty array for text; None if the piece is not yet
-    converted or checked.
+    A kind is: the rows of a table, the tokens of a terminal, or the parents of rows. For rows and
+    tokens, `first` is the first byte, and `second` is the byte after the last. For parents,
+    `first` is the row of the child, and `second` is the row of the parent. `third` is the row of a
+    token, or the table of a parent. values: for each piece of tokens, its numbers, or an empty
+    array for text; None if the piece is not yet converted or checked.
     """
 
     first: list[Longs] = field(default_factory=list)
@@ -38,11 +38,11 @@ class Fragment(NamedTuple):
     """The nodes of a part of a text that begins after an item of a list.
 
     depth: how many symbols are on the stack before the part; the last one is the list. begin: the
-    first byte of the first token. parts: by event. rows: int64 [tables], the number of rows.
-    symbols: int64 [symbols, SYMBOL_SIZE], what the part adds to the list, and the symbols after the
-    list. kinds, starts, ends: the items of these symbols. steps, before: the steps that wait for
-    the next token. rest: the tokens and steps from the first rule on that has symbols before the
-    part; None if there is no such rule.
+    first byte of the first token. parts: the part of each event. rows: int64 [tables], the number
+    of rows. symbols: int64 [symbols, SYMBOL_SIZE]: first what the part adds to the list, then each
+    symbol after the list. kinds, starts, ends: the items of these symbols. steps, before: the steps
+    that wait for the next token. rest: the tokens and steps from the first rule on that takes
+    symbols before the part from the stack; None if there is no such rule.
     """
 
     depth: int

@@ -99,7 +99,10 @@ def _pattern(data: Bytes, ends: Longs) -> re.Pattern[bytes] | None:
 
 
 def _usual(data: Bytes, at: Longs, step: int) -> bytes:
-    """Return the bytes that most places have, from each place on in the direction of `step`."""
+    """Return the bytes that most places `at` have in common, one after another.
+
+    step: 1 to read on from each place, -1 to read backwards.
+    """
     least, found = _USUAL * len(at), bytearray()
     while len(found) < _BYTES:
         at = at[(at >= 0) & (at < len(data))]

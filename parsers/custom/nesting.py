@@ -117,7 +117,8 @@ def nest(
     after a record, if at least `cut_from` tokens have come since the last cut. `record`: the table
     of the records; -1 if the items of the outermost list are the records. `floor`: how many
     symbols of an earlier part are on the stack. The kernel stops with BELOW before a rule that
-    takes one of them from the stack, unless the rule adds an item to the list that is the last.
+    takes one of them from the stack. But it does not stop if the rule only adds an item to the
+    last of them, which is a list.
     """
     rules, kept, columns = grammar.rules, grammar.kept, grammar.columns
     terminals, tables = grammar.sizes[TERMINALS], grammar.sizes[TABLES]

@@ -65,7 +65,7 @@ class Reading:
         known where records probably begin.
 
         Raises Rejection for a syntax error, and FormatError for a token that its dtype cannot
-        store; of several errors, it may be any.
+        store; of several errors, it raises any one.
         """
         assert isinstance(self.input, Source)
         found = item_marks(self.grammar, self.shape, self.input, self.engine, sizes.first)
@@ -171,8 +171,8 @@ class Reading:
         return waiting
 
     def _convert(self, parts: Mapping[int, Part], *, with_actions: bool = True) -> list[v.Wrong]:
-        """Convert or check the tokens of the parts by event, and return the wrong ones: at most
-        one of each piece.
+        """Convert or check the tokens in `parts`, the part of each event. Return the wrong tokens:
+        at most one for each piece of a part.
         """
         wrong, text, compiled = list[v.Wrong](), self.text, self.compiled
         for (_, terminal), event in self.builder.events.columns.items():

@@ -201,8 +201,8 @@ class Shape:
     ) -> dict[str, Count] | None:
         """Return the children that a rule has, with their counts, from those that each symbol adds.
 
-        given: what each symbol adds, as far as known. Returns None if it lacks one of the rule's
-        symbols.
+        given: what each symbol adds, as far as known. Returns None if one of the rule's symbols is
+        not in it.
         """
         total: dict[str, Count] = {}
         if lacks := min(self.lacks(rule), MANY):

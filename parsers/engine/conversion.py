@@ -152,7 +152,8 @@ def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
 def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
     """Return the value of the decimal in `buffer[at:end]`, correctly rounded to binary64.
 
-    Returns -1 for a decimal that needs more than one rounding, and for a text that is none.
+    Returns -1 for a decimal that needs more than one rounding, and for a text that is not a
+    decimal.
     """
     mantissa, exponent = decimal(buffer, at, end)
     if not 0 <= mantissa <= MANTISSA or not -22 <= exponent <= 22:

@@ -2,9 +2,8 @@
 
 The mark that ends a record may also be in a string or a comment. So each part but the first is
 parsed as if a record began there. Its result counts only if the part before it ended in the same
-state: if that shifts the same token next, with the same stack of parser states. Otherwise the
-driver of the part before continues, and parses these bytes again. So the streams are the same as
-with one thread.
+state: with the same next token, and the same stack of parser states. Otherwise the driver of the
+part before continues, and parses these bytes again. So the streams are the same as with one thread.
 """
 
 import contextlib
@@ -79,9 +78,9 @@ def read_divided(text: Source, findings: Findings, read: Callable[[Findings, boo
 class Marks(NamedTuple):
     """How to find places where a record probably begins: where a match of a pattern ends.
 
-    near: the better pattern, which is searched for in the next part of the text. far: the pattern
-    for all that follows. depth: how many symbols the parser has on its stack there; None if this
-    is not known.
+    near: the pattern to search for first, within the size of a part. far: the pattern to search
+    for if there is no such match, up to the end of the text. depth: how many symbols the parser
+    has on its stack after a match; None if this is not known.
     """
 
     near: re.Pattern[bytes]
@@ -241,7 +240,8 @@ class _Part(Generic[R]):
                 self.result = work(self.stream)
 
     def results(self) -> Iterator[tuple[ParseStream, R | None]]:
-        """Yield the streams of the part; with the first, what `work` returned for it.
+        """Yield the streams of the part: the first with the result of `work`, the others with
+        None.
 
         Raises `Rejection` after them, if the grammar rejects the part.
         """

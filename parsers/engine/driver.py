@@ -322,8 +322,8 @@ class Driver:
             self._grow(name, steps, needed)
 
     def _grow(self, name: str, count: int, needed: int) -> None:
-        """Enlarge the array `name` unless it has room for `needed`, and for `count`, elements
-        more.
+        """Enlarge the array `name`, which has `count` elements in use, unless it has room for
+        `needed` more and for `count` more.
         """
         old = getattr(self.output, name)
         if count + max(count, needed) > len(old):

@@ -297,7 +297,8 @@ class _Subsets:
         """Return the nodes with bytes that a state reaches, in order, and whether it reaches
         the end.
 
-        after: the next symbol, on which some nodes depend. Nodes after the end are left out.
+        after: the next symbol, on which some nodes depend. Nodes that come after the end in this
+        order are left out.
         """
         nodes, before = state
         found, seen = list[int](), set[int]()

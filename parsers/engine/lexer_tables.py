@@ -129,13 +129,14 @@ def _combined(
 def _accepted(
     state: _State, automata: dict[str, Automaton], labels: dict[str, int], sample: NDArray[np.intp]
 ) -> tuple[int, NDArray[np.intp], NDArray[np.intp]]:
-    """Return which token ends in a state of the lexer: a label if no byte follows, and two arrays.
+    """Return what a lexer finds in a state: the label at the end of the text, and two arrays.
 
-    Both have an element for each class of the next byte, and one for the end of the text. The
-    first array has the label. The second array has the number of units that can still match after
-    this byte: the units up to the first unit that accepts.
+    Both arrays have an element for each class of the next byte, and one for the end of the text.
+    The first array has the label of the token that ends before this byte. The second array has the
+    number of units that can still match after this byte: those up to the first unit that accepts.
 
-    automata: of each terminal. labels: the label of each terminal. sample: a byte of each class.
+    automata: the automaton of each terminal. labels: the label of each terminal. sample: a byte of
+    each class.
     """
     symbols = [*sample, END]
     by_class = np.full(len(symbols), NOTHING)
@@ -159,9 +160,9 @@ def _accepted(
 
 
 def _minimal(states: _States, starts: NDArray[np.intp]) -> tuple[_States, NDArray[np.intp]]:
-    """Merge states that are equivalent, of which many lexers together have many.
+    """Merge equivalent states; the lexers of a grammar have many of them.
 
-    starts: the first state of each lexer. Returns both, renumbered.
+    starts: the first state of each lexer. Returns the states and `starts` with new numbers.
     """
     keys, count = np.column_stack([states.label, states.ahead]), 0
     while True:

@@ -2,8 +2,8 @@
 
 In most files, the same tokens come with the same few stacks. So each stack gets a row when it
 first occurs. The row has an edge for each kind of token, which stores the effect of the token: the
-steps that it reduces, and the stack after it. When both occur again, one look-up is enough. Deep
-stacks get no row. A full cache is emptied.
+steps that it reduces, and the stack after it. When the same token comes again with the same stack,
+one look-up is enough. Deep stacks get no row. A full cache is emptied.
 """
 
 from typing import Final, NamedTuple
