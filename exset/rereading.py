@@ -44,9 +44,9 @@ def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:
 
 
 class OnceFindings:
-    """Collects the findings of a file that is read several times, each finding once.
+    """Collects each finding of a file only once, although the file is read several times.
 
-    They come from one complete reading.
+    The findings are those of the first complete reading.
     """
 
     def __init__(self, findings: Findings) -> None:
@@ -76,7 +76,8 @@ class OnceFindings:
 class Kept(Iterable[Model]):
     """Chunks of a model; if the whole model is small, the first iteration keeps it in memory.
 
-    `chunks`: can be iterated over again, but this takes long. A single chunk is kept, too.
+    `chunks`: can be iterated over again, but this takes long. If there is only one chunk, it is
+    kept even if it is large.
     """
 
     chunks: Iterable[Model]

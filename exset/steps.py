@@ -47,9 +47,9 @@ class Steps:
 
         `options`: options of all steps; the reader gets only options that the writer does not
         have. `reading`: options of the reader and of tables. `is_untrusted`: whether unset options
-        get their values for untrusted files, see `Option`. With `dry_run` no option writes a
-        folder. Raises OptionError for an option that no step has, and for a value that an option
-        does not allow.
+        get their values for untrusted files, see `Option`. With `dry_run`, folders that options
+        name are not written. Raises OptionError for an option that no step has, and for a value
+        that an option does not allow.
         """
         is_direct = target.can_write(source.family)
         of_table = () if is_direct else source.family.table_options

@@ -65,8 +65,8 @@ def part_writer(
 ) -> Iterator["Writer"]:
     """Give a writer for a part of a file, whose bytes `Writer.append` later adds to the file.
 
-    It writes no beginning and no end of a file. Places of findings count the units of this part.
-    Raises the errors of `writer`.
+    It writes no beginning and no end of a file. Places of findings number the units from 0, the
+    first unit of this part. Raises the errors of `writer`.
     """
     position = _Position(fmt.family.noun, f"{fmt.family.unit}s")
     chunks = fmt.write_incrementally(path, ChangedFindings(findings, position.of_file), **options)
@@ -175,7 +175,7 @@ class _UnitWriter(Writer):
 class _Position:
     """Where a writer is in a file: the file's name, and the number of the next unit.
 
-    path: the name of the units in places, such as `examples`. first: the number.
+    path: the name of the units in places, such as `examples`. first: the number of the next unit.
     """
 
     name: str

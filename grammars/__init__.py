@@ -1,1 +1,1 @@
-"""The grammars of the text formats, and the models of each family: its data as columns."""
+"""The grammars of the text formats, and the models of all families: their data are columns."""

@@ -77,7 +77,7 @@ class _Staged:
 def _staging(name: str, data: bytes) -> Iterator[_Staged]:
     """Write a file with a temporary name next to its target `name`.
 
-    The context gives this file; at its end, the temporary name is removed.
+    The context gives this file; when the context ends, the temporary name is removed.
     """
     old = None
     with suppress(FileNotFoundError):

@@ -70,8 +70,8 @@ def _ids(draw: st.DrawFn, integers: bool, is_exclusion: bool) -> list[tuple[int,
     """Draw the ids in a line of a list, as pairs: how many samples the id names, and the id as
     text.
 
-    integers: whether ids are integers and ranges. is_exclusion: whether the list excludes
-    them; then most are different.
+    integers: whether ids are integers and ranges. is_exclusion: whether the list excludes them;
+    most lines then have no id twice.
     """
     names = _INTEGERS if integers else _IDS.map(lambda name: (1, name))
     ids = draw(st.lists(names, max_size=3, unique=is_exclusion))

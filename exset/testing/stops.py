@@ -16,7 +16,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 def stoppable() -> Iterator[None]:
     """Raise KeyboardInterrupt in this context at the first SIGINT or SIGTERM; ignore later ones.
 
-    This also holds if a shell started the program in the background, where it ignores SIGINT.
+    This also works if a shell started the program in the background, and made it ignore SIGINT.
     Only the main thread handles signals: other threads do nothing.
     """
     if current_thread() is not main_thread():

@@ -45,7 +45,7 @@ class Verdict:
 
     @property
     def kind(self) -> str:
-        """The rule and, if known, the line that raised the error; it is equal for equal errors."""
+        """The rule and, if known, the line that raised the error, to recognise equal errors."""
         places = re.findall(r"\([\w.]+:\d+ in \S+\)", self.why)
         return " ".join((str(self.rule), *places[-1:]))
 

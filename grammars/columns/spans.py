@@ -65,8 +65,8 @@ def normal_spans(numbers: Longs, offsets: Longs) -> tuple[Spans, Longs]:
     """Return the numbers of each row as runs that are as long as possible, and the offsets of
     each row's runs.
 
-    numbers: of all rows, row after row. offsets: row i has the numbers offsets[i]:offsets[i +
-    1].
+    numbers: the numbers of all rows, row after row. offsets: row i has the numbers
+    offsets[i]:offsets[i + 1].
     """
     if numbers.size == 0:
         return Spans.empty(), frozen(np.zeros(offsets.size, np.int64))

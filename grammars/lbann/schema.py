@@ -2,8 +2,9 @@
 
 A data schema describes the samples in HDF5 files; an experiment schema selects the fields that an
 experiment reads. Both are written in the same way. In the file, the child `metadata` of a node
-contains its directives. A value of the node itself is ignored. Values have conduit's types:
-integers and floats differ, an empty value is None, and a list of one number equals the number.
+contains its directives. A value that the file gives to a node itself is ignored. Values have
+conduit's types: integers and floats differ, an empty value is None, and a list of one number
+equals the number.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,3 +1,1 @@
-"""Code for the pattern files of svmlight, SNNS, CNTK, MikeNet, emergent and Kaldi: findings,
-patterns.
-"""
+"""Findings and tables of files of svmlight, SNNS, CNTK, MikeNet, emergent and Kaldi."""

@@ -13,12 +13,12 @@ from exset.grammars.columns.strings import Strings
 
 @dataclass(frozen=True)
 class Archive:
-    """n matrices or vectors of an archive, one row in each column.
+    """The objects of an archive, n matrices or n vectors, as columns.
 
-    keys: the name of each. rows, cols: int64 [n], the sizes of each matrix; for a vector, rows is
-    -1 and cols the number of its values. values: the numbers of all objects, matrices row by row:
-    float32, float64 or int32. begins: int64 [n], the offset of each object in the file, after its
-    key and a blank.
+    keys: the key of each object. rows, cols: int64 [n], the sizes of each matrix; for a vector,
+    rows is -1 and cols is the number of its values. values: the numbers of all objects, matrices
+    row by row: float32, float64 or int32. begins: int64 [n], the offset of each object in the
+    file, after its key and a blank.
     """
 
     keys: Strings

@@ -106,8 +106,8 @@ class Settings:
 def plain(value: Value, kind: Kind, *, defaults: bool = False) -> object:
     """Return a value as a plain Python value; a binary32 becomes the float with the fewest digits.
 
-    kind: of the value in the schema. defaults: for an object, whether to add the defaults of other
-    members.
+    kind: the kind that the schema gives for the value. defaults: for an object, whether to add the
+    defaults of other members.
     """
     if isinstance(value, Settings):
         return value.to_dict(defaults=defaults)
