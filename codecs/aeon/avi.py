@@ -79,7 +79,7 @@ def decode(
 
 
 def _video_stream(chunks: Chunks, findings: Findings) -> int:
-    """Return the index, among the streams of the file, of the first one with pictures.
+    """Return the number of the first stream with pictures; the streams of the file count from 0.
 
     Adds a finding for each other stream.
     """

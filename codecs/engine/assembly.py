@@ -50,6 +50,7 @@ class Assembler:
 
     def patch(self, at: int, operand: int) -> None:
         """Make the instruction at index `at` jump to the instruction that is appended next.
+
         operand: the index of the operand that has the target of the jump.
         """
         self.program.code[at][operand] = self.here()
@@ -81,8 +82,10 @@ class Assembler:
         return self.program.streams - 2
 
     def feed(self, path: str) -> int:
-        """Add a feed, and return its number. A feed is a column, the one at `path`, whose values
-        the program needs while it writes a file: for example counts.
+        """Add a feed, and return its number.
+
+        A feed is a column, the one at `path`, whose values the program needs while it writes a
+        file: for example counts.
         """
         self.program.feeds.append(path)
         return len(self.program.feeds) - 1

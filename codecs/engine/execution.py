@@ -152,8 +152,8 @@ class Execution:
     def _grow(self) -> None:
         """Move the streams to a larger array, because one of them is full.
 
-        The share of the data that is done gives an estimate of each stream's final size. A full
-        stream gets at least twice its old size.
+        The final size of each stream is estimated from the share of the data that the run has
+        done. A full stream gets at least twice its old size.
         """
         done = self.end / self._total
         if self._writing:

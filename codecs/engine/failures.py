@@ -58,7 +58,7 @@ def fail(
     """Raise the error for the part of a file that begins at `offset` and cannot be read.
 
     path: the field. fields: the columns that were read before. needed: as in `TruncatedError`.
-    words: what to fill into the message of the reason.
+    words: the values for the message, whose template is the reason.
     """
     message = reason.format(field=path.rpartition(".")[2] or "the layout", **words)
     place = fields.place_at(source, path, offset)
@@ -146,7 +146,7 @@ class Diagnosis:
     def _fail_at_field(
         self, origin: Origin, reason: Reason, needed: int = 0, **words: object
     ) -> NoReturn:
-        """Raise an error for a condition or a count; its place is the first field that this uses.
+        """Raise an error for a condition or a count; the error's place is the first field in it.
 
         If the field occurs several times in the file, the place is the last one that was read.
         """

@@ -70,10 +70,10 @@ class Fields(Mapping[str, Values]):
         return np.diff(self.bounds[path])
 
     def order(self, first: str, second: str) -> Longs:
-        """Return the order that merges the elements of two columns or arrays in file order.
+        """Return the elements of two columns or arrays, merged in file order, by their numbers.
 
-        The elements of `first` are numbered from 0, then those of `second`. The result has these
-        numbers: int64 [n].
+        The elements of `first` are numbered from 0, then those of `second`. The result is int64
+        [n].
         """
         starts = [self.starts[first], self.starts[second]]
         return np.argsort(np.concatenate(starts), kind="stable")
@@ -120,8 +120,8 @@ class Fields(Mapping[str, Values]):
     def place_at(self, source: Source, path: str, offset: int) -> Place:
         """Return the place of the field at `path` and `offset`; it names the indices: `a[3].b`.
 
-        Elements are never empty. So the elements of a parent begin before the first byte of the
-        next parent, and two binary searches for each array find an index.
+        For each array, two binary searches in the offsets of its elements find the index. This
+        works because no element is empty: all elements of a parent begin before the next parent.
         """
         text, prefix, begin = "", "", 0
         for name in path.split("."):

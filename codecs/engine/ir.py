@@ -66,7 +66,7 @@ class Constant(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Test(_Node):
-    """A condition that must hold; its error is reported at its first field."""
+    """A condition that must hold; the place of its error is the first field in the condition."""
 
     condition: "Expression"
 

@@ -1,4 +1,4 @@
-"""Lower the nodes of a layout to the program that the interpreter runs.
+"""Lower the nodes of a layout: convert them to the program that the interpreter runs.
 
 Adjacent numbers form a block, with one bounds check and one offset. The program loads only numbers
 that expressions use; columns are gathered after the run, from the offsets.
@@ -100,7 +100,8 @@ class _Lowering(Assembler):
     def check(self, node: ir.Test, condition: ir.Expression) -> None:
         """Append the instructions that check a condition.
 
-        If it is `a & b`, check first `a`, then `b`: the error is the same if one of them fails.
+        If it is `a & b`, check first `a`, then `b`. Whichever fails, the error names the whole
+        condition.
         """
         match condition:
             case ir.Operation("&", (ir.Operation() as left, ir.Operation() as right)) if (
@@ -334,7 +335,10 @@ def _is_plain(condition: ir.Operation) -> bool:
 
 
 def _first(node: ir.Node) -> ir.Node:
-    """Return the first node in a record that is not a record; return any other node itself."""
+    """Return the node with which a record begins; look into records inside it.
+
+    Return any other node itself.
+    """
     while isinstance(node, ir.Record) and node.members:
         node = node.members[0][1]
     return node

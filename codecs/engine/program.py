@@ -1,4 +1,5 @@
-"""A lowered layout as plain data: instructions, what each stream contains, and texts for errors.
+"""The program made from a layout, as plain data: instructions, what each stream contains, and
+texts for errors.
 
 `interpreter.run` runs the instructions; comments there describe each of them.
 """
@@ -17,8 +18,8 @@ class Leaf(NamedTuple):
     """A field that is a column: a number, string or blob.
 
     stored: for a number, NumPy's name of its dtype in the file; else "string" or "blob". stream:
-    the stream of the field's offsets, or of those of the block of numbers that contains it. shift:
-    where the number is in this block, in bytes.
+    the stream of the field's offsets; for a number in a block of numbers, the stream of the
+    block's offsets. shift: where the number is in this block, in bytes.
     """
 
     stored: str

@@ -24,7 +24,7 @@ _INT32: Final = 2**31 - 1
 
 
 def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "auto") -> bytes:
-    """Return the file with the given columns: the inverse of `read`; counts are columns, too.
+    """Return the file with the given columns, which include the counts: the inverse of `read`.
 
     engine: as for `read`. Raises FormatError for a value that the layout forbids, and ValueError
     for missing or unknown columns, and for columns with lengths that do not fit together.

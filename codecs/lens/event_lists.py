@@ -62,8 +62,8 @@ def is_invalid(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
     """Return which entries should end a span, but do not: bool [entries].
 
     An entry -n ends a span that begins with the entry before it, which must be from 0 to n - 1.
-    offsets: int64 [lists + 1], where each list begins. units: for lists of units, where it may
-    also be n, and where -n may be the only entry, which means `*`.
+    offsets: int64 [lists + 1], where each list begins. units: the lists are lists of units. There
+    the entry before -n may also be n, and -n may be the only entry, which means `*`.
     """
     invalid = np.zeros(entries.size, np.bool_)
     ends = np.flatnonzero(entries < 0)
@@ -77,7 +77,7 @@ def is_invalid(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
 
 
 def _before(number: Longs, offsets: Longs, ends: Longs, begin: int) -> Longs:
-    """Return the entry that precedes each entry at the indices `ends`.
+    """Return, for each entry at the indices `ends`, the entry before it in its list.
 
     begin: the result for the first entry of a list. number: all entries. offsets: where each list
     begins.

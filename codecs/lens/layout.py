@@ -1,7 +1,8 @@
 """The layout of a Lens binary file, with the names and the order of the Lens manual.
 
-The lowered program is cached, so only lowering and the reference driver import this module. It
-imports only Construct and the engine, because the cache does not notice changes of other modules.
+The program made from it is cached. So this module is imported only to make the program, and by the
+reference driver. It imports only Construct and the engine, because the cache does not notice
+changes of other modules.
 """
 
 from typing import Final

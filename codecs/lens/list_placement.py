@@ -16,7 +16,7 @@ class ListPlacement:
     """The range lists of each event.
 
     inputs, targets: int64 [m], the number of a list, or -1. replaced: for each event list that
-    replaced another list, by its path and number, the first event for which it did.
+    replaced another list: its path, its number, and the first event for which it did.
     """
 
     def __init__(self, num_events: int) -> None:

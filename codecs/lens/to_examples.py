@@ -139,8 +139,8 @@ def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Offse
 def _lists(fields: Fields, order: Longs | None = None) -> Longs:
     """Return where the ranges of each set begin among all ranges, and the end.
 
-    order: the sets in file order (input sets are numbered before target sets); by default input
-    and target sets alternate.
+    order: the numbers of the sets in file order, where all input sets are numbered before the
+    target sets. By default input and target sets alternate.
     """
     inputs, targets = (fields.counts(f"{path}.ranges") for path in _SETS)
     lengths = np.empty(inputs.size + targets.size, np.int64)
@@ -267,8 +267,9 @@ def _with_inherited(
 
 
 def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
-    """Return an array of the size of `where`: the next value of `column` where it is true,
-    else 0.
+    """Return an array of the size of `where`.
+
+    Where `where` is true, it has the next value of `column`; elsewhere 0.
     """
     if column.size == where.size:
         return column
@@ -280,8 +281,9 @@ def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
 
 
 def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
-    """Return as many rows as `where` has: the next of `rows` where it is true, else an empty
-    row.
+    """Return a row for each element of `where`.
+
+    Where `where` is true, the next row of `rows`; elsewhere an empty row.
     """
     if len(rows) == where.size:
         return rows

@@ -38,8 +38,7 @@ def crc32c_each(data: Bytes, starts: Longs, lengths: Longs) -> NDArray[np.uint32
 
 @entry_kernel
 def update_each(data: Bytes, starts: Longs, lengths: Longs, tables: LongRows, out: Longs) -> None:
-    """Compute to `out[i]` the checksum of each span of `data`, without inverting its bits at
-    the end.
+    """Set `out[i]` to the checksum of span i of `data`, without inverting its bits at the end.
 
     starts, lengths: where the spans are. tables: the result of `crc_tables`.
     """

@@ -1,4 +1,4 @@
-"""Read and write archives of Kaldi in binary form; matrices that are read may be compressed."""
+"""Read and write archives of Kaldi in binary form; their matrices may be compressed."""
 
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,8 @@
 """The layout of archives of Kaldi in binary form (.ark); the names are from Kaldi's sources.
 
-Source: Kaldi, src/matrix/*.cc, src/base/io-funcs-inl.h, src/util/kaldi-holder-inl.h. So that
-programs can be cached, this module imports only Construct and the engine.
+Source: Kaldi, src/matrix/*.cc, src/base/io-funcs-inl.h, src/util/kaldi-holder-inl.h. This module
+imports only Construct and the engine, so that the engine can cache the programs that it makes from
+the layout.
 """
 
 import construct as cs

@@ -78,8 +78,8 @@ def _is_nested(items: TableColumn) -> bool:
 
 
 def _feature(name: str, column: TableColumn) -> Rope:
-    """Return the bytes of a message Feature for each row of the column `name`; an absent row
-    gets no bytes.
+    """Return the bytes of a message Feature for each row of the column `name`; a row without a
+    value gets no bytes.
     """
     present = column.present
     items, bounds = column, None

@@ -1,6 +1,7 @@
 """The layout of tar archives, with the names and the order of POSIX (pax, the format ustar).
 
-So that programs can be cached, this module imports only Construct and the engine.
+This module imports only Construct and the engine, so that the engine can cache the programs that
+it makes from the layout.
 """
 
 from typing import Final

@@ -21,10 +21,10 @@ _GNU: Final = frozenset(b"LKS")
 def entry_names(
     fields: Fields, kinds: Bytes, data: Bytes, starts: Longs, lengths: Longs
 ) -> list[bytes]:
-    """Return the name of each entry whose type flag is in `kinds`: these are the first entries.
+    """Return the names of the first entries of an archive.
 
-    fields: the entries. data: the archive. starts, lengths: where the data of each entry are in
-    it.
+    fields: all entries. kinds: the type flag of each of the first entries. data: the archive.
+    starts, lengths: where the data of each entry are in the archive.
     """
     names = until_nul(fields.strings("entries.name"), kinds.size)
     prefixes = fields.strings("entries.prefix")

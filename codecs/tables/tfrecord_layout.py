@@ -1,6 +1,7 @@
 """The layout of TFRecord files; the names are from TensorFlow (record_writer.h).
 
-So that programs can be cached, this module imports only Construct and the engine.
+This module imports only Construct and the engine, so that the engine can cache the programs that
+it makes from the layout.
 """
 
 import construct as cs

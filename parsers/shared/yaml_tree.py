@@ -72,7 +72,7 @@ def document(source: Source, limits: Limits) -> Document:
 
 
 def _later_errors(source: Source, error: FormatError, limits: Limits) -> Iterator[Finding]:
-    """Yield the errors after `error`: continue at each next name in column 1.
+    """Yield the errors after `error`: after each error, continue at the next name in column 1.
 
     The text from this name on is read as a mapping. It may use an anchor that is defined earlier.
     """
@@ -118,9 +118,7 @@ class Text:
         return Span(self._offset(start), self._offset(end))
 
     def bounds(self, start: int, end: int) -> tuple[int, int]:
-        """Return the offset of the first of the characters `start` to `end` - 1, and of their
-        end.
-        """
+        """Return the byte offsets at which the characters `start` to `end` - 1 begin and end."""
         return self._offset(start), self._offset(end)
 
     def error(self, message: str, span: Span | None, hint: str | None = None) -> FormatError:
@@ -272,7 +270,7 @@ class _Composer:
     def _opener(self, context: int | None) -> int | None:
         """Return the offset of the bracket or quotation mark that is open at an error, or None.
 
-        `context`: where the construct that the library was reading starts.
+        `context`: the offset at which the construct begins that the library was reading.
         """
         if context is not None and self._text.text[context : context + 1] in tuple("[{\"'"):
             return context

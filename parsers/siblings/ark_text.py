@@ -21,10 +21,11 @@ _HINT: Final = "write the key, a space, and the numbers in [ ]: one line for eac
 
 
 def parse(source: Source, *, findings: Findings, engine: Engine) -> Archive:
-    """Return the objects of an archive: matrices and vectors. An object in brackets is a vector if
-    its numbers begin on the line of its key; otherwise it is a matrix. An object without brackets
-    is a vector. The numbers are int32 if no object of the archive has brackets, else float32.
-    Raises FormatError for a text that Kaldi cannot read.
+    """Return the objects of an archive: matrices and vectors.
+
+    An object in brackets is a vector if its numbers begin on the line of its key; otherwise it is
+    a matrix. An object without brackets is a vector. The numbers are int32 if no object of the
+    archive has brackets, else float32. Raises FormatError for a text that Kaldi cannot read.
     """
     words = Words.of(GRAMMAR, source, engine, ARK, findings, _HINT)
     keys, lines = words.where("KEY"), words.where("LINE")

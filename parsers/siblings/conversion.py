@@ -64,8 +64,9 @@ def integers(
     values: Longs,
     hard: Longs,
 ) -> int:
-    """Convert tokens, without their first `skip` bytes and a line break at their end, to
-    integers in `values`.
+    """Convert tokens to integers in `values`.
+
+    Of each token, the first `skip` bytes are ignored, and a line break that follows them.
 
     The other arguments, and the result, are those of `reals`.
     """

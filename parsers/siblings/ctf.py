@@ -44,9 +44,9 @@ def parse(
     The column `example` has the number of each line's sequence. A dense stream becomes a column of
     arrays, float32 [size]. A sparse stream becomes two columns of lists: `NAME.index`, int64, and
     `NAME.value`, float32. A row has no value in the columns of a stream that its line lacks.
-    streams: the streams to
-    read, such as `A=dense:5,B=sparse:100`; by default all, with the sizes that the file shows.
-    Raises FormatError for a text that CNTK cannot read, OptionError for wrong `streams`.
+    streams: the streams to read, such as `A=dense:5,B=sparse:100`; by default all, with the sizes
+    that the file shows. Raises FormatError for a text that CNTK cannot read, OptionError for wrong
+    `streams`.
     """
     words = Words.of(GRAMMAR, source, engine, CTF, findings, _hint)
     begins, names = words.where("LINE", "ID"), words.where("NAME")
@@ -118,8 +118,9 @@ class _Stream:
         self.words.refuse("ctf-sample", self.tokens[mask], message, hint)
 
     def is_sparse(self, kind: str) -> bool:
-        """Return whether the stream is sparse. kind: "dense", "sparse", or "" to look at its
-        samples.
+        """Return whether the stream is sparse.
+
+        kind: "dense", "sparse", or "" to look at its samples.
         """
         is_full = self.counts > 0
         first = np.minimum(self.tokens + 1, len(self.words) - 1)

@@ -26,8 +26,8 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
 
     `NAME.index` and `NAME.value` become a sparse stream. Numbers are rounded to 32 bits. The
     column `example` gives the ids of the sequences; no ids are written if it only numbers the
-    rows. Raises FormatError for columns and
-    values that the format cannot store; with `lossy`, samples with NaN are left out.
+    rows. Raises FormatError for columns and values that the format cannot store; with `lossy`,
+    samples with NaN are left out.
     """
     patterns, columns = Patterns.of(table, "CTF", findings, lossy), join_units(table.columns)
     ids = _ids(patterns)

@@ -53,8 +53,9 @@ def sparse_rows(sparse: Sparse, first: int, words: Mapping[str, bytes] = _NO_WOR
 
 
 def _text(text: str, words: Mapping[str, bytes]) -> bytes:
-    """Return the text that exset writes for a number. text: the number as NumPy writes it. words:
-    as in `decimals`.
+    """Return the text that exset writes for a number.
+
+    text: the number as NumPy writes it. words: as in `decimals`.
 
     Equal numbers of 32 and of 64 bits have the same text.
     """

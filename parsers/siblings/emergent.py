@@ -67,11 +67,11 @@ def parse(
     engine: Engine = "auto",
     as_go: bool = False,
 ) -> Table:
-    """Return the table of a file: tensors become arrays, and `as_patterns` changes the names. An
-    empty cell of a number becomes a row without a value; in an array it becomes NaN. as_go: ignore
-    the indices of a tensor's
-    cells and read the cells in order, as emergent in Go does. Raises FormatError for a file that
-    emergent cannot read.
+    """Return the table of a file: tensors become arrays, and `as_patterns` changes the names.
+
+    An empty cell of a number becomes a row without a value; in an array it becomes NaN. as_go:
+    ignore the indices of a tensor's cells and read the cells in order, as emergent in Go does.
+    Raises FormatError for a file that emergent cannot read.
     """
     first = source.data[: max(source.data.find(b"\n", 2), 0) or None]
     grammar, tokens = grammar_of(b"\t" in first or b"," not in first), len(source.data) // 4

@@ -29,8 +29,9 @@ _MOST: Final = (1 << 63) - 1024
 
 
 def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return the rows of a table; arrays become tensors, and `from_patterns` changes the names. A
-    row without a number becomes an empty cell. Raises FormatError for columns that emergent does
+    """Return the rows of a table; arrays become tensors, and `from_patterns` changes the names.
+
+    A row without a number becomes an empty cell. Raises FormatError for columns that emergent does
     not have, and for values that it would read differently; with `lossy` they are left out.
     """
     patterns = Patterns.of(table, "emergent", findings, lossy)

@@ -52,9 +52,9 @@ def parse(
 
 
 def _wrong(raw: bytes, *, is_words: bool) -> str:
-    """Return what is wrong with `raw`, the text after a key: a blank and a value; "" if nothing is.
+    """Return what is wrong with `raw`, the text after a key; "" if nothing is.
 
-    is_words: whether the value is several words.
+    The text must be a blank and a value. is_words: whether the value is several words.
     """
     if not raw.strip():
         return "has no value"

@@ -53,9 +53,8 @@ def parse(
     `inputs.GROUP` and `targets.GROUP` are arrays, float32 [units]; an event that has no values for
     the group has none in this column. An event is a span of ticks in which no value changes.
     `max_time` and `min_time` are the number of these ticks; the last event of an example has none.
-    Raises
-    FormatError for a text that MikeNet cannot read, LimitError for sparse values that need too
-    many bytes.
+    Raises FormatError for a text that MikeNet cannot read, LimitError for sparse values that need
+    too many bytes.
     """
     words = Words.of(GRAMMAR, source, engine, MIKENET, findings, _hint)
     hint = "write CLAMP instead, or leave the values out"
@@ -123,9 +122,10 @@ class _Ranges:
     """The ranges of a file, in its order: each gives values to a group during a span of ticks.
 
     Each array has an element for each range. keys: its side and group, as one number: side *
-    number of groups + group. first, end: its first tick, and the tick after its last. counts: its
-    number of values, unless it is `sparse`. A sparse range has the value `on` in the units that it
-    names, and `off` in all others. marks: these units, each as range * LAST + unit, ascending.
+    (number of groups) + group. first, end: its first tick, and the tick after its last. counts:
+    its number of values, unless it is `sparse`. A sparse range has the value `on` in the units
+    that it names, and `off` in all others. marks: these units, each as range * LAST + unit,
+    ascending.
     """
 
     def __init__(self, words: Words, numbers: Floats) -> None:
@@ -147,11 +147,10 @@ class _Ranges:
         self.marks = self._marks() if self.sparse.any() else verbs[:0]
 
     def _marks(self) -> Longs:
-        """Return the units that sparse ranges name, each as the number of its range times
-        `LAST`, plus the unit; sorted.
+        """Return the units that sparse ranges name, each as range * LAST + unit, ascending.
 
-        Also set `on` and `off` to the values that the ranges give to these units, and to the
-        others.
+        Also set `on` to the value that each range gives to these units, and `off` to the value
+        that it gives to the others.
         """
         words, numbers, verbs = self.words, self.numbers, self.verbs
         for name, level in (("ON", self.on), ("OFF", self.off)):
@@ -170,7 +169,8 @@ class _Ranges:
     def sizes(self) -> dict[int, int]:
         """Return the number of units for each key, in the order of the file.
 
-        Raises FormatError if a group has different numbers, or a unit beyond them.
+        Raises FormatError if ranges of a group have different numbers of values, or if a sparse
+        range names a unit beyond this number.
         """
         words, dense = self.words, np.flatnonzero(~self.sparse)
         sizes = np.full(len(self.titles), -1, np.int64)

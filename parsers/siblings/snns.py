@@ -120,6 +120,7 @@ class _File:
 
     def listed(self, at: int) -> tuple[Longs, int]:
         """Return the tokens in the brackets that open at `at`, and the token after the brackets.
+
         Without a bracket at `at`, return no tokens, and `at`.
         """
         if self.words.name(at) != "OPEN":

@@ -57,8 +57,10 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
 
 
 class _Side(NamedTuple):
-    """The inputs, or the outputs. units: the number of values of a pattern, divided by the product
-    of its sizes. sizes: [rows, dimensions]; no dimensions if all patterns have the same size.
+    """The inputs, or the outputs.
+
+    units: the number of values of a pattern, divided by the product of its sizes. sizes: [rows,
+    dimensions]; no dimensions if all patterns have the same size.
     """
 
     title: str
@@ -71,7 +73,7 @@ def _sizes(patterns: Patterns, name: str, name_of_sizes: str, lengths: Longs) ->
     """Return the sizes along each dimension of the inputs or outputs `name`, for each pattern.
 
     name_of_sizes: the column that has the sizes. lengths: the number of values of each pattern.
-    Raises FormatError if the sizes do not fit them.
+    Raises FormatError if the sizes do not fit these numbers.
     """
     if name not in patterns.stored:
         return np.zeros((patterns.rows, 0), np.int64)

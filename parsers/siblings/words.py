@@ -115,8 +115,10 @@ class Words(Tokens):
         return values
 
     def integers(self, tokens: Longs, skip: int = 0) -> Longs:
-        """Return the integers of tokens without their first `skip` bytes, then without a line break
-        and a byte order mark.
+        """Return tokens as integers.
+
+        Of each token, the first `skip` bytes are ignored, and a line break and a byte order mark
+        that follow them.
 
         An integer beyond 64 bits becomes the nearest int64.
         """

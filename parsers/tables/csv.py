@@ -47,10 +47,9 @@ def parse(
     numbers becomes float64; all other columns become text. A column whose cells are all in
     quotation marks becomes text, too, unless all cells of the file are in quotation marks. An
     empty cell gives its row no value; in quotation marks it is an empty text. `NAME:0` to `NAME:K`
-    become one
-    column of arrays. A sidecar that belongs to the file gives other types, and the metadata.
-    Raises FormatError for a syntax error, for rows with more or fewer cells than there are names,
-    and for bytes that are not UTF-8.
+    become one column of arrays. A sidecar that belongs to the file gives other types, and the
+    metadata. Raises FormatError for a syntax error, for rows with more or fewer cells than there
+    are names, and for bytes that are not UTF-8.
     """
     findings = Findings() if findings is None else findings
     grammar = grammar_of(delimiter_of(source.data))

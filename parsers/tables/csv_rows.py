@@ -25,8 +25,7 @@ class Cells:
     `source`: the bytes that contain the cells. `starts`, `ends`: int64 [cells], where each cell
     begins and ends in `buffer`, the bytes of the source, without quotation marks. `is_quoted`:
     bool [cells], whether each cell has quotation marks. `error`: the error of the row after these,
-    if
-    that has a wrong number of cells.
+    if that has a wrong number of cells.
     """
 
     source: Source

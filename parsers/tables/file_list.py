@@ -53,7 +53,7 @@ def parse(
 ) -> Table:
     """Return the table of a list: `path`, and `label`, int64. `findings` collects likely mistakes.
 
-    Raises FormatError for a NUL, which no path has.
+    Raises FormatError for a NUL, which no path can contain.
     """
     [stream] = GRAMMAR.parse(source, engine, hint=lambda _: "write: path, blank, label")
     words = ListTokens(GRAMMAR, source, stream, compiled=False, findings=findings)
@@ -95,7 +95,10 @@ def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = F
 
 
 def _atoi(text: bytes) -> int:
-    """Return the number at the start of a text, as C's atoi reads it, up to 63 bits; 0 if none."""
+    """Return the number at the start of a text, as C's atoi reads it; 0 if there is none.
+
+    A number beyond 63 bits becomes the nearest one of 63 bits.
+    """
     found = _ATOI.match(text)
     if found is None:
         return 0

@@ -53,7 +53,7 @@ def parse(
 
     label: int64 if each file has one whole number. Otherwise it is float32: an array for each file,
     or a list if the files have different numbers of labels. Raises FormatError for a NUL, which no
-    path has.
+    path can contain.
     """
     [stream] = GRAMMAR.parse(source, engine, hint=lambda _: "write: index, tab, label, tab, path")
     words = ListTokens(GRAMMAR, source, stream, compiled=False, findings=findings)

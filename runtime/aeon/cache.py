@@ -208,8 +208,9 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
 
 
 def _is_file(path: str) -> bool:
-    """Return whether a path is a regular file; True if the system does not say, so that it is
-    read.
+    """Return whether a path is a regular file.
+
+    Return True if the system cannot tell: then reading the file gives the error.
     """
     try:
         return stat.S_ISREG(os.stat(path).st_mode)

@@ -41,7 +41,7 @@ class CacheDataset(RecordDataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Make a dataset of a cache, of a block, or of what a function opens.
+        """Make a dataset of a cache, of a block, or of the block that a function returns.
 
         types: the types of the elements in the manifest, also as text such as `"FILE,ASCII_INT"`.
         Blocks do not store types; by default all are BINARY. names, fields, padded: as for

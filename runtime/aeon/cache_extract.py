@@ -35,7 +35,7 @@ Suffixes = Sequence[str] | None
 class Extracted(NamedTuple):
     """The number of written files, and of records in the manifest.
 
-    files: the manifest does not count. records: None without a manifest.
+    files: not including the manifest. records: None if no manifest was written.
     """
 
     files: int

@@ -89,7 +89,7 @@ class Plan:
 
     @property
     def key(self) -> list[object]:
-        """A text that distinguishes this plan from other plans of caches with the same checksum."""
+        """Values that distinguish this plan from other plans of caches with the same checksum."""
         types = [kind.value for kind in self.manifest.types]
         base = os.path.abspath(self.base) if self.base else ""
         return [types, base, len(self.blocks[0]), len(self.manifest)]

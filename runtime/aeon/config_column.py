@@ -49,7 +49,7 @@ class Column:
 
     @property
     def title(self) -> str:
-        """What messages call the etl object."""
+        """The name of the etl object in messages."""
         return f"etl[{self.number}] ({self.etl.type})"
 
     def of_config(self, member: str) -> Place:
