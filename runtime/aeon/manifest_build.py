@@ -66,12 +66,12 @@ def from_table(
 
     Also return the names of the classes, if any, in the order of their numbers.
 
-    types: for each element the name of a column and a type. If all names are None, the table has no
-    line of names, and its first columns are used in order. The type CLASS replaces each value of a
-    column by its number in sorted order. findings: gets a finding for invalid numbers. If all names
-    are None, it also gets one for columns without a type, and one for a first line that is probably
-    a line of names. Raises OSError, FormatError for an invalid table or a missing column, and
-    ValueError for unknown types.
+    types: for each element the name of a column and a type. If all names are None, the table has
+    no line of names, and its first columns are used in order. The type CLASS replaces each value
+    of a column by its number in sorted order. findings: gets a finding for invalid numbers. If all
+    names are None, it also gets one for columns of the table that `types` does not list, and one
+    for a first line that is probably a line of names. Raises OSError, FormatError for an invalid
+    table or a missing column, and ValueError for unknown types.
     """
     for _, kind in types:
         if kind not in (*ElementType, CLASS):

@@ -18,8 +18,8 @@ BLOCK_SIZE: Final = 5000
 def uid(manifest: Manifest, before: str = "0") -> str:
     """Return aeon's checksum of a manifest: CRC-32C of all fields, as 8 hexadecimal digits.
 
-    `before`: the checksum of records that precede these. The checksum ignores where a field ends,
-    types, comments, the root, and the contents of files.
+    `before`: the checksum of records that precede these. The checksum ignores types, comments, the
+    root, the contents of files, and where each field ends.
     """
     return f"{crc32c(manifest.fields.data, int(before, 16)):08x}"
 

@@ -46,11 +46,12 @@ def to_table(
 ) -> Table:
     """Return the table of a manifest: a row for each record, a column for each element.
 
-    ASCII_INT is int32, ASCII_FLOAT float32, BINARY bytes, STRING and FILE (the path) text, or bytes
-    if not all are UTF-8. names: the names of the columns, by default `0`, `1` and so on. contents:
-    read the files: a column of type FILE has their bytes, and `NAME.path` has the paths. base:
-    aeon's manifest_root, for relative paths. access: its roots are the folders that must contain
-    all files. An element that cannot be made gets no value, but a finding.
+    ASCII_INT is int32, ASCII_FLOAT float32, BINARY bytes, STRING and FILE (the path) text, or
+    bytes if not all are UTF-8. names: the names of the columns, by default `0`, `1` and so on.
+    contents: whether to read the files. A column of type FILE then has their bytes, and the column
+    `NAME.path` has the paths. base: aeon's manifest_root, for relative paths. access: its roots
+    are the folders that must contain all files. An element that cannot be made gets no value, but
+    a finding.
 
     With the level "said", a column `NAME.text` keeps the text of fields that exset would write in
     another way, and fields without a type have columns, too. Raises ValueError for invalid names,

@@ -82,7 +82,7 @@ def _chunks(
 ) -> Iterator[SampleList]:
     """Yield the list in chunks of some files each.
 
-    This needs less memory, because a list takes much less than the rows of the results.
+    This needs less memory, because a list takes much less of it than the results of the searches.
     """
     rows = _rows(outcomes, findings, directory)
     while some := [*islice(rows, _ROWS)]:

@@ -13,9 +13,9 @@ def rank_order(samples: SampleList, ranks: int, keep_order: bool = False) -> Lon
 
     Rank r reads the files r, r + ranks, ...; then LBANN concatenates the files of rank 0, of rank
     1, and so on. keep_order: LBANN's --keep_sample_order, which restores the order of a
-    SINGLE-SAMPLE list. For other lists, LBANN then assigns the files to the ranks one by one and
-    concatenates again, which restores the order only for some numbers of files. Files without
-    samples are dropped. Raises ValueError for less than one rank.
+    SINGLE-SAMPLE list. For other lists, keep_order lets LBANN assign the files to the ranks one by
+    one, and concatenate again. This restores the order only for some numbers of files. Files
+    without samples are dropped. Raises ValueError for less than one rank.
     """
     if ranks < 1:
         raise ValueError(f"ranks must be at least 1, not {ranks}")

@@ -92,7 +92,7 @@ def check_files(
 def _check_file(item: FileSamples, planned: Plan, access: Access, limits: Limits) -> _Checked:
     """Return the fields of a file's first sample, and the findings of the samples of `item`.
 
-    If the first sample has an error, the next one of the part takes its place.
+    If the first sample has an error, the first good sample of `item` takes its place.
     """
     findings = Findings()
     with File(item.path, access, limits) as file:

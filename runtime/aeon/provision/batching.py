@@ -128,8 +128,8 @@ class Batching:
         return epoch + -(-records // self.opened.division.count)
 
     def _replace(self, arrays: Arrays, errors: dict[int, FormatError], stream: _Stream) -> int:
-        """Replace the bad records in the arrays of a batch by the next good ones; return how
-        many records that took.
+        """Drop the bad records of a batch, and append the next good records. Return how many
+        records were taken from the stream.
 
         errors: the bad records, by their row. stream: gives the next records.
         """

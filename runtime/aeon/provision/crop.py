@@ -154,7 +154,7 @@ def area_box(inside: Extent, distortion: Single, share: Single) -> Extent:
 
 
 def placed(inside: Extent, box: Extent, x: Single, y: Single, is_seed: bool) -> Box:
-    """Return a crop box in whole pixels; box: its extent, inside: that of the picture.
+    """Return a crop box in whole pixels. box: its extent. inside: the extent of the picture.
 
     x, y: its position, from 0 (left, top) to 1 (right, bottom). The dialect `seed` rounds it to
     the nearest pixel, `head` towards zero.

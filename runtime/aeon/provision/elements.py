@@ -123,7 +123,9 @@ class CacheElements:
     """Elements of the blocks of a cache."""
 
     def __init__(self, dataset: CacheDataset, rows: Longs) -> None:
-        """Read from all blocks of a cache; rows: for each selected record, its index in them."""
+        """Read from all blocks of a cache. rows: for each selected record, its index in the
+        cache.
+        """
         self._dataset, self._rows = dataset, rows
         self._lock = Lock()  # the dataset keeps few blocks open
 

@@ -21,8 +21,8 @@ _NAMES: Final = ("image_shape", "gt_boxes", "gt_box_count", "gt_class_count", "d
 class LocalizationSsd(Etl):
     """Provides boxes for a single-shot detector.
 
-    If it is the first etl object of a record with a picture or boxes, it draws the patches of the
-    picture, too.
+    If it is the first etl object that has pictures or boxes, it also draws the patches of the
+    record's picture.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:

@@ -62,8 +62,8 @@ class Tables:
         return made
 
     def fill(self, rows: Longs, number: int, slots: Sequence[Slot]) -> Flags:
-        """Write the arrays of etl object `number` for the records `rows` into its slots;
-        return which were written.
+        """Write the arrays of etl object `number` for the records `rows` into its slots; return
+        which records were written.
         """
         table = self._made.get(number)
         if table is not None:
