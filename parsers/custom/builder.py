@@ -270,7 +270,7 @@ class Builder:
         return True
 
     def _append_parts(self, fragment: Fragment) -> None:
-        """Append the parts of a fragment, whose row numbers grow by the rows so far."""
+        """Append the parts of a fragment; add the number of earlier rows to its row numbers."""
         rows, names, events = self._work.rows, self.names, self.events
         for event, part in fragment.parts.items():
             if event in events.of_tokens:

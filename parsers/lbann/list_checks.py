@@ -55,7 +55,7 @@ def with_file_count(error: FormatError, header: Header | None, source: Source) -
     """Return the error of a list; if the header also has a wrong number of files, both errors.
 
     They are in the order of the text. A line with a syntax error may be a file or, for example, a
-    comment. So the header may count such lines as files or not.
+    comment. So the header may count such lines as files, or leave them out.
     """
     if header is None or error.findings.stopped:
         return error

@@ -45,7 +45,7 @@ def copy_words(
 ) -> None:
     """Copy the words buffer[start:end] to `data`, one after another.
 
-    Fills `offsets` with where each begins there, and `hashes` with a hash of each word.
+    Fills `offsets` with where each word begins in `data`, and `hashes` with a hash of each word.
     """
     at = 0
     offsets[0] = 0

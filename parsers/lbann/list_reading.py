@@ -145,9 +145,7 @@ class Reading:
             )
 
     def chunk(self, stream: ParseStream, findings: Findings) -> _Chunk:
-        """Return the files of a list whose lines are in `stream`, as a list of their own, with
-        the place of each.
-        """
+        """Return the records in `stream` as a list, with the place of each file's name."""
         assert self.header is not None
         words = self.words(stream, findings)
         records = records_of(words, stream, self.kind)

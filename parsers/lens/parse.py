@@ -3,8 +3,8 @@
 `grammars/lens.lark` defines the syntax. The manual page "Example Files" describes it; where the
 manual and Lens 2.63 (example.c, util.c) differ, exset follows Lens. A text that Lens reads gives
 the values that Lens gets; a text on which Lens crashes or hangs is an error. A `proc:` is Tcl
-code, which stays text. The set does not contain comments, white space, and how numbers and strings
-were written.
+code, which stays text. The set does not contain comments, white space, or the notation of numbers
+and strings.
 """
 
 import re
@@ -123,7 +123,7 @@ class Reading:
 
     @property
     def expanded(self) -> int:
-        """How many events the event lists name that were read so far."""
+        """How many events all event lists that were read so far name."""
         return self.limits.max_expand - self.before.left
 
     def sets(self) -> Iterator[ExampleSet]:

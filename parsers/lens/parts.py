@@ -108,7 +108,7 @@ class _Moved:
 class _Below(ChangedFindings):
     """Adds findings to another collection, except those about the header.
 
-    Their places then count from the end of the header.
+    The places of the added findings count from the end of the header.
     """
 
     def __init__(self, findings: Findings, size: int) -> None:

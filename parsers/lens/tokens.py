@@ -202,7 +202,7 @@ class Text(Tokens):
 
 @cache
 def _roles() -> Ints:
-    """Return for each terminal to which type of number its tokens are converted, if to any."""
+    """Return for each terminal the type of number that its tokens become, or NOTHING."""
     return np.array([_ROLES.get(name, NOTHING) for name in GRAMMAR.terminals], np.int64)
 
 

@@ -261,13 +261,12 @@ class _Chunk:
         return chains, script, arrays.offsets_of(is_step.sum(axis=1)), is_set
 
     def first_steps(self, crossed: Longs, chains: p.Chains) -> p.CrossedSteps:
-        """Return the steps with which the text of each crossed example begins: of those that
-        `crossed` marks.
+        """Return the steps with which the text of each crossed example begins.
 
-        In a crossed example, inputs and targets of different events share a list. The function
-        numbers these examples in `crossed` from 0; one that needs no such steps gets NOTHING.
-        Lists that the steps write are removed from the starts of `chains`. Raises FormatError
-        for lists that text cannot share.
+        In a crossed example, inputs and targets of different events share a list. `crossed` marks
+        these examples. Each mark is replaced by the example's number in the result, or by NOTHING
+        if the example needs no such steps. Lists that the steps write are no longer marked in
+        `chains.is_first`. Raises FormatError for lists that text cannot share.
         """
         steps: list[Step] = []
         begins = [0]

@@ -18,8 +18,8 @@ Step: TypeAlias = tuple[int, int, int, int]
 
 
 class Unshareable(ValueError):
-    """Raised if text cannot share some lists, in whatever order it has them; number: one of
-    them.
+    """Raised if text cannot share some lists, whatever their order. number: the number of one of
+    these lists.
     """
 
     def __init__(self, number: int) -> None:
@@ -137,9 +137,10 @@ class CrossedLists:
             self._add_step(p.ROLE_BOTH, number)
 
     def _list_events(self, side: _Side, other: _Side, number: int) -> None:
-        """Add a step for `other` after an event list, which has the events of a list of `side`.
+        """Write an event list, and add a step for `other` after it.
 
-        number: this list. After the step, the next list of `other` goes to the next event in turn.
+        number: a list of `side`, whose events the event list has. After the step, the next list of
+        `other` goes to the next event in turn.
         """
         events = side.uses[number]
         self._kind, self._active, self._listed = side.kind, events, side.kind
@@ -152,7 +153,7 @@ class CrossedLists:
         """Add steps until the next list of inputs is for `input_event`, and the next list of
         targets for `target_event`.
 
-        Earlier events get their list, if it is not shared, or nothing yet.
+        A step gives an earlier event its list, or nothing if that is not possible yet.
         """
         inputs, targets = self._inputs, self._targets
         while inputs.next < input_event or targets.next < target_event:
@@ -185,13 +186,14 @@ def _schedule(
 ) -> tuple[list[tuple[int, _Way]], list[int]]:
     """Order the lists that inputs and targets of different events share.
 
-    Returns the lists in order with the way of each, and the lists for which there is no order. Let
-    a list be the inputs of events i and the targets of events t. NEXT_BOTH is possible if all
-    lists before it have lower inputs and lower targets. LISTED_INPUTS lists the events i and uses
-    up their turn for targets; it is possible if the lists before have lower targets, and no
-    targets in i. LISTED_TARGETS is the same with inputs and targets exchanged. A list that can be
-    the last never prevents the order of others. So choosing lists from the end finds an order if
-    there is one.
+    Returns the lists in order, each with its way, and the lists for which there is no order.
+    Below, i are the events that get a list as inputs, and t the events that get it as targets.
+    NEXT_BOTH is possible if earlier lists are inputs only of events before i, and targets only of
+    events before t. LISTED_INPUTS writes an event list of i, after which events up to the last of
+    i have had their turn for targets. It is possible if earlier lists are targets only of events
+    before t, and not of i. LISTED_TARGETS is the same with inputs and targets exchanged. A list
+    that can be the last never prevents an order of the others. So choosing lists from the end
+    finds an order if there is one.
     """
     input_of = {event: n for n in crossed for event in inputs[n]}
     target_of = {event: n for n in crossed for event in targets[n]}

@@ -58,9 +58,9 @@ class Script(NamedTuple):
     """The steps that write the examples, in order; each column is int64 [steps].
 
     role: `SETTINGS`, `ROLE_INPUTS`, `ROLE_TARGETS` or `ROLE_BOTH`. number: the number of the range
-    list or the fields, or NOTHING. event: the first event that gets them. listed: if an event list
-    comes before the step, the kind of the chain whose events, from `event` on, it lists; else
-    NOTHING.
+    list or the fields, or NOTHING. event: the first event that gets them. listed: NOTHING if no
+    event list comes before the step. Otherwise the event list has the events of a chain from
+    `event` on, and `listed` is the kind of this chain.
     """
 
     role: Longs

@@ -39,8 +39,8 @@ def canonical(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "aut
 class _Open:
     """An open bracket of a JSON text, while the text is laid out.
 
-    token: its index. size: how many bytes it would take on one line. has_object: whether it
-    contains an object.
+    token: the index of the bracket. size: how many bytes the list or object would take on one
+    line. has_object: whether it contains an object.
     """
 
     token: int
@@ -71,7 +71,7 @@ def _tall(kinds: Sequence[str], widths: Sequence[int]) -> set[int]:
 def _gaps(kinds: Sequence[str], tall: set[int]) -> list[int]:
     """Return the code of the gap before each token, as `Spacing` uses it.
 
-    kinds: the terminal of each token. tall: the opening brackets of what takes several lines.
+    kinds: the terminal of each token. tall: the result of `_tall`.
     """
     gaps, opened = list[int](), [False]
     for at, kind in enumerate(kinds):

@@ -60,8 +60,8 @@ class _Blocks:
         self.before: list[int] = []  # those at the last token
 
     def indent(self, column: int) -> int:
-        """Return how far to indent a comment in this column: as the innermost block that
-        contains it.
+        """Return how many spaces to put before a comment in this column: the indentation of the
+        innermost block around it.
         """
         levels = [bisect_right(each, column) for each in (self.columns, self.before)]
         return 2 * max(max(levels) - 1, 0)

@@ -264,9 +264,8 @@ def _put_few_digits(out: Bytes, at: int, bits: int) -> int:
 
     The number is from 2 ** -13 to below 2 ** 19. Returns `at`, and writes nothing, if six
     digits are not enough. If they are enough, the result is the shortest decimal, because
-    different decimals of six digits are different numbers. Rounding twice is exact here: no
-    quotient of these sizes is so close to the middle between two numbers without being the
-    middle.
+    different decimals of six digits are different numbers. Rounding twice is exact here: a
+    quotient of these sizes is halfway between two numbers, or not close to that.
     """
     exponent = bits >> 23
     if not _LEAST_FEW <= exponent < _MOST_FEW:
