@@ -40,8 +40,8 @@ def features_of(
 ) -> bytes:
     """Return the value of the key `huggingface` for these columns, as JSON.
 
-    classes: the result of `classes_of`; media: the result of `media_of`. Columns of media are
-    structs.
+    In `columns`, each column of media is a struct. classes: the result of `classes_of`. media: the
+    result of `media_of`.
     """
     features = {
         name: {"names": classes[name], "_type": "ClassLabel"}

@@ -31,8 +31,8 @@ class _BelowError(Exception):
 class Builder:
     """Builds the rows of all tables from one parse: it nests the nodes, and collects their events.
 
-    size: an upper bound of the bytes of the text. cut_from: after how many tokens to cut, which
-    makes a chunk of all records so far; None for no cuts. record: the table of the records; if
+    size: an upper bound of the bytes of the text. cut_from: a chunk ends with the first
+    record after this many tokens; None to make one chunk. record: the table of the records; if
     None, the records are the items of the outermost list.
     """
 

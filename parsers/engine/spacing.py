@@ -117,8 +117,8 @@ class Spacing:
         return result
 
     def _gap(self, raw: bytes, code: int, *, is_first: bool) -> bytes:
-        """Return what to write for the gap `raw`, whose code is `code`; is_first: it begins
-        the text.
+        """Return what to write for the gap `raw`, whose code is `code`; is_first: whether this gap
+        begins the text.
         """
         lines = [b""] * is_first + self._line_end.split(raw)
         out = list[bytes]()

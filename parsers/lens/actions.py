@@ -29,10 +29,8 @@ from exset.parsers.lens.steps import (
 
 @entry_kernel
 def act(tokens: Tokens, columns: Columns) -> None:
-    """Run the action of each step in `tokens`, which fills `columns`, up to the first step
-    that fails.
-
-    If one fails, the state then has the `REASON` of the failure.
+    """Run the action of each step in `tokens`; the actions fill `columns`. Stop at a step that
+    fails: the state then has the `REASON` of the failure.
     """
     state = columns.state
     for index in range(len(tokens.steps)):

@@ -121,9 +121,9 @@ def end_list(columns: Columns) -> None:
 
 @inline_kernel
 def note_active(columns: Columns, kind: int, field: int, low: int, high: int) -> None:
-    """Add a note if events give the list another active value than its default.
+    """Add a note if an event that gets the list has another active value than the list's default.
 
-    It concerns only lists with a sparse range that has the default as its value. kind: the kind of
+    Add it only for a list with a sparse range whose value is this default. kind: the kind of
     the note. field: the active value of inputs or of targets. low, high: the first event that gets
     the list, and the event after the last.
     """

@@ -285,7 +285,7 @@ def end_header(columns: Columns) -> None:
 def expand(columns: Columns, span: int, token: int) -> bool:
     """Count the events of one span in the current event list; return False if they are too many.
 
-    span: the index of the span. token: the token that is then the place of the failure.
+    span: the index of the span. token: the place of the failure, if they are too many.
     """
     columns.state[LEFT] -= columns.highs[span] + 1 - columns.lows[span]
     if columns.state[LEFT] >= 0:
