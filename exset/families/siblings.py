@@ -3,7 +3,7 @@
 from typing import Final
 
 from exset.families.format import Format
-from exset.families.option import BASE, LOSSY, ROOT, Option
+from exset.families.option import LOSSY, Option
 from exset.families.signatures import any_of
 from exset.families.tables import TABLE
 
@@ -141,7 +141,15 @@ FORMATS: Final = (
         binary=True,
         reader="exset.runtime.siblings.ark:read",
         writer="exset.runtime.siblings.ark:write",
-        read_options=(BASE, ROOT),
+        read_options=(
+            Option(
+                "archives",
+                "Open the archives that a script file (.scp) of Kaldi names, if they are in this"
+                " folder. Resolve relative paths from it.",
+                metavar="FOLDER",
+                default="none are opened",
+            ),
+        ),
         options=(
             Option(
                 "side",

@@ -68,7 +68,8 @@ def _times(patterns: Patterns, is_new: Flags, is_last: Flags) -> list[bytes]:
     patterns.numbers("min_time", "iuf")  # the same as max_time
     if (column := patterns.numbers("max_time", "iuf")) is not None:
         lengths = as_doubles(column.values)
-        is_wrong = (lengths < 1) | (lengths >= LAST) | (lengths != np.floor(lengths))
+        with np.errstate(invalid="ignore"):  # for signaling NaNs
+            is_wrong = (lengths < 1) | (lengths >= LAST) | (lengths != np.floor(lengths))
         wrong = np.flatnonzero(is_wrong & column.present)
         what = "the number of ticks in MikeNet must be whole, and 1 or more"
         patterns.lose("max_time", what, wrong)

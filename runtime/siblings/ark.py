@@ -32,21 +32,20 @@ def read(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
-    base: str = "",
-    root: str = "",
+    archives: str = "",
 ) -> Table:
     """Return a table with the columns `name`, the key, and `features`, the numbers.
 
     A row of the table is a vector, or a row of a matrix. A matrix is an `example`, and its rows
     are the events. The numbers are float32, float64 or int32: arrays if all rows have the same
-    length, else lists. A file `.scp` names objects in archives: base, the folder of relative
-    paths, and root, the folder that must contain the archives, are for it. Raises FormatError for
-    an invalid archive, OSError for an archive that cannot be opened.
+    length, else lists. A script file (.scp) names objects in archives, which must be in the
+    folder `archives`; without this folder none is opened. Raises FormatError for an invalid
+    archive, OSError for an archive that cannot be opened.
     """
     findings = Findings() if findings is None else findings
     if source.path.endswith(kaldi_scp.SUFFIX):
         archive = kaldi_scp.read(
-            source, base=base, root=root, limits=limits, findings=findings, engine=engine
+            source, folder=archives, limits=limits, findings=findings, engine=engine
         )
     else:
         archive = parsed(source, limits=limits, findings=findings, engine=engine)

@@ -24,18 +24,15 @@ _RANGE: Final = re.compile(r"(?:([0-9]{1,9}):([0-9]{1,9}))?|:")
 
 
 def read(
-    source: Source, *, base: str, root: str, limits: Limits, findings: Findings, engine: Engine
+    source: Source, *, folder: str, limits: Limits, findings: Findings, engine: Engine
 ) -> Archive:
     """Return the objects that the lines of a file name.
 
-    base: the folder of relative paths; without it nothing is opened. root: the folder that must
-    contain all archives. Raises FormatError without `base`, for a command, and for a place that
-    has no object.
+    folder: the folder that must contain the archives, and from which relative paths are resolved.
+    Raises FormatError without a folder, for a command, and for a place that has no object.
     """
-    if not base:
-        hint = (
-            "to open them, name the folder of their relative paths: <--base FOLDER or base=FOLDER>"
-        )
+    if not folder:
+        hint = "to open them, name their folder: <--archives FOLDER or archives=FOLDER>"
         message = "the file has no objects: it names archives"
         raise FormatError(message, place=Place(source.name), hint=hint, code="ark-script")
     lines = kaldi_table.parse(source, is_words=True, findings=findings, engine=engine)
@@ -50,9 +47,9 @@ def read(
         match = _PLACE.fullmatch(text)
         assert match is not None
         path, offset, ranges = match.groups()
-        name = os.path.join(base, path)
+        name = os.path.join(folder, path)
         if offset is None or name not in archives:
-            archive = _opened(name, offset is None, root, limits, findings, engine)
+            archive = _opened(name, offset is None, folder, limits, findings, engine)
             archives[name] = archive.objects()
         objects = archives[name]
         at = next(iter(objects), 0) if offset is None else int(offset)
@@ -68,10 +65,10 @@ def read(
 
 
 def _opened(
-    path: str, is_object: bool, root: str, limits: Limits, findings: Findings, engine: Engine
+    path: str, is_object: bool, folder: str, limits: Limits, findings: Findings, engine: Engine
 ) -> Archive:
     """Return the objects of an archive, or of a file of one object without a key."""
-    with beneath.open_regular(path, (root,) if root else ()) as file:
+    with beneath.open_regular(path, (folder,)) as file:
         if (size_of(file) or 0) > limits.max_bytes:
             message = f"the archive has more than {limits.max_bytes:,} bytes"
             raise LimitError(message, place=Place(safe(path)), hint=limit_hint("max_bytes"))

@@ -216,13 +216,14 @@ def test_script_files(tmp_path: Path) -> None:
 
     folder = str(tmp_path)
 
-    def load(text: str, base: str = folder, root: str = "") -> Any:
+    def load(text: str, archives: str = folder) -> Any:
         script.write_text(text)
         found = Findings()
-        return exset.load(script, format="kaldi_ark", findings=found, base=base, root=root)
+        return exset.load(script, format="kaldi_ark", findings=found, archives=archives)
 
     assert load(f"a x.ark:2\nbb x.ark:{second}\n") == exset.load(tmp_path / "x.ark")
-    assert exset.load(script, base=folder, findings=Findings()) == exset.load(tmp_path / "x.ark")
+    given = exset.load(script, archives=folder, findings=Findings())
+    assert given == exset.load(tmp_path / "x.ark")
     assert np.array_equal(load("a one\n")["features"].values, one)
     assert np.array_equal(load("a x.ark:2[1:2]\n")["features"].values, one[1:3])
     assert np.array_equal(load("a x.ark:2[1:2,0:1]\n")["features"].values, one[1:3, :2])
@@ -237,9 +238,9 @@ def test_script_files(tmp_path: Path) -> None:
         assert "[x]" in wrong or getattr(info.value, "code", "") == "ark-script", wrong
     (tmp_path / "inner").mkdir()
     with pytest.raises(OSError):
-        load("a x.ark:2\n", root=str(tmp_path / "inner"))
+        load(f"a {tmp_path}/x.ark:2\n", archives=str(tmp_path / "inner"))
     with pytest.raises(FormatError):  # no other files are opened unless asked for
-        load("a x.ark:2\n", base="")
+        load("a x.ark:2\n", archives="")
     with pytest.raises(FormatError):  # bytes name no files
         exset.loads(b"a x.ark:2\n", format="kaldi_ark")
 
@@ -249,6 +250,6 @@ def test_script_files_of_others(corpus: Path) -> None:
     path = folder / "data/raw_mfcc_mini_librispeech2.1.ark"
     whole = exset.load(path, findings=Findings())
     scripts = folder / "feats.scp"
-    assert exset.load(scripts, base=str(folder), findings=Findings()) == whole
+    assert exset.load(scripts, archives=str(folder), findings=Findings()) == whole
     script = path.with_suffix(".scp")
-    assert exset.load(script, base=str(folder), findings=Findings()) == whole
+    assert exset.load(script, archives=str(folder), findings=Findings()) == whole
