@@ -127,11 +127,11 @@ class ExampleArrays:
 
         An event has the ticks that Lens runs until its `max_time`, at least one. Targets in the
         grace time are not scored. `criterion`: whether the groups of the network have a criterion.
-        Lens then ends an event at its `min_time` if the criterion is reached. This is always so if
-        all targets are NaN, so such an event ends there. The end of other events depends on the
-        outputs of the network, which exset does not know: they last until `max_time`. A network of
-        the type CONTINUOUS runs one more tick, without a target, before the first event of each
-        example.
+        Lens then ends an event before its `max_time` if the criterion is reached. An event whose
+        targets are all NaN always reaches it, and ends at its `min_time`. For other events it
+        depends on the outputs of the network. exset does not know them, so here these events last
+        until `max_time`. A network of the type CONTINUOUS runs one more tick, without a target,
+        before the first event of each example.
 
         Raises ValueError unless these arrays have one row for each event, and for an event that
         never ends; LimitError for too many ticks (Lens, train.c: standardNetRunExample).
@@ -263,7 +263,7 @@ def arrays_of(
 
 
 def check_size(values: int, side: Side, layout: Layout, events: int, limits: Limits) -> None:
-    """Raise LimitError if the array of one side is far larger than the numbers in the set.
+    """Raise LimitError if the array of one side has far more cells than the set has numbers.
 
     `values`: how many numbers the set has for the side. `layout`: its inferred layout. `events`:
     how many rows the array will have.
@@ -279,10 +279,10 @@ def check_size(values: int, side: Side, layout: Layout, events: int, limits: Lim
 
 
 def padder(xp: ModuleType, row: Longs, event: Longs, rows: int) -> Callable[[Any], Any]:
-    """Return a function that changes an array [events, ...] to [rows, most events, ...].
+    """Return a function that changes an array [events, ...] to [rows, width, ...].
 
-    Missing events are padded with 0. `row`, `event`: the position of each event in the new array,
-    int64 [events].
+    width: the largest number of events in a row; rows with fewer are padded with 0. `row`,
+    `event`: the position of each event in the new array, int64 [events].
     """
     width = int(event.max()) + 1 if event.size else 0
     cell = row * width + event

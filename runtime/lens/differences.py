@@ -48,11 +48,11 @@ def differences(one: ExampleSet, other: ExampleSet, tolerance: float, keep: int,
 
 
 def _real(diff: ColumnDiff, events: Pairs, field: str, one: ExampleSet, other: ExampleSet) -> None:
-    """Compare a number of events, such as `max_time`: the value that each event uses, and the
-    one in the headers.
+    """Compare a numeric field of events, such as `max_time`: the value that each event uses, and
+    the one in the headers.
 
-    diff: gets the differences. events: the pairs of events to compare. field: the name of the
-    number. The values in the headers are compared only if some event inherits them.
+    diff: gets the differences. events: the pairs of events to compare. field: its name. The values
+    in the headers are compared only if some event inherits them.
     """
     own = (
         one.events.real(field).present[events.one] | other.events.real(field).present[events.other]

@@ -49,7 +49,7 @@ class EventRows:
     def take(self, rows: Longs) -> dict[str, Values]:
         """Return the arrays of some events by name, as in `ExampleArrays`.
 
-        `rows`: the indices of the events, int64. Every event is present, and scored.
+        `rows`: the indices of the events, int64. All events are marked as present and as scored.
         """
         inputs, targets = (take(rows) for take in self._takes)
         example, event = numbers_of(np, self._examples, rows)

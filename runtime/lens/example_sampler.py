@@ -80,8 +80,8 @@ class ExampleBatchSampler:
     def state_dict(self, yielded: int | None = None) -> State:
         """Return the state of the sampler of examples.
 
-        `yielded`: the number of batches that a loader has yielded; by default all that were taken
-        count.
+        `yielded`: the number of batches that a loader has yielded; by default, the number of
+        batches that were taken.
         """
         return self.sampler.state_dict(None if yielded is None else yielded * self.size)
 
@@ -162,7 +162,7 @@ class ExampleSampler:
         return ExampleBatchSampler(self, batch_size, drop_last, events)
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch of the next iteration. Another epoch begins with its first example."""
+        """Set the epoch of the next iteration. A new epoch begins with its first example."""
         if epoch != self.epoch:
             self._start = self._first = self._given = 0
         self._has_ended = False
@@ -182,7 +182,8 @@ class ExampleSampler:
     def load_state_dict(self, state: State) -> None:
         """Resume where a sampler was. Raises ValueError for other examples or another mode.
 
-        The state at the end of an epoch begins the next epoch, unless you set the same epoch again.
+        If the state is at the end of an epoch, the next iteration gives the next epoch. If you set
+        the same epoch again, the next iteration is empty.
         """
         if state["choice"] != self._choice:
             raise ValueError("the state was saved with a different mode or different examples")
@@ -215,7 +216,7 @@ class ExampleSampler:
     def _chunks(self, size: int, drop_last: bool) -> Iterator[Longs]:
         """Yield the examples that are left in the epoch, `size` at a time.
 
-        drop_last: leave out the last ones if they are fewer.
+        drop_last: leave out the last ones if they are fewer than `size`.
         """
         block = max(_MOST_AT_ONCE // size, 1) * size
         for at, chosen in self._blocks(block, size if drop_last else 1):
@@ -226,10 +227,10 @@ class ExampleSampler:
         self._given, self._start = self.among, 0
 
     def _blocks(self, size: int, multiple: int) -> Iterator[tuple[int, Longs]]:
-        """Yield the examples that are left in the epoch in blocks of `size`, each after its
-        position.
+        """Yield pairs: the position of a block in the epoch, and the block, of up to `size`
+        examples.
 
-        The number of all these examples is a multiple of `multiple`; the last ones may be left
+        The blocks together have a multiple of `multiple` examples; the last examples may be left
         out.
         """
         if self._has_ended:  # Lightning starts the workers of a loader before it sets the epoch

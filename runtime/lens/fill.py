@@ -269,8 +269,9 @@ def report_missing(
     """Add a warning for each group that ranges of a side, "inputs" or "targets", name, and the
     layout lacks.
 
-    `uses`: the ranges of these groups, each with its event. `rows`: the indices of these
-    events; None: they are those of the set. `first`: as in `range_place`.
+    `uses`: the ranges of these groups, each with the number of its event. `rows`: the index in the
+    set of each event, by its number; None if the numbers are these indices. `first`: as in
+    `range_place`.
     """
     row, number = to_host(uses.row), to_host(uses.range)
     row = row if rows is None else rows[row]

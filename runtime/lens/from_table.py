@@ -38,8 +38,9 @@ def from_table(
     arrays, of lists or of single numbers; an absent number in a list becomes NaN. Further columns
     are `name`, `frequency`, the times and other fields of events. Rows with the same `example` are
     the events of one example, in the order of `event`; without this column each row is an example,
-    maybe with lists over its events. Arrays of two dimensions become units, with a finding; but if
-    all inputs and targets are such arrays, and there is no `event`, they are events x units.
+    whose columns may be lists over its events. Arrays of two dimensions become units, with a
+    finding; but if all inputs and targets are such arrays, and there is no `event`, they are
+    events x units.
 
     Raises FormatError for other columns, or drops them with `lossy`, and for rows that contradict
     each other.
@@ -76,8 +77,8 @@ def from_table(
 
 
 def _lists(rows: EventTable, events: Events, header: SetHeader) -> EventLists:
-    """Return the lists of all events, from the columns in `rows` that have ranges (in a table
-    of level "said") or dense values.
+    """Return the lists of all events, made from the columns of ranges in `rows` (level "said"), or
+    from its columns of dense values.
 
     header: gives the values that events inherit.
     """

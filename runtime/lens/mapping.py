@@ -148,10 +148,10 @@ def _mapped(
 
 @dataclass(frozen=True)
 class _Replaced:
-    """The groups whose ranges are replaced; None is a group's name for the whole network.
+    """The groups whose ranges are replaced.
 
-    names, sizes: the name and the number of units of each. network: whether ranges of the whole
-    network are replaced, too.
+    names, sizes: the name and the number of units of each; the name None means the whole network.
+    network: whether ranges of the whole network are replaced, too.
     """
 
     names: list[str | None]
@@ -229,7 +229,7 @@ def _shares(numbers: Longs, values: Floats) -> Longs:
 def _numbered(
     groups: Strings, names: list[str | None]
 ) -> "tuple[Strings, np.ndarray[tuple[int], np.dtype[np.int32]]]":
-    """Return the groups with new names added, and the index there of each of `names`."""
+    """Return the groups with the new ones of `names` added, and the index of each name in them."""
     numbers = {name: number for number, name in enumerate(groups)}
     found = []
     for name in names:

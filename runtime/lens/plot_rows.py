@@ -44,7 +44,7 @@ class PictureRows:
 
     @property
     def full_labels(self) -> list[str]:
-        """The label of each row, in which the name of the example is never left out."""
+        """The label of each row; the name of the example is never left out."""
         return self._labels(with_names=True)
 
     def _labels(self, with_names: bool) -> list[str]:

@@ -110,7 +110,7 @@ class Runs:
         return self.start if self.length is None else spread(xp, self.start, self.length)
 
     def each(self, xp: ModuleType, array: Longs) -> Longs:
-        """Return an array with an element for each run as one with an element for each cell."""
+        """Return an array that repeats each run's element of `array` for all cells of the run."""
         return array if self.length is None else repeat(xp, array, self.length)
 
 
@@ -176,8 +176,8 @@ def _spans(
     event's reference to a range) of each number. `head`: the index of the first number of each
     range. `negative`: the indices of negative numbers. `room`: the size of the groups. A negative
     number ends the span that the number before it starts. At the head of a range it means `*`, all
-    units from 0, and the rest of the range is ignored. After another negative number it starts a
-    span outside of any network.
+    units from 0, and the rest of the range is ignored. After another negative number it is kept as
+    a unit, which is outside of any network.
     """
     ends = negative[negative > head[use[negative]]]
     ends = ends[units[ends - 1] >= 0]

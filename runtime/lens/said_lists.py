@@ -47,7 +47,8 @@ def no_lists(m: int) -> Lists:
 def said_lists(sides: Mapping[Side, SaidSide], example: Longs) -> EventLists:
     """Return the lists of the events; `example`: the example of each event, int64 [m].
 
-    Raises FormatError for records that are not ranges, and for numbers of lists without content.
+    Raises FormatError for records that are not ranges, and for the number of a list that has its
+    content in no row.
     """
     own: dict[Side, Longs] = {}
     total = 0

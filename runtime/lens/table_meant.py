@@ -23,7 +23,8 @@ DEFAULTS: Final = "lens-table-defaults"
 
 @dataclass
 class Notes:
-    """Collects notes about the chunks of a set: for each, its first event and how many it concerns.
+    """Collects notes about the chunks of a set: for each note, the first event and the number of
+    events that it concerns.
 
     `first`: the number of the first example of the current chunk.
     """

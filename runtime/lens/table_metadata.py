@@ -129,7 +129,7 @@ def _real(value: np.float32) -> float | str:
 
 
 def _number(field: str, stored: object) -> float:
-    """Return a number that JSON stores for a field of the header as a float32."""
+    """Return, rounded to float32, the number that JSON stores for a field of the header."""
     is_number = isinstance(stored, int | float) and not isinstance(stored, bool)
     if not is_number and stored not in ("nan", "inf", "-inf"):
         _damaged(field, "is not a number")

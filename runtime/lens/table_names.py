@@ -146,7 +146,7 @@ def _raw(name: str) -> bytes | None:
 
 
 def _is_side(column: TableColumn) -> bool:
-    """Return whether inputs or targets can have the type of a column."""
+    """Return whether the type of a column is possible for inputs or targets."""
     while isinstance(column, Lists):
         column = column.items
     if isinstance(column, Records):

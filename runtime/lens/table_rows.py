@@ -26,9 +26,9 @@ _MOST: Final = 1 << 53
 class EventTable:
     """A table with a row for each event, sorted by example, and where each example begins.
 
-    `columns`: those of the original table; if it has a list for each example, with an item for
-    each event, the items are the rows. `offsets`: int64 [examples + 1], the first row of each
-    example, and the end.
+    `columns`: those of the original table. A list there, with an item for each event of an
+    example, gives one row here for each item. `offsets`: int64 [examples + 1], the first row of
+    each example, and the end.
     """
 
     columns: NamedColumns
@@ -75,10 +75,10 @@ def event_table(columns: NamedColumns, is_by_example: bool, findings: Findings) 
 
 
 def _unpacked(columns: NamedColumns) -> NamedColumns:
-    """Return the columns with a row for each event, if the table has all of them in one row.
+    """Return columns with a row for each event, if the only row of the table has all events.
 
-    NPZ files may have such a row, whose arrays have an element for each event or for each example.
-    Other columns are returned unchanged.
+    The table of an NPZ file may have such a row: its arrays have an element for each event or for
+    each example. Other columns are returned unchanged.
     """
     example = columns.fields.get("example")
     is_array = isinstance(example, Numbers) and len(example.shape) == 1

@@ -62,8 +62,8 @@ def ints(name: str, column: Numbers) -> Ints:
 
 
 def reals(name: str, column: Numbers) -> Reals:
-    """Return the single numbers in the column `name`, rounded to float32; absent rows stay
-    absent.
+    """Return the single numbers in the column `name`, rounded to float32; rows without a value
+    stay so.
     """
     return Reals(floats(name, column.values), column.present)
 

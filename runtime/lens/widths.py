@@ -20,8 +20,8 @@ from exset.runtime.lens.runs import Columns, Uses
 class Widths:
     """The widths of ranges that were found for each group, and for the whole network (None).
 
-    Only ranges that should cover their group count; see `covering`. found: for each width, the
-    first event that has it.
+    Only ranges that should have all units of their group are counted; see `covering`. found: for
+    each width, the first event that has it.
     """
 
     side: Side
