@@ -1,4 +1,4 @@
-"""A figure of matplotlib with axes and texts at places in inches.
+"""A figure of matplotlib, with axes and texts at positions that are given in inches.
 
 pyplot is not used, so that exset needs no display and changes no global state.
 """

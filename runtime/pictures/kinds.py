@@ -85,8 +85,9 @@ class Panel:
 class HeatMap(Picture):
     """Numbers as colours: a row for each event, tick or row of a table, a column for each unit.
 
-    labels: the label of each row. heads: int64, the first row of each unit of the model. axis: what
-    a row is. missing: what a cell without a value means. is_small: draw rows of half the height.
+    labels: the label of each row. heads: int64, the first row of each unit of the model, such as
+    an example. axis: what a row is. missing: what a cell without a value means. is_small: draw
+    rows of half the height.
     """
 
     panels: Sequence[Panel]

@@ -29,7 +29,8 @@ _CHUNK: Final = 1 << 22
 class Pairs:
     """Pairs of rows to compare, from two tables.
 
-    one, other: int64 [k], rows. words, numbers: the path of each pair: examples[i].events[j].
+    one, other: int64 [k], the rows of each pair. words, numbers: the parts of the paths: the words
+    `examples` and `events`, and the indices i and j, make the path examples[i].events[j].
     """
 
     one: Longs
@@ -39,8 +40,8 @@ class Pairs:
 
     @classmethod
     def of(cls, word: str, count: int) -> "Pairs":
-        """Pair the first `count` rows of two tables by their indices. word: with what the
-        paths of the rows begin, such as `examples`.
+        """Pair the first `count` rows of two tables by their indices. word: the first word of the
+        paths, such as `examples`.
         """
         rows = np.arange(count)
         return cls(rows, rows, (word,), (rows,))

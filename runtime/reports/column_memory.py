@@ -43,7 +43,7 @@ class ColumnMemory:
     def total(self, **joined: object) -> int:
         """Return the memory of the joined model in bytes.
 
-        `joined`: the fields of the joined model whose content is not the chunks' contents joined.
+        `joined`: the fields of the joined model that differ from the joined fields of the chunks.
         """
         if self.chunks < 2:
             return self.first

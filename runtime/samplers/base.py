@@ -76,8 +76,8 @@ class NxMSampler(ABC):
 
     The arguments are BA-LR's. Without `rank` there is one replica. With `rank`, but without
     `num_replicas`, the number of replicas is the size of torch's process group. Replica r has the
-    batches r, r + num_replicas, r + 2*num_replicas and so on. If numbers of batches of replicas
-    would differ, the first batches are repeated, or with `drop_last` the last batches dropped.
+    batches r, r + num_replicas, r + 2*num_replicas and so on. To give all replicas the same number
+    of batches, the first batches are repeated or, with `drop_last`, the last ones are dropped.
 
     Raises ValueError for fewer than N classes, a `batch_size` other than N*M, a `rank` outside of
     [0, num_replicas), and N or M below 1; RuntimeError without a process group.
@@ -191,9 +191,9 @@ class NxMSampler(ABC):
         return labels
 
     def __len__(self) -> int:
-        """Return the number of items of a whole epoch, also after a resume.
+        """Return the number of items of a whole epoch, even after a resume in the middle.
 
-        Loops that count batches themselves, such as Lightning's, add the batches before a resume.
+        Loops that count batches, such as Lightning's, also count the batches before a resume.
         """
         return self.num_batches_per_replica * self.batch_size
 
@@ -236,8 +236,8 @@ class NxMSampler(ABC):
         return whole + (rest > 0 and not self.drop_last)
 
     def _batch_numbers(self, rank: int, start: int = 0) -> Longs:
-        """Return the numbers of the batches of the replica `rank`, from batch `start` of all
-        replicas on.
+        """Return the numbers of the batches of the replica `rank`; all replicas share the batches
+        from number `start` on.
         """
         count = self._share(self.num_batches - start)
         numbers = np.arange(count) * self.num_replicas + (start + rank)

@@ -61,9 +61,11 @@ class Epoch:
 
     @cached_property
     def runs(self) -> Runs:
-        """The slots of all batches: the cells of the layout, the remaining slots, and the fillers.
+        """The slots of all batches: those in the layout, the remaining slots, and those that fill
+        up the last batch.
 
-        Classes are in the order of the epoch, but classes with a slot in each distinct batch last.
+        Classes are in the order of the epoch, but classes with a slot in each distinct batch come
+        last.
         """
         xp = namespace_of(self.slots)
         layout, count = self.layout, len(self.slots)

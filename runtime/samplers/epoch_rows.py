@@ -2,8 +2,8 @@
 
 In each row the columns have a different order, so that the same classes are not always together in
 a batch. A class that continues from the row before must not get a column twice. Each row uses an
-order made of two affine maps: `turn` moves the columns without this class in the row before, `skew`
-the columns without this class in the row itself.
+order made of two affine maps. `turn` moves the columns that do not have this class in the row
+before. `skew` moves those that do not have it in the row itself.
 """
 
 from dataclasses import dataclass
@@ -95,8 +95,8 @@ class Row:
     """Moves the last columns; None: no move."""
 
     def under(self, above: Words) -> Words:
-        """Return the cells of this row in the columns in which the row before has the cells
-        `above`.
+        """Return which cells of this row are in the same columns as the cells `above` of the row
+        before.
 
         Both are numbers of cells in their row: uint64.
         """

@@ -37,11 +37,11 @@ def labels_in(
 ) -> Labels:
     """Return the labels in a file, one for each item.
 
-    `column`: for a CSV file, the name of the column in the first line, or its number, from 0, if
-    the first line is an item; a name of digits is in quotation marks, '"1"'. For an HDF5 file, the
-    path of the dataset. By default it is `label` or `labels`, or the only dataset. `findings`: gets
-    a warning if a number is given, but the first line of the CSV file probably has names. Raises
-    FormatError for a file without labels.
+    `column`: for a CSV file, the name of the column in the first line. If the first line is an
+    item, it is the number of the column, from 0. A name of digits is in quotation marks, '"1"'.
+    For an HDF5 file, `column` is the path of the dataset. By default it is `label` or `labels`, or
+    the only dataset. `findings`: gets a warning if a number is given, but the first line of the
+    CSV file probably has names. Raises FormatError for a file without labels.
     """
     if source.data.startswith(_NPY):
         return _npy(source)

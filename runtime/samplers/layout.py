@@ -1,9 +1,9 @@
 """Find how many batches can have N distinct classes, and which slots they get.
 
 A slot is M samples of one class. Class c has g(c) slots, and u(c) of them are in distinct batches.
-At most f(h) = sum of min(g(c), h) slots fit in h batches in which no class occurs twice. A column
-of the layout is a batch: its first R rows have D - 1 cells, the others D. docs/samplers.md proves
-that no plan has more distinct batches.
+At most f(h) = sum of min(g(c), h) slots fit in h batches in which no class occurs twice. The
+layout is a table in which each column is a batch. The first R of its N rows have D - 1 cells, the
+others D. docs/samplers.md proves that no plan has more distinct batches.
 """
 
 from collections.abc import Callable
@@ -19,8 +19,9 @@ from exset.runtime.arrays import namespace_of
 class Layout:
     """A plan of the batches of an epoch, as numbers that are the same in all epochs.
 
-    `width` is N, `slots` is G, `batches` is B, `short` is R, `distinct` is D. u(c) is min(g(c),
-    `level`), minus one for `excess` of the classes at the level.
+    `width` is N. `slots` is G, how many slots there are. `batches` is B, how many batches. `short`
+    is R, how many slots the last batch lacks. `distinct` is D, how many batches have N distinct
+    classes. u(c) is min(g(c), `level`), minus one for `excess` of the classes at the level.
     """
 
     width: int

@@ -21,7 +21,8 @@ Weights: TypeAlias = Mapping[Hashable, float] | Sequence[float]
 
 
 class State(TypedDict):
-    """Where a sampler is: its seed, its epoch, and the next batch of all replicas.
+    """Where a sampler is: its seed, its epoch, and the number of the next batch, which counts the
+    batches of all replicas.
 
     `plan`: a digest of everything else that decides the batches.
     """
@@ -56,7 +57,7 @@ class PlannedNxMSampler(NxMSampler):
     and epoch decide the batches of an epoch; the number of replicas does not. So a training can be
     resumed with more or fewer replicas, in the same order. Labels in a CuPy array are processed on
     their device, with the same result. The sampler needs memory for the grouped labels, and
-    O(classes).
+    O(classes) in addition.
 
     `weights`: for each class, a factor for how often to draw its items; with a factor below 1, an
     epoch has only some of its items.
@@ -92,7 +93,7 @@ class PlannedNxMSampler(NxMSampler):
         return PlannedBatchSampler(self)
 
     def batch(self, which: int | slice) -> Longs:
-        """Return a batch of the current epoch, int64 [N*M], by its number in all replicas' batches.
+        """Return a batch of the current epoch, int64 [N*M], by its number among all batches.
 
         A slice gives several, int64 [count, N*M]; `slice(None)` gives the whole epoch. The array is
         on the device of the labels. Raises IndexError for a number that is out of range.
@@ -104,7 +105,7 @@ class PlannedNxMSampler(NxMSampler):
         return only
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch of the next iteration. Another epoch begins with its first batch."""
+        """Set the epoch of the next iteration. A new epoch begins with its first batch."""
         if epoch != self.epoch:
             self._start = self._first = self._next = 0
         self._has_ended = False
@@ -124,7 +125,8 @@ class PlannedNxMSampler(NxMSampler):
     def load_state_dict(self, state: State) -> None:
         """Resume where a sampler was. Raises ValueError for the state of another plan.
 
-        The state at the end of an epoch begins the next epoch, unless you set the same epoch again.
+        If the state is at the end of an epoch, the next iteration gives the next epoch. If you set
+        the same epoch again, the next iteration is empty.
         """
         if state["plan"] != self._digest:
             raise ValueError("the state was saved with different labels, weights, N, M or shuffle")

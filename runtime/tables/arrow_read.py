@@ -90,7 +90,7 @@ def _is_decided(field: "pyarrow.Field") -> bool:
 
 
 def _has_forms(empty: Table, schema: "pyarrow.Schema") -> bool:
-    """Return whether any column of the table has another form than the column in the file.
+    """Return whether any column of the table has another type than the column in the file.
 
     empty: the table without rows.
     """

@@ -16,8 +16,8 @@ from exset.runtime.training.dataset import Dataset, Values, checked_names
 class TableDataset(Dataset):
     """The rows of a table. A field is an array; text, bytes and records are objects in it.
 
-    Lists of numbers are `ragged`. Absent numbers are 0. A column with absent rows has a further
-    field, `NAME.present`, bool.
+    Columns of lists of numbers are in `ragged`. A missing number is 0. If some rows of a column
+    have no value, there is a further field, `NAME.present`, bool.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ class FlatTables:
     """A table that comes in chunks, as flat arrays: each column becomes one or more arrays.
 
     `arrays`: the arrays of the table without rows. `shapes`: the shapes of the whole arrays.
-    `stored`: the metadata and the forms of the columns.
+    `stored`: the metadata, and the form (the kind of values) of each column.
     """
 
     tables: Iterable[Table]

@@ -26,10 +26,10 @@ def streamed(
     """Yield a table in chunks of rows.
 
     If the arrays do not fit `stored`, yield it as a whole. arrays: reads parts of arrays. stored:
-    the metadata and the forms of the columns. size: the bytes of all arrays. whole: returns the
-    whole table. notes: the notes that are kept about the file. least: each chunk, except the last,
-    has a multiple of this number of rows. If there are columns other than numbers, all chunks are
-    first read once to see whether they fit.
+    the metadata, and the form (the kind of values) of each column. size: the bytes of all arrays.
+    whole: returns the whole table. notes: the notes that are kept about the file. least: each
+    chunk, except the last, has a multiple of this number of rows. If there are columns other than
+    numbers, all chunks are first read once to see whether they fit.
     """
     if _NOTES not in notes:
         notes[_NOTES] = _fit(arrays, stored, size, least)

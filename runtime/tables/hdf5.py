@@ -2,8 +2,8 @@
 
 A dataset `inputs/onset` is the column `inputs.onset`. Text is stored as text of variable length.
 Other columns that are not arrays of one shape are flattened as in NPZ: `x.values` and `x.offsets`,
-and `x.present` for absent rows. The attribute `exset` of the root has the metadata. The axes have
-dimension scales, so that xarray opens the file.
+and `x.present` if some rows have no value. The attribute `exset` of the root has the metadata. The
+axes have dimension scales, so that xarray opens the file.
 
 Source: the HDF5 file format; for scales the NetCDF-4 conventions.
 """
@@ -97,10 +97,11 @@ def _has_nul(column: object) -> bool:
 
 
 def _texts(data: FlatTables, with_nul: set[str]) -> dict[str, str]:
-    """Return the columns that are stored as text of HDF5.
+    """Return the columns that are stored as text of HDF5, by the names of the arrays that they
+    replace.
 
-    The key of each is the name of the arrays that it replaces. with_nul: columns that cannot be
-    stored so.
+    For example, the column `x` replaces `x.offsets` and `x.values`. with_nul: columns that HDF5
+    cannot store as text.
     """
     return {
         f"{name}.{part}": name

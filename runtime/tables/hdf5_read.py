@@ -156,8 +156,8 @@ def _restored(
 ) -> Table | None:
     """Return the table that exset wrote to a file; None if the datasets were changed since.
 
-    arrays: the datasets. stored: the metadata. own: the part of the metadata with the names that
-    HDF5 does not allow.
+    arrays: the datasets. stored: the metadata. own: the part of the metadata with the names and
+    dtypes that HDF5 cannot store.
     """
     names, dtypes = own.get(NAMES), own.get(DTYPES)
     named: dict[str, flat.Array] = {}

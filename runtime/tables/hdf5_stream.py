@@ -41,8 +41,8 @@ def stream(
 ) -> Iterator[Table]:
     """Yield the rows of an HDF5 file in tables; arguments, errors and findings are as for `read`.
 
-    A file whose datasets are not columns of one length, or whose groups have other types in other
-    chunks, is read whole.
+    A file is read whole if its datasets are not columns of one length, or if the types of its
+    groups differ between chunks.
     """
     found = Findings() if findings is None else findings
     assert blocks.file is not None and blocks.size is not None
@@ -156,7 +156,8 @@ class _Datasets:
         return self.used == self._found.keys()
 
     def _has_forms(self, labels: dict[str, tuple[Any, str, RowType]]) -> bool:
-        """Find which columns the datasets of another program are; return whether this is clear.
+        """Find which column each dataset of another program belongs to; return whether this is
+        clear.
 
         labels: the datasets that label axes.
         """

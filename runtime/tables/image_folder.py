@@ -2,7 +2,7 @@
 
 torchvision (`ImageFolder`): the classes are the folders, sorted by name, and a label is the rank of
 its class. Hugging Face `datasets` (`imagefolder`, `audiofolder`): if there is a metadata file, its
-column `file_name` has the files, and its other columns belong to them.
+column `file_name` has the paths of the files, and its other columns describe them.
 """
 
 import os

@@ -36,12 +36,12 @@ def write(
 
     The labels must number the classes, sorted by name, from 0 without a gap. A file keeps its path
     if this begins with its class; otherwise it keeps only its name. A number is added to the name
-    of a second file with the same name. The rows must have the order of classes and names, as a
-    reader of the folder has no other. If the table has more columns than paths and labels, files
-    keep their paths, and metadata.jsonl has all columns. If the table has the bytes of the files,
-    such as `file` with `file.path`, these bytes are written. base: the folder in which relative
-    paths start, by default the folder from which the table was made. root: the folder that must
-    contain all files.
+    of a second file with the same name. The rows must be sorted by class, then by name, because a
+    reader of the folder returns them in this order. If the table has more columns than paths and
+    labels, files keep their paths, and metadata.jsonl has all columns. If the table has the bytes
+    of the files, such as `file` with `file.path`, these bytes are written. base: the folder in
+    which relative paths start, by default the folder from which the table was made. root: the
+    folder that must contain all files.
 
     Raises FormatError for a table without files, for files that cannot be read, and for columns
     that such a folder cannot hold; with `lossy` these columns are dropped. Raises OSError.

@@ -11,7 +11,8 @@ from exset.grammars.tables.table import Table
 
 
 def joined(tables: Sequence[Table], name: str) -> Table:
-    """Return the rows of one or more tables; a column that a table lacks is absent there.
+    """Return the rows of one or more tables. In the rows of a table that lacks a column, this
+    column has no values.
 
     If a column has different types, it gets a type that holds them all, such as lists for arrays
     of different lengths. Raises FormatError if no type holds them all. name: the name of the

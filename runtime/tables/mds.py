@@ -90,7 +90,7 @@ def _table(
 
 
 def _without_said(table: Table) -> Table:
-    """Return a table without the columns `NAME.said`; they say which rows of NAME are present."""
+    """Return a table without the columns `NAME.said`; they say which rows of NAME have a value."""
     columns = dict(table.columns)
     for name in table.columns:
         said = columns.get(name + SAID)

@@ -135,7 +135,7 @@ def _arrays(data: Strings, kind: str | None) -> TableColumn | None:
 
 
 def encoded(name: str, column: TableColumn, first: int = 0) -> tuple[str, Strings]:
-    """Return the encoding of a column, and each row encoded; an absent row gets some value.
+    """Return the encoding of a column, and each row encoded; a row without a value gets any value.
 
     first: the row of the first value in the whole column, if this is a chunk. Raises FormatError
     for a column that MDS cannot store.
@@ -170,8 +170,8 @@ def _kind(name: str, column: Numbers) -> str:
 
 
 def _with_lengths(name: str, column: Lists, items: Numbers, first: int) -> Strings:
-    """Encode lists as arrays of one dimension, preceded by a length of 32 bits; absent lists
-    as [0].
+    """Encode lists as arrays of one dimension, preceded by a length of 32 bits; a missing list
+    becomes [0].
 
     items: the numbers in the lists. first: the row of the first list in the whole column.
     """

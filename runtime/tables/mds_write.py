@@ -33,10 +33,10 @@ _COMPRESSED: Final = {"zstd": "zstd", "gz": "gzip"}
 
 @dataclass(frozen=True)
 class _Columns:
-    """The columns to write: those of the table, and columns that say which rows are present.
+    """The columns to write: those of the table, and columns that say which rows have a value.
 
-    `first`: the table without rows. `absent`: the columns with absent rows. `encodings`: the
-    encodings of all columns, sorted by name.
+    `first`: the table without rows. `absent`: the columns with rows without a value. `encodings`:
+    the encodings of all columns, sorted by name.
     """
 
     first: Table
@@ -176,7 +176,7 @@ def _shards(
 
 
 def _added(parts: Iterable[bytes | memoryview], file: Sum) -> Iterator[bytes | memoryview]:
-    """Yield the parts of a file, and add each to the sum of the file."""
+    """Yield the parts of a file, and add each to `file`, which computes the checksum."""
     for part in parts:
         file.add(part)
         yield part

@@ -150,7 +150,7 @@ def _members(source: Source, limits: Limits) -> Iterator[tuple[str, bytes]]:
 
 
 class Header(NamedTuple):
-    """The header of an NPY file; `begin`: the offset of the array after it."""
+    """The header of an NPY file; `begin`: the offset at which the array begins."""
 
     shape: tuple[int, ...]
     is_fortran: bool

@@ -65,9 +65,9 @@ def write_chunks(tables: Iterable[Table], out: BinaryIO, /, *, findings: Finding
 def write_array(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
     """Return the only column of a table as an NPY file, which does not store its name.
 
-    Raises FormatError if there is no column of numbers without absent rows. Also raises it for
-    further columns, for metadata, and for a name other than `array`; with `lossy` these are
-    dropped.
+    Raises FormatError unless there is a column of numbers that has a value in each row. Also
+    raises it for further columns, for metadata, and for a name other than `array`; with `lossy`
+    these are dropped.
     """
     found = Findings() if findings is None else findings
     return whole(write_array_chunks, table, findings=found, lossy=lossy)

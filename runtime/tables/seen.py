@@ -11,7 +11,7 @@ from exset.grammars.tables.columns import Lists, TableColumn, Text, first_wrong_
 class Seen:
     """What a reader can learn from the rows of a column, or of several of its chunks.
 
-    `has_rows`: whether any row is present. `lengths`: up to two different lengths of lists.
+    `has_rows`: whether any row has a value. `lengths`: up to two different lengths of lists.
     `is_text`: whether all strings are UTF-8. `items`: the same about the items of lists.
     """
 

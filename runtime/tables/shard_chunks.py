@@ -88,7 +88,7 @@ def _written(
 ) -> bytes | None:
     """Write the encoded chunks of tables to `out`; return the sidecar, or None if none is needed.
 
-    is_plain: whether a column is read with its type without a sidecar.
+    is_plain: returns whether a reader gives a column its type even without a sidecar.
     """
     file = sidecar.Fingerprint()
     with tables.in_order():

@@ -48,7 +48,7 @@ class _Known:
 
     is_regular: whether the columns of all parts can get the same types. types, is_same: the types
     of the first part, and whether all parts have them. kinds: the type of each column; None as
-    long as all its rows are absent. value: the value of the sidecar, if the parts fit it.
+    long as no row has a value. value: the value of the sidecar, if the parts fit it.
     """
 
     found: Findings
@@ -75,11 +75,11 @@ def streamed_folder(
 ) -> Iterator[Table]:
     """Yield the table of each shard of a folder; joined, they are the table of the folder.
 
-    All shards are read twice, as all decide the types of the columns. If a column has another type
-    in another shard, or the sidecar does not fit, there is one chunk, which `whole` reads. parts:
-    reads all shards, and adds its findings to its argument. source: a source without content that
-    has the sidecar of the folder. notes: the notes that are kept about the folder. has_all:
-    whether every shard has all columns. Raises the errors of `parts`.
+    All shards are read twice, as all decide the types of the columns. If the types of a column
+    differ between shards, or the sidecar does not fit, there is one chunk, which `whole` reads.
+    parts: reads all shards, and adds its findings to its argument. source: a source without
+    content that has the sidecar of the folder. notes: the notes that are kept about the folder.
+    has_all: whether every shard has all columns. Raises the errors of `parts`.
     """
 
     def read(findings: Findings, watch: Watch | None) -> Iterator[Part]:
@@ -106,8 +106,9 @@ def streamed_file(
     """Yield the tables of the chunks of a file; joined, they are the table of the file.
 
     The file is read twice, as a folder by `streamed_folder`. parts: reads all chunks. whole: reads
-    the file as one table. names: returns the columns of all names together. has_scalars: a column
-    of lists has single numbers in a chunk whose lists all have one number.
+    the file as one table. names: returns the names of the columns, given all names in the file.
+    has_scalars: whether `parts` makes single numbers of lists if all lists of a chunk have one
+    number.
     """
     known = blocks.notes.get(_NOTES)
     if not isinstance(known, _Known):

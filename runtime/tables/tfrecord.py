@@ -70,7 +70,7 @@ def stream(
 ) -> Iterator[Table]:
     """Yield the table of a TFRecord file in chunks; arguments and errors are as for `read`.
 
-    A file whose features have other types in other chunks is read whole.
+    A file is read whole if the types of its features differ between chunks.
     """
     found = Findings() if findings is None else findings
 
@@ -146,9 +146,9 @@ def _table(data: Bytes, starts: Longs, lengths: Longs) -> Part:
 
 
 def _names(listed: Sequence[str]) -> list[str]:
-    """Return the columns of features, and those of lists of features; `listed`: all names.
+    """Return the name of the column of each feature, and of each list of features.
 
-    The names of the latter end in `_STEPS`.
+    `listed`: the names of both in the file; `_STEPS` is added to the names of lists.
     """
     features = {name for name in listed if not name.endswith(_STEPS)}
     bare = [name.removesuffix(_STEPS) for name in listed]

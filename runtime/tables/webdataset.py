@@ -71,7 +71,7 @@ def stream(
 ) -> Iterator[Table]:
     """Yield the table of an archive in chunks; arguments and errors are as for `read`.
 
-    An archive whose columns have other types in other chunks is read whole.
+    An archive is read whole if the types of its columns differ between chunks.
     """
     found = Findings() if findings is None else findings
 
@@ -184,7 +184,7 @@ class _Samples:
     def contents(self, code: int) -> Strings:
         """Return for each sample the contents of its member with an extension, given by its number.
 
-        A sample without such a member is absent.
+        A sample without such a member has no value.
         """
         members = np.flatnonzero(self.codes == code)
         rows = self.rows[members]

@@ -55,7 +55,7 @@ def sidecar_of(table: Table, data: bytes, /, *, lossy: bool = False) -> bytes | 
 
 
 def is_plain(name: str, column: TableColumn, seen: Seen) -> bool:
-    """Return whether a column is read with its name and type without a sidecar.
+    """Return whether a reader gives a column its name and its type even without a sidecar.
 
     seen: what all chunks of the column show; `column` may be one of the chunks.
     """

@@ -36,15 +36,15 @@ class Batches:
     batch_size=None the sampler gives batches of indices; for an `NxMSampler`, this is the default.
 
     `device`: "cpu", which copies nothing; or "cuda", "cuda:1" or a `torch.device` for arrays of
-    CuPy, for the stream of the device that is current when you take a batch. Strings and objects
-    stay on the host. `prefetch`: the most batches that a background thread reads ahead, from
-    sampler and dataset; 0: no thread. Errors of sampler and dataset are raised when you take the
-    batch with the error.
+    CuPy. Use the arrays in the CUDA stream that is current when you take the batch. Strings and
+    objects stay on the host. `prefetch`: the most batches that a background thread reads ahead,
+    from sampler and dataset; 0: no thread. Errors of sampler and dataset are raised when you take
+    the batch with the error.
 
     `state_dict` gives the position after the batch yielded last, regardless of batches read ahead.
-    Iterations begin at a loaded state until one of them reaches the end of the epoch. Only one
-    iteration can run: a new iteration, another epoch and `load_state_dict` end it, and to continue
-    it then raises RuntimeError.
+    After `load_state_dict`, each iteration begins at the loaded state, until an iteration reaches
+    the end of the epoch. Only one iteration can run. A new iteration, a new epoch and
+    `load_state_dict` end it; if you continue it then, it raises RuntimeError.
 
     Raises ValueError for invalid sizes, and for a sampler of examples if samples are events, or
     vice versa; for devices, the errors of `to_arrays`. Raises TypeError if the arguments are not a
@@ -109,7 +109,7 @@ class Batches:
         return cast(int, getattr(self.sampler, "epoch", self._epoch))
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch of the next iteration. Another epoch begins with its first batch."""
+        """Set the epoch of the next iteration. A new epoch begins with its first batch."""
         if epoch != self.epoch:
             self._end()
             self._loaded = self._last = None

@@ -17,7 +17,7 @@ _MOST_IN_FLIGHT = 4
 class StreamedTransfer(Transfer):
     """Copies from pinned memory in a separate stream.
 
-    A batch is for the stream of the device that is current when the batch is received. The arrays
+    Use a batch in the stream of the device that is current when you receive the batch. The arrays
     are allocated in the memory pool of this stream, so that memory in use is never overwritten.
     """
 

@@ -66,7 +66,7 @@ class Samples(Sequence[Sample]):
 
     @cached_property
     def _samples(self) -> list[Sample]:
-        """The samples: a row of all columns for each, with ragged fields split."""
+        """The samples: each has its row of every column; ragged fields are split."""
         rows = dict(self.columns)
         for name in self.ragged:
             lengths = rows.pop(f"{name}.offsets").diff().tolist()
