@@ -181,8 +181,8 @@ class ExampleArrays:
         return replace(self, **{name: change(array) for name, array in arrays.items()})
 
     def check_flat(self, caller: str) -> None:
-        """Raise ValueError unless there is one row for each event; `caller`: its name in the
-        message.
+        """Raise ValueError unless there is one row for each event; `caller`: the name of the
+        caller, for the message.
         """
         if self.present.ndim != 1 or bool(self.tick.any()):
             raise ValueError(f"{caller}: arrays must have one row per event, as from to_arrays")

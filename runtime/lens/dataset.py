@@ -53,9 +53,9 @@ class ExampleDataset(Dataset):
         """Make a dataset of a set; check all its ranges now, so that no batch fails later.
 
         `by`: the kind of a sample, "event" or "example". An example has a row for each event; a
-        batch pads shorter examples, and `present`, bool, is false there. `fields`: the arrays of a
-        batch, by default all. All other arguments are the same as for `to_arrays`. Raises the
-        errors of `to_arrays`, and ValueError for another `by` and for unknown fields.
+        batch pads shorter examples, and `present`, bool, is false in the padding. `fields`: the
+        arrays of a batch, by default all. All other arguments are the same as for `to_arrays`.
+        Raises the errors of `to_arrays`, and ValueError for another `by` and for unknown fields.
         """
         if by not in get_args(By):
             raise ValueError(f"by must be {' or '.join(map(repr, get_args(By)))}, not {by!r}")

@@ -65,7 +65,7 @@ class ExampleBatchSampler:
 
     @property
     def among(self) -> int:
-        """The number of examples, or of events, from which it chooses."""
+        """The number of examples, or of events, from which the sampler chooses."""
         return int(self.sampler._offsets[-1]) if self.events else self.sampler.among
 
     @property
@@ -115,7 +115,7 @@ class ExampleSampler:
 
     @property
     def among(self) -> int:
-        """The number of examples from which it chooses."""
+        """The number of examples from which the sampler chooses."""
         return len(self._frequency)
 
     def chosen(self, which: slice = slice(None)) -> Longs:

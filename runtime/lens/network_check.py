@@ -47,7 +47,9 @@ class NetworkCheck:
 
     @property
     def common(self) -> tuple[str, ...]:
-        """The widths that were found for each group; all parts of a file should have the same."""
+        """The widths that were found for each group; all parts of a file should have the same
+        widths.
+        """
         return tuple(
             f"{each.side} {width} {group!r}"
             for each in self._widths

@@ -98,8 +98,8 @@ class Canvas:
 
 
 def room(pixels: int) -> float:
-    """Return how many inches labels and titles leave for the axes of a picture of `pixels`
-    pixels a side.
+    """Return how many inches labels and titles leave for the axes, if the sides of a picture have
+    `pixels` pixels.
     """
     return max((pixels - 360) / DPI, 2.0)
 

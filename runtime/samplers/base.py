@@ -35,7 +35,8 @@ class BatchSampler:
     def __init__(self, sampler: "NxMSampler", **others: object) -> None:
         """Make the batches of a sampler; an iteration yields those of the epoch in which it starts.
 
-        `others`: arguments with which Lightning replaces the sampler; raises TypeError for them.
+        `others`: arguments that Lightning passes if it replaces the sampler; raises TypeError for
+        them.
         """
         if others:
             refuse_sampler(type(self))

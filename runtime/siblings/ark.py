@@ -36,11 +36,11 @@ def read(
 ) -> Table:
     """Return a table with the columns `name`, the key, and `features`, the numbers.
 
-    A row of the table is a vector, or a row of a matrix. A matrix is an `example`, and its rows
-    are the events. The numbers are float32, float64 or int32: arrays if all rows have the same
-    length, else lists. A script file (.scp) names objects in archives, which must be in the
-    folder `archives`; without this folder none is opened. Raises FormatError for an invalid
-    archive, OSError for an archive that cannot be opened.
+    A row of the table is a vector, or a row of a matrix. The rows of a matrix are the events of
+    one `example`. The numbers are float32, float64 or int32: arrays if all rows have the same
+    length, else lists. A script file (.scp) names objects in archives, which must be in the folder
+    `archives`; without this folder none is opened. Raises FormatError for an invalid archive,
+    OSError for an archive that cannot be opened.
     """
     findings = Findings() if findings is None else findings
     if source.path.endswith(kaldi_scp.SUFFIX):

@@ -42,7 +42,7 @@ def report_dropped(errors: Iterable[FormatError], findings: Findings) -> None:
 
 @dataclass
 class Held(Iterable[Table]):
-    """The chunks of a table, without the columns that a format cannot store if `lossy`.
+    """The chunks of a table; if `lossy`, without the columns that a format cannot store.
 
     encode: raises FormatError for a column that the format cannot store. After an iteration,
     `first` is the table without rows, `rows` the number of rows, and `seen` has, for each column,

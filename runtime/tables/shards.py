@@ -63,7 +63,7 @@ def read_tfrecord(
     damaged: bool = False,
     raw: bool = False,
 ) -> Table:
-    """Return the table of a folder of TFRecord files; arguments and errors of `tfrecord.read`."""
+    """Return the table of a folder of TFRecord files; arguments and errors: see `tfrecord.read`."""
     return _read(folder, RECORDS, _records(limits, engine, damaged, raw), limits, findings)
 
 

@@ -200,8 +200,8 @@ def _nothing(present: Flags) -> Strings:
 def _checked(keys: TableColumn, first: int, before: bytes | None) -> Strings:
     """Return the keys that a table has for its samples.
 
-    Raises FormatError for a key that would not read back. first: the row of the first key. before:
-    the key before it, if this is a chunk.
+    Raises FormatError for a key that a reader would not return unchanged. first: the row of the
+    first key. before: the key before it, if this is a chunk.
     """
     if not isinstance(keys, Strings):
         raise cannot_hold(KEY, f"keys must be text, not {type_of(keys)}")

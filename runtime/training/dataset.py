@@ -92,7 +92,9 @@ class Dataset(ABC):
         """Set the epoch, for samples that change from epoch to epoch; `Batches` calls this."""
 
     def check_sampler(self, sampler: object) -> None:  # noqa: B027
-        """Raise ValueError for a sampler that chooses from other things than these samples."""
+        """Raise ValueError for a sampler that does not choose from these samples; here, accept
+        all.
+        """
 
     @property
     def ragged(self) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ def ordered(values: NDArray[np.int64], key: int) -> NDArray[np.int64]:
 
 
 def below(words: Words, bounds: Words) -> Words:
-    """Map each random word to a number from 0 to below its bound; uint64.
+    """Map each random word to a number that is at least 0 and below its bound; uint64.
 
     bounds: from 1 to 2**32.
     """

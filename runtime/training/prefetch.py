@@ -23,9 +23,10 @@ class Prefetcher(Generic[Item]):
     """The items of a generator, read ahead by a background thread.
 
     Items keep their order. An error of the generator is raised after the last item, with its
-    traceback. The thread starts with the first `next`, in the context (`contextvars`) of the
-    creation, and reads at most `most` items ahead (at least one). It ends after the last item, with
-    `close`, and when the interpreter exits; it first completes the item that it is reading.
+    traceback. The thread starts with the first `next`, in the context (`contextvars`) in which the
+    object was made. It reads at most `most` items ahead (at least one). It ends after the last
+    item, with `close`, and when the interpreter exits; it first completes the item that it is
+    reading.
     """
 
     def __init__(self, source: Generator[Item, None, None], most: int) -> None:

@@ -1,4 +1,4 @@
-"""Copy batches to a device from pinned memory, while the device computes."""
+"""Copy batches to a device, and wait for each copy; the base of `streamed_transfer`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Transfer:
         self.xp = xp
 
     def send(self, make: Callable[[], Mapping[str, Values]]) -> Sent:
-        """Make the arrays of a batch by calling `make`, and start to copy them.
+        """Make the arrays of a batch by calling `make`, and copy them to the device.
 
         Make all calls in the same thread.
         """
