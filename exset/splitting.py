@@ -107,7 +107,9 @@ def _too_few_groups(by: str, size: "NDArray[np.int64]", parts: int) -> str:
     low, high = int(size.min()), int(size.max())
     items = counted(high, "item") if low == high else f"{low:,} to {counted(high, 'item')}"
     groups = counted(size.size, "group")
-    needed = f"a part would be empty: {parts:,} parts need {parts:,} groups by {by}"
+    needed = (
+        f"a part would be empty: {parts:,} parts need {parts:,} groups, one for each value of {by}"
+    )
     return f"{needed}, but there {'is' if size.size == 1 else 'are'} only {groups} of {items}"
 
 

@@ -95,7 +95,7 @@ class _Writing:
         return values
 
     def _last(self, path: str) -> str:
-        return f"{path} number {self.used[path] - 1}"
+        return f"{path}[{self.used[path] - 1}]"
 
     def _violation(self, node: ir.Node) -> str:
         """Return the message for a condition that the values to write do not meet."""

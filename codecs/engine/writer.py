@@ -140,7 +140,7 @@ def _fail(
     if origin.kind == "test":
         path = cast(str, origin.field)
         number = int(fill[program.total(path)]) - 1
-        raise FormatError(f"{path} number {number} must {origin.text}")
+        raise FormatError(f"{path}[{number}] must {origin.text}")
     count = int(execution.ints[row[2]]) if origin.kind in ("rows", "bytes") else 0
     if count < 0:
         raise FormatError(f"{path}: the count is negative: {count}")
@@ -148,9 +148,9 @@ def _fail(
     for each in program.block(row[1]) if origin.kind == "block" else (path,):
         check_room(each, fields[each], number + 1)
     if origin.kind == "string":
-        raise FormatError(f"{path} number {number}: a NUL in a string")
+        raise FormatError(f"{path}[{number}]: a NUL in a string")
     length = cast(Strings, fields[path]).lengths[number]
-    raise FormatError(f"{path} number {number}: expected a length of {count}, not {length}")
+    raise FormatError(f"{path}[{number}]: expected a length of {count}, not {length}")
 
 
 def _scatter_all(

@@ -87,7 +87,9 @@ def _feature(name: str, column: TableColumn) -> Rope:
         items, bounds = column.items, column.offsets
         is_plain = isinstance(items, Strings | Numbers) and not _is_nested(items)
         if is_plain and not items.present.all():
-            raise cannot_hold(name, f"a feature cannot have {type_of(column)} with absent items")
+            raise cannot_hold(
+                name, f"a feature cannot store {type_of(column)} if items have no value"
+            )
     if isinstance(items, Strings):
         kind, list_ = BYTES_LIST, Rope.of(items).within(_tag(ITEM), items.present)
         if bounds is not None:

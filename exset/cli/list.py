@@ -224,8 +224,8 @@ def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOp
     lines = [f"{read} the samples in the order of {name}"]
     if not same:
         lines = [
-            f"{read} the files of {name} in another order: the order of the new list",
-            "this matters only if other data, such as predictions, match samples by their order",
+            f"{read} the files in the order of the new list, not in that of {name}",
+            "this matters only if you match other data, such as predictions, to samples by order",
         ]
     report.status = [*report.status, *lines]
     return report

@@ -68,7 +68,7 @@ def code(type_: types.Type) -> str:
         type_ = type_.dtype
     codes = {types.int64: "q", types.uint64: "Q", types.float64: "d", types.boolean: "?"}
     if type_ not in codes:
-        raise TypeError(f"a kernel takes and returns no {type_}")
+        raise TypeError(f"a kernel cannot take or return {type_}")
     return codes[type_]
 
 

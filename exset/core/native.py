@@ -100,7 +100,7 @@ def _checked(run: Callable[[object], int], takes: list[Any], gives: str) -> Func
             if value.dtype != dtype or value.ndim != dimensions:
                 raise TypeError(f"expected {dtype}[{dimensions}], not {value.dtype}[{value.ndim}]")
             if not (flags.c_contiguous and flags.aligned and (flags.writeable or not is_written)):
-                raise TypeError("expected an array that is contiguous, aligned and, here, writable")
+                raise TypeError("expected a contiguous, aligned array, writable if it is an output")
             slots.append(value.ctypes.data)
             slots += value.shape
         try:

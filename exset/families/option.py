@@ -69,8 +69,9 @@ def chosen(
         option = named(declared, name)
         if option is None:
             if value or name not in _NAMES:
-                names = ", ".join(each.name for each in declared) or "none"
-                raise OptionError(f"unknown option {name!r} of {owner}: its options are {names}")
+                names = ", ".join(each.name for each in declared)
+                known = f"its options are {names}" if names else "no options apply here"
+                raise OptionError(f"unknown option {name!r} of {owner}: {known}")
         elif value and option.choices and value not in option.choices:
             choices = ", ".join(option.choices)
             raise OptionError(f"unknown {name} {value!r} of {owner}: choose one of {choices}")

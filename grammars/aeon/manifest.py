@@ -63,14 +63,14 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
         check_column("lines", self.lines, np.int32)
         if len(self.fields) != self.lines.size * self.width:
             raise ValueError(
-                f"fields: needed for {counted(self.lines.size, 'record')} of"
-                f" {counted(self.width, 'field')}: {self.lines.size * self.width},"
+                f"fields: expected {self.lines.size * self.width}, for"
+                f" {counted(self.lines.size, 'record')} of {counted(self.width, 'field')},"
                 f" not {len(self.fields)}"
             )
         if self.lines.size and not self.types:
             raise ValueError("types: a record needs at least one field")
         if not self.fields.present.all():
-            raise ValueError("fields: a field is absent; it may be empty instead")
+            raise ValueError("fields: each field must have a value, which may be empty")
         self._freeze()
 
     @classmethod

@@ -49,7 +49,7 @@ class Strings(Column[bytes | None]):
         check_offsets("offsets", self.offsets, self.data.size)
         check_column("present", self.present, np.bool_, self.offsets.size - 1)
         if self.data.size and (~self.present & (self.offsets[1:] > self.offsets[:-1])).any():
-            raise ValueError("present: an absent string has bytes")
+            raise ValueError("present: a string that is not present has bytes")
         self._freeze()
 
     @classmethod

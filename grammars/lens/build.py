@@ -155,9 +155,11 @@ def from_arrays(
     arrays = {side: cube(side, array) for side, array in present.items()}
     shapes = {array.shape[:2] for array in arrays.values()}
     if len(shapes) != 1:
-        found = " and ".join(f"{side} {np.shape(array)}" for side, array in present.items())
-        what = "one number of examples and of events" if present else "inputs, or targets, or both"
-        raise ValueError(f"{what} must be given, not {found or 'none'}")
+        if not present:
+            raise ValueError("inputs or targets must be given, or both")
+        found = " and ".join(str(np.shape(array)) for array in present.values())
+        what = "inputs and targets must have the same numbers of examples and events"
+        raise ValueError(f"{what}, not the shapes {found}")
     n, k = shapes.pop()
     if k == 0 and n:
         raise ValueError("an example has at least one event")

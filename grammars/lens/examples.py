@@ -275,6 +275,6 @@ def _under(header: SetHeader, other: ExampleSet) -> ExampleSet:
             continue
         values = other.effective(field)
         if field in TIME_FIELDS and np.isnan(values).any():
-            raise ValueError(f"concat: {field} is NaN in one set, which an event cannot store")
+            raise ValueError(f"concat: {field} is NaN in one set: an event cannot store NaN")
         changed[field] = Reals(values, arrays.constant(True, other.num_events, np.bool_))
     return other.with_unchecked(header=header, events=other.events.with_unchecked(**changed))

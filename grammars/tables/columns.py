@@ -165,7 +165,7 @@ class Lists(Column[Any]):
         check_offsets("offsets", self.offsets, len(self.items))
         check_column("present", self.present, np.bool_, self.offsets.size - 1)
         if (~self.present & (self.offsets[1:] > self.offsets[:-1])).any():
-            raise ValueError("present: an absent list has items")
+            raise ValueError("present: a list that is not present has items")
         self._freeze()
 
     @classmethod

@@ -17,5 +17,5 @@ def cannot_hold(column: str, problem: str, row: int | None = None) -> FormatErro
     """
     field = f"columns[{column!r}]" + ("" if row is None else f"[{row}]")
     place = Place("table", field=field if column else None)
-    hint = "change or drop it, or choose another format, such as NPZ"
+    hint = "change or drop what it cannot store, or choose another format, such as NPZ"
     return FormatError(problem, place=place, hint=hint, code="table-holds")

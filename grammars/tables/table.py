@@ -233,5 +233,5 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
 def _difference(one: Table, other: Table) -> str:
     names = dict.fromkeys((*one.types, *other.types))
     name = next(name for name in names if one.types.get(name) != other.types.get(name))
-    found = (table.types.get(name, "absent") for table in (one, other))
-    return f"{name} is {' and '.join(found)}"
+    found = (table.types.get(name, "missing") for table in (one, other))
+    return f"{name} is {' in one table and '.join(found)} in another"

@@ -33,7 +33,7 @@ def hint(unexpected: Unexpected) -> str | None:
     if expected == {"NUMBER"}:
         *lines, line = before.split(b"\n")
         if len(lines) > 1 and not lines[1].strip():
-            return "line 2 is empty: it contains the numbers of samples and files"
+            return "line 2 is empty, but must contain the numbers of samples and files"
         if b"," in line:
             return "separate words by spaces, not by commas"
         if line.lstrip().startswith(b"#"):
@@ -45,7 +45,7 @@ def hint(unexpected: Unexpected) -> str | None:
         if before.count(b"\n") == 3 and found in (b"\n", b"") and not kind.has_label_file:
             advice += f"; if the line names a label file, remove it: a {kind} list has none"
         if kind.is_single:
-            advice += "; only the image reader reads one file in each line:"
+            advice += "; if each line names only a file, use"
             advice += ' <--reader image or reader="image">'
         return advice + "; LBANN hangs on this, or reads uninitialised memory"
     return None

@@ -140,8 +140,7 @@ class Reading:
                 0,
                 "lbann-exclusion",
                 "an exclusion list cannot have integer ids",
-                "LBANN's reader of integer ids cannot list the samples of a file: use an"
-                " inclusion list",
+                "LBANN's readers of integer ids cannot exclude samples: use an inclusion list",
             )
 
     def chunk(self, stream: ParseStream, findings: Findings) -> _Chunk:

@@ -31,7 +31,7 @@ _NOTES: Final[Mapping[Note, str]] = MappingProxyType(
     {
         Note.NO_BEGIN: "it has no first number, so it starts at 1",
         Note.DOWN: "it goes down, so it contains only its first number",
-        Note.SAME_END: "both ends are equal, so the next number ends it",
+        Note.SAME_END: "both ends are equal, so LBANN takes the next number as its end",
         Note.CHAINED: "it continues another range, which is repeated",
     }
 )

@@ -64,7 +64,9 @@ class Losses:
         if (first := next(named, None)) is None:
             return units
         number = units.values[units.offsets[first[1]]]
-        message = f"text has `*` for every unit, which is -1 in a binary file, not {number}"
+        message = (
+            f"unit {number} means all units: text has `*` for this, which is -1 in a binary file"
+        )
         if not self._lossy:
             hint = "use <--lossy or lossy=True> to write `*`; or write a binary file"
             raise _error(f"{first[0]}.units", message, hint)
@@ -90,14 +92,14 @@ class Losses:
             field = "inputs" if inputs[event] == error.number else "targets"
             raise _error(
                 f"examples[{example}].events[{event}].{field}",
-                "inputs and targets of different events share this list: text cannot store that",
+                "this list is inputs of one event and targets of another: text cannot share it",
                 "use <--unshare or unshare=True> to write the list twice; or write a binary file",
             ) from None
         for event in lists.split.values():
             path = f"examples[{example}].events[{event}].inputs"
             self.report(
                 path,
-                "inputs and targets of different events share this list: exset writes it twice",
+                "this list is inputs of one event and targets of another: exset writes it twice",
             )
         return lists
 

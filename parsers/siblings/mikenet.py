@@ -26,7 +26,7 @@ GRAMMAR: Final = grammar(
     "mikenet",
     {"END": "`;`", "TAG": "`TAG`", "PROB": "`PROB`", "CLAMP": "`CLAMP`", "TARGET": "`TARGET`"},
     {"SOFT": "`SOFTCLAMP`", "FULL": "`FULL`", "SPARSE": "`SPARSE`", "COMMA": "`,`"},
-    {"TIME": "a time", "NUMBER": "a number", "GROUP": "a group"},
+    {"TIME": "a time", "NUMBER": "a number", "OTHER": "a number", "GROUP": "a group"},
 )
 LAST: Final = 1 << 20
 """The tick after the last one: `ALL` ends there."""
@@ -77,11 +77,11 @@ def parse(
         columns["max_time"] = columns["min_time"] = Numbers.of(lengths, until > 0)
     sizes = ranges.sizes()
     size = cuts.size * sum(4 * width + 1 for width in sizes.values())
-    check_size(size, "the events, with a value for each unit,", source, limits)
+    check_size(size, "the arrays of all events and units", source, limits)
     rows = np.searchsorted(cuts, first)
     counts = np.where(ranges.used, np.searchsorted(cuts, end) - rows, 0)
     if counts.sum() > limits.max_expand:
-        message = f"the times of the values name more than {limits.max_expand:,} events"
+        message = f"the times in the file cover more than {limits.max_expand:,} events"
         raise LimitError(message, source=source, hint=limit_hint("max_expand"))
     found: dict[tuple[int, int, int], tuple[str, Numbers]] = {}
     for key, width in sizes.items():
@@ -187,7 +187,7 @@ class _Ranges:
         for each in np.flatnonzero((widths > expected) & (expected >= 0))[:1].tolist():
             units = f"the {expected[each]} units of its group"
             message = f"unit {widths[each] - 1} is outside of {units}"
-            hint = "correct the unit, from 0: MikeNet writes beyond the memory of the group"
+            hint = "count units from 0: otherwise MikeNet writes beyond the memory of the group"
             words.refuse("mikenet-values", self.verbs[each] + 1, message, hint)
         widths = np.where(expected >= 0, expected, widths)
         found = dict.fromkeys(self.keys.tolist(), 0)

@@ -84,7 +84,10 @@ def _sizes(patterns: Patterns, name: str, name_of_sizes: str, lengths: Longs) ->
     units = lengths // np.maximum(sizes.prod(axis=1), 1)
     is_wrong = (sizes < 1).any(axis=1) | (units * sizes.prod(axis=1) != lengths)
     is_wrong |= (units != units[:1]) | (units < 1) | (not 1 <= sizes.shape[1] <= MOST_SIZES)
-    problem = "the number of values must be the same multiple of the sizes in all patterns"
+    problem = (
+        "the number of values, divided by the product of the sizes, must be the same whole number"
+        " in all patterns"
+    )
     patterns.refuse_rows(name_of_sizes, problem, np.flatnonzero(is_wrong))
     return sizes
 

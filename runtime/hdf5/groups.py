@@ -136,7 +136,7 @@ def guess_sample(file: File, *, loosely: bool = False) -> str:
         raise FormatError(
             "the file contains no sample" if is_empty else "the file itself looks like one sample",
             place=Place(file.path),
-            hint=hint if is_empty else f"samples are groups: {hint}",
+            hint=hint if is_empty else f"a sample must be a group in the file: {hint}",
             code="hdf5-no-sample",
         )
     return path

@@ -92,7 +92,7 @@ def why_not(column: TableColumn) -> str:
             return "has lists of values other than numbers and text"
         if isinstance(items, Text) and not items.data.all():
             return "has lists of text with a NUL"
-        return "" if items.present.all() else "has lists with absent items"
+        return "" if items.present.all() else "has lists whose items have no value"
     return "has records with absent rows"
 
 

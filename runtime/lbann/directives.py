@@ -180,7 +180,10 @@ class Directives:
         if directive is None:
             return None
         if not isinstance(directive.value, str):
-            hint = "name the group; LBANN reads text that looks like a number as one, even quoted"
+            hint = (
+                "write the name of a group; text that looks like a number is a number for LBANN,"
+                " even in quotation marks"
+            )
             self.fail(directive, "pack must be a name", hint)
         return directive.value
 

@@ -128,7 +128,7 @@ class TransformBuilder:
             return False
         if len(dims) not in (2, 3):
             message = f"cannot transpose a field with {counted(len(dims), 'dim')}, only with 2 or 3"
-            hint = "dims are rows and columns, or depth, rows and columns, of one channel"
+            hint = "write dims as [rows, columns] or [depth, rows, columns] of one channel"
             directives.fail(transpose, message, hint)
         return True
 

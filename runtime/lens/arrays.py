@@ -185,7 +185,7 @@ class ExampleArrays:
         caller, for the message.
         """
         if self.present.ndim != 1 or bool(self.tick.any()):
-            raise ValueError(f"{caller}: arrays must have one row per event, as from to_arrays")
+            raise ValueError(f"{caller}: arrays must have one row per event, as to_arrays makes")
 
 
 @public

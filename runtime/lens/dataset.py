@@ -107,8 +107,8 @@ class ExampleDataset(Dataset):
         if isinstance(sampler, kinds) and sampler.among != len(self):
             raise ValueError(
                 f"the sampler is for {counted(sampler.among, 'sample')}, but the dataset has"
-                f" {counted(len(self), self.by)}: pass by='example' to the dataset, or events=True"
-                " to batches()"
+                f" {counted(len(self), self.by)}: pass by='example' to exset.dataset, or"
+                " events=True to the sampler's batches()"
             )
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:

@@ -284,7 +284,7 @@ def report_missing(
         name = printable(examples.groups.text(int(group)) or "")
         message = (
             f"the layout of {side} has no group '{name}':"
-            " exset ignores its values, as Lens does if the network has no such group"
+            " exset ignores the values of this group, as Lens does if the network has no such group"
         )
         place = range_place(examples, side, int(row[at]), int(number[at]), first)
         finding = Finding("lens-group-missing", Severity.WARNING, message, place)

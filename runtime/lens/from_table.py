@@ -90,7 +90,9 @@ def _lists(rows: EventTable, events: Events, header: SetHeader) -> EventLists:
         ranges = next((each for each in present if is_said(each.column)), None)
         if ranges is None and (present or numbers is None):
             if numbers is not None:
-                message = f"{side}_list numbers lists of ranges, but {side} has none"
+                message = (
+                    f"{side}_list has numbers of lists of ranges, but {side} has no such lists"
+                )
                 table_error(message, f"{side}_list")
             blocks[side] = [_block(each) for each in present]
             continue

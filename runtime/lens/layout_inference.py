@@ -97,7 +97,7 @@ class UsedUnits:
         starred = [f"group '{printable(name)}'" for name, size in groups.items() if size == 0]
         if starred or (units == 0 and used.has_units):
             what = starred[0] if starred else "the network"
-            message = f"{side}: the size of {what} is unknown, so it gets no units"
+            message = f"{side}: the size of {what} is unknown, so exset gives it no units"
             hint = f"pass {side}={{group: size, ...}}, or the number of units"
             findings.add(Finding("lens-layout-unknown", Severity.WARNING, message, place, hint))
         return Layout(units, groups)

@@ -100,7 +100,7 @@ def _shared(
         twice = int(at[1:][again][0])
         side = keyed[twice // example.size]
         row = int(place[twice])
-        hint = "keep the content of a shared list in one row, and leave it absent in the others"
+        hint = "keep the content of a shared list in one row, and no value in the others"
         message = f"row {row}: an earlier row already has the content of this shared list"
         table_error(message, f"{side}_list", row, hint)
     missing = np.flatnonzero(has_key & (content < 0))

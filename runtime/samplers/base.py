@@ -201,7 +201,7 @@ class NxMSampler(ABC):
     def __iter__(self) -> Iterator[int]:
         if divided_by(ITEMS):
             raise RuntimeError(
-                f"a DistributedSampler would take {type(self).__name__} apart item by item: pass"
+                f"a DistributedSampler would break up the batches of {type(self).__name__}: pass"
                 " use_distributed_sampler=False to Lightning's Trainer, and rank= to the sampler"
             )
         for batch in self._batches():
@@ -250,7 +250,7 @@ class NxMSampler(ABC):
         if self.num_replicas > 1 and divided_by(ITEMS, BATCHES):
             raise RuntimeError(
                 f"the batches of {type(self).__name__} would be divided among processes twice:"
-                " omit rank= where Accelerate divides them"
+                " omit rank= if Accelerate divides them"
             )
         items_of, numbers = self._draw(), self._batch_numbers(max(self.rank, 0), self._start)
         at, count = 0, 1
@@ -266,7 +266,5 @@ def _world_size() -> int:
     # Without an import of torch, there is no group.
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        raise RuntimeError(
-            "rank needs num_replicas or a process group, and torch has none: pass num_replicas="
-        )
+        raise RuntimeError("rank needs num_replicas: torch has no process group that gives it")
     return int(distributed.get_world_size())

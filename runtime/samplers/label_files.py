@@ -120,9 +120,9 @@ def _column(source: Source, row: list[str], column: str | None) -> tuple[int, bo
         return row.index(column), True
     elif column[:1] == column[-1:] == '"' and column[1:-1] in row:
         return row.index(column[1:-1]), True
-    hint = "; if line 1 is an item and not the names, give the number of the column, from 0"
+    hint = "; if line 1 has no names, give the number of the column, from 0"
     if any(name.isdecimal() for name in row):
-        hint += "; put a name of digits in quotation marks"
+        hint += "; put a name that consists of digits in quotation marks"
     _choose(source, column, row, hint)
 
 

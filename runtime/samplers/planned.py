@@ -151,7 +151,7 @@ class PlannedNxMSampler(NxMSampler):
                 # Without rounding, 30 * 0.1, slightly above 3, would give one more slot.
                 whole = np.maximum(np.ceil(np.round(exact, 9)), 1)
             if whole.sum() > MOST:
-                message = f"weights are too large: more than {MOST:,} groups of M samples"
+                message = f"weights are too large: they give more than {MOST:,} groups of M samples"
                 raise ValueError(message)
             slots = whole.astype(np.int64)
         array: Longs = namespace_of(self.grouping.sizes).asarray(slots)

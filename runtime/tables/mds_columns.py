@@ -156,7 +156,7 @@ def encoded(name: str, column: TableColumn, first: int = 0) -> tuple[str, String
         return f"ndarray:{kind}:{','.join(map(str, column.shape))}", data
     if isinstance(column, Lists) and isinstance(column.items, Numbers) and not column.items.shape:
         if not column.items.present.all():
-            raise cannot_hold(name, "MDS cannot store arrays with absent items")
+            raise cannot_hold(name, "MDS cannot store arrays whose items have no value")
         kind = f"ndarray:{_kind(name, column.items)}"
         return kind, _with_lengths(name, column, column.items, first)
     raise cannot_hold(name, f"MDS cannot hold {type_of(column)}")

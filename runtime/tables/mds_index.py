@@ -137,7 +137,7 @@ def _unusable(folder: Folder, problem: str) -> FormatError:
 def _file(value: Any) -> File:
     name, size, hashes = value["basename"], value["bytes"], value["hashes"]
     if not isinstance(name, str) or not isinstance(hashes, dict) or type(size) is not int:
-        raise ValueError("a file needs a basename, its bytes and its hashes")
+        raise ValueError("each file needs the keys basename, bytes and hashes")
     return File(name, size, {str(key): str(each) for key, each in hashes.items()})
 
 

@@ -73,7 +73,8 @@ class _Columns:
             if name in absent:
                 if name + SAID in first.columns:
                     why = (
-                        f"absent rows need a column {name + SAID!r}, but the table has one already"
+                        f"the column {name + SAID!r} must mark the rows without a value, but the"
+                        " table already has a column with this name"
                     )
                     raise cannot_hold(name, why)
                 encodings[name + SAID] = "uint8"

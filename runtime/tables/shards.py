@@ -197,5 +197,5 @@ def _check(source: Source, known: dict[str, Any], name: str) -> None:
     if size in (None, len(source.view)) and expected in (None, checksum(source.view)):
         return
     message = "the shard is not the one of index.json: its size or its SHA-256 differs"
-    hint = "it is damaged, or left over: write the folder again, or remove index.json"
+    hint = "the shard is damaged or not of this index: write the folder again, or remove index.json"
     raise FormatError(message, place=Place(source.name), hint=hint, code="shards-checksum")

@@ -209,7 +209,8 @@ def _checked(keys: TableColumn, first: int, before: bytes | None) -> Strings:
     for row, key in enumerate(raw, first):
         match = None if key is None or b"\0" in key else NAME.fullmatch(key + b".x")
         if key is None or match is None or match[2] != b"x" or META.match(key):
-            raise cannot_hold(KEY, "a key needs a last part that has no dots and is not empty", row)
+            why = "the part of a key after its last slash must have no dots and must not be empty"
+            raise cannot_hold(KEY, why, row)
         if key == before:
             raise cannot_hold(KEY, "two neighbouring samples have the same key", row)
         before = key

@@ -63,7 +63,7 @@ def test_a_part_without_a_group_gets_the_nearest() -> None:
         (
             [0.5, 0.3, 0.2],
             "file",
-            "3 groups by file, but there are only 2 groups of 4 to 6 items",
+            "3 groups, one for each value of file, but there are only 2 groups of 4 to 6 items",
         ),
         ([0.99, 0.01], "file", r"part 2 would be empty: 0\.01 of 10 items"),
         ([0.01, None], None, r"part 1 would be empty: 0\.01 of 10 items"),

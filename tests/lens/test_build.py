@@ -131,10 +131,10 @@ def test_a_header_is_a_header(header: SetHeader) -> None:
 @pytest.mark.parametrize(
     ("inputs", "targets", "more", "says"),
     [
-        (None, None, {}, "not none"),
+        (None, None, {}, "must be given"),
         ([1, 2], None, {}, "inputs: "),
-        ([[1], [2]], [[1]], {}, "not inputs (2, 1) and targets (1, 1)"),
-        ([[[1], [2]]], [[1]], {}, "not inputs (1, 2, 1) and targets (1, 1)"),
+        ([[1], [2]], [[1]], {}, "not the shapes (2, 1) and (1, 1)"),
+        ([[[1], [2]]], [[1]], {}, "not the shapes (1, 2, 1) and (1, 1)"),
         (np.zeros((1, 0, 2)), None, {}, "at least one event"),
         ([[1j]], None, {}, "inputs: "),
         ([[1e300]], None, {}, "inputs: "),
