@@ -1,7 +1,8 @@
 """Make columns of tables from arrays and lists."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from contextlib import suppress
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from exset.grammars.columns.inputs import items_of, shown
 from exset.grammars.columns.ragged import Ragged, Reals
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import Lists, Numbers, Records, TableColumn, Text
+
+_BEYOND: Final = float(1 << 63)
+"""The first number that int64 cannot hold."""
 
 
 def column_of(name: str, given: object, n: int | None = None) -> TableColumn:
@@ -114,11 +118,11 @@ def _arrays(rows: list[object], first: NDArray[Any], present: NDArray[np.bool_])
 
 
 def _numbers(rows: list[object], present: NDArray[np.bool_]) -> Numbers:
-    """Make a column of single numbers: bool, int64 or float64.
+    """Make a column of single numbers: bool, int64, uint64 or float64.
 
     present: which rows are numbers; the others are None.
     """
-    values = np.array([0 if row is None else row for row in rows])
+    values = array_of([0 if row is None else row for row in rows])
     if not rows:
         values = np.empty(0, np.float64)
     elif values.dtype.kind not in "biuf" or values.ndim != 1:
@@ -127,6 +131,21 @@ def _numbers(rows: list[object], present: NDArray[np.bool_]) -> Numbers:
     if all(isinstance(row, bool | np.bool_ | None) for row in rows) and rows:
         values = values.astype(np.bool_)
     return Numbers.of(values, present)
+
+
+def array_of(values: list[Any]) -> NDArray[Any]:
+    """Return an array of numbers, or of lists of them, as `numpy.array` does.
+
+    Whole numbers from 0 to 2^64 - 1 become uint64 if int64 is too small for some of them; NumPy
+    makes float64 of them, which rounds.
+    """
+    array = np.array(values)
+    if array.dtype.kind == "f" and (array >= _BEYOND).any():
+        exact = np.array(values, np.object_)
+        if all(isinstance(each, int) for each in exact.flat):
+            with suppress(OverflowError):
+                return exact.astype(np.uint64)
+    return array
 
 
 def _check_kind(rows: list[object], kind: Any) -> None:

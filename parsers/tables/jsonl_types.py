@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from exset.grammars.tables.build import column_of
+from exset.grammars.tables.build import array_of, column_of
 from exset.grammars.tables.column_types import absent, cast
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, type_of
 from exset.grammars.tables.sidecar import check_rows, metadata_of
@@ -55,7 +55,7 @@ def _column(values: Sequence[Any], wanted: TableColumn) -> TableColumn:
         raise ValueError("JSON has no bytes")
     dtype, shape = wanted.values.dtype, wanted.shape
     zero = np.zeros(shape, dtype).tolist()
-    given = np.array([zero if each is None else each for each in values])
+    given = array_of([zero if each is None else each for each in values])
     if given.shape != (len(values), *shape) and given.size:
         raise ValueError("the arrays have another shape")
     given = given.reshape(len(values), *shape)

@@ -333,9 +333,9 @@ def test_one_block(tmp_path: Path) -> None:
     assert sorted(tree(tmp_path / "a"))[:2] == ["0000000.0.x", "0000000.1.y"]
     extract_block(found, str(tmp_path / "b"), types=[FILE, ElementType.ASCII_FLOAT])
     assert tree(tmp_path / "b")["manifest.tsv"].startswith(b"@FILE\tASCII_FLOAT\n0000000.0.txt\t1e")
-    with pytest.raises(FormatError, match="but ASCII_INT has 4"):
+    with pytest.raises(FormatError, match="but ASCII_INT needs 4 bytes"):
         extract_block(found, str(tmp_path / "c"), types=[INT, INT])
-    with pytest.raises(FormatError, match="2 elements, not 1"):
+    with pytest.raises(FormatError, match="2 elements, but `types` names 1 type"):
         extract_block(found, str(tmp_path / "d"), types=[FILE])
     shifted = decode(Source("b", header(4) + b"".join(elements(RECORDS)) + TRAILER + END))
     with pytest.raises(FormatError, match="aeon-block-width"):
@@ -364,7 +364,7 @@ def test_one_damaged_block(tmp_path: Path, types: tuple[ElementType, ...] | None
         done = extract_block(unnamed, str(tmp_path / "u"), types=types, findings=Findings())
         assert done.records == 2
         return
-    with pytest.raises(FormatError, match="is unknown") as caught:
+    with pytest.raises(FormatError, match="do not show how many") as caught:
         extract_block(unnamed, str(tmp_path / "u"), findings=Findings())
     assert caught.value.hint and "types=" in caught.value.hint
 

@@ -102,7 +102,7 @@ def test_sizes_of_grids() -> None:
     assert grid(patterns(values), (2, 3)).tiles.shape == (2, 2, 3)
     with pytest.raises(ValueError, match="a grid of 2x2 has 4 units, but the inputs have 6"):
         grid(patterns(values), (2, 2))
-    with pytest.raises(ValueError, match="which is no square"):
+    with pytest.raises(ValueError, match="which is not a square number"):
         square(patterns(values))
     with pytest.raises(ValueError, match="no units"):
         grid(patterns(np.zeros((2, 0))), (0, 0))

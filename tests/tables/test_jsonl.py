@@ -157,6 +157,14 @@ def test_the_first_lines_tell_the_format() -> None:
     assert exset.load("manifest", model=Table)["audio_filepath"][1] == "b.wav"
 
 
+def test_whole_numbers_stay_whole() -> None:
+    """NumPy makes floats of numbers of which some fit only into int64 and some only into uint64."""
+    data = b'{"a": 0}\n{"a": 18446744073709551615}\n'
+    table = exset.loads(data, format="jsonl", model=Table)
+    assert table == Table.of({"a": np.array([0, 2**64 - 1], np.uint64)})
+    assert exset.dumps(table, format="jsonl") == data
+
+
 def test_depth() -> None:
     deep = b'{"a": ' + b"[" * 40 + b"]" * 40 + b"}\n"
     with pytest.raises(exset.LimitError, match="nested more than 32 levels deep"):
