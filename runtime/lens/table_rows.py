@@ -266,7 +266,7 @@ def _codes(column: TableColumn) -> Longs:
     """
     if not column.present.all():
         row = int(column.present.argmin())
-        table_error(f"row {row}: the number of the example is absent", "example", row)
+        table_error(f"row {row}: the row has no number of an example", "example", row)
     if isinstance(column, Strings):
         return column.distinct()[1]
     values = _integers("example", column, "integers or text")
