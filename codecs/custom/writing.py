@@ -218,7 +218,10 @@ def _sizes(shape: Shape, flat: Flat, values: Mapping[str, Values], count: object
         sides = [_sizes(shape, flat, values, each, path) for each in count.operands]
         if len(sides) == 2:
             return _SIZES[count.operator](*sides)
-    raise ValueError(f"{path}: exset cannot compute the size of this text to write it")
+    raise ValueError(
+        f"{path}: exset cannot write this text, because it cannot compute its size: the size may"
+        f" use numbers, the operators {', '.join(_SIZES)}, and fields that each record has"
+    )
 
 
 def _blobs(node: ir.Node) -> dict[str, ir.Blob]:

@@ -146,9 +146,11 @@ class Diagnosis:
     def _fail_at_field(
         self, origin: Origin, reason: Reason, needed: int = 0, **words: object
     ) -> NoReturn:
-        """Raise an error for a condition or a count; the error's place is the first field in it.
+        """Raise an error for a condition that does not hold, or for an invalid count.
 
-        If the field occurs several times in the file, the place is the last one that was read.
+        The place of the error is the first field that the expression of the condition or count
+        names. If the field occurs several times in the file, the place is where it was last read.
+        `needed`: as for `fail`.
         """
         path = cast(str, origin.field)
         stored, offset = self.program.leaves[path].dtype, int(self.fields.starts[path][-1])

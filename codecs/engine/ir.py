@@ -66,7 +66,7 @@ class Constant(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Test(_Node):
-    """A condition that must hold; the place of its error is the first field in the condition."""
+    """A condition that must hold; if not, the place of the error is the first field in it."""
 
     condition: "Expression"
 
@@ -75,7 +75,7 @@ class Test(_Node):
 class Record(_Node):
     """A Struct: members one after the other, each with its name.
 
-    Constants, tests and padding may have None as name.
+    The name may be None for a constant, for padding, and for a `Test` (`Check` in Construct).
     """
 
     members: tuple[tuple[str | None, "Node"], ...]

@@ -43,7 +43,8 @@ plan_options = options(
         "--dialect",
         metavar="DIALECT",
         type=click.Choice([*map(str, Dialect)]),
-        help="Read the manifest as this version of aeon does: head, seed or csv.",
+        help="Read the manifest as this version of aeon does: head (2020), seed (April 2017), or"
+        " csv (older: commas, and no header).",
     ),
     option(
         "--files",

@@ -53,7 +53,8 @@ def diff(one: str, other: str, tolerance: float, html: str | None, common: Commo
     spelling: 0 and 00 are equal in a column ASCII_INT of aeon, and so are
     all base64 texts of the same bytes.
 
-    exset shows the first 10 differences, or 100 with -v. The exit code is 1 if the files differ.
+    exset shows the first 10 differences, or 100 with -v. The exit code is 1 if the files differ;
+    with -q, it is the only result.
     """
     if not tolerance < math.inf:
         usage_error(f"--tolerance must be a number from 0, not {tolerance}")

@@ -202,7 +202,7 @@ def _help(options: list[Option]) -> str:
 
 
 class _Choice(click.Choice[str]):
-    """The choices of an option of exset's formats; other packages' formats may have more."""
+    """The choices of an option of exset's formats, and of formats that other packages add."""
 
     def __init__(self, option: str, choices: list[str]) -> None:
         super().__init__(choices, case_sensitive=False)

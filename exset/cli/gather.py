@@ -39,9 +39,10 @@ def gather(
       exset validate --shard 2/2 --journal shares/ 'data/*.ex'
       exset gather 'shares/*'
 
-    exset repeats the command that the journals name, but reads the results from the journals and
-    does no work; it only joins the converted parts of large files. The output and the exit code are
-    the same as without --shard. Run it in the same folder as the shares.
+    The journals name the command, and have the results of its shares. From these results, exset
+    makes the same output and exit code as the command without --shard. It does not process the
+    files again; it only joins the converted parts of large files. Run it in the same folder as the
+    shares.
     """
     header = gathering(ctx, tuple(journals))
     command = _command(ctx, journals[0], header)

@@ -266,7 +266,9 @@ access_options = options(
 """Add the options for access to HDF5 files; must be above `common_options`."""
 
 verbosity_options = options(
-    secondary_option("-q", "--quiet", is_flag=True, help="Report only problems."),
+    secondary_option(
+        "-q", "--quiet", is_flag=True, help="Print only results and errors, no other messages."
+    ),
     secondary_option("-v", "--verbose", is_flag=True, help="Print more: notes and explanations."),
 )
 """Add `--quiet` and `--verbose` to a command that reads no file."""

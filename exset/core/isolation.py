@@ -89,7 +89,7 @@ def _folder() -> str:
 
 
 def _limit(path: str | os.PathLike[str]) -> float:
-    """Return the most seconds that work on the file at `path` may take: more for a larger file."""
+    """Return the time limit, in seconds, for work on the file at `path`; large files get more."""
     with suppress(OSError, ValueError):
         return SECONDS + os.stat(path).st_size / 2**20
     return SECONDS

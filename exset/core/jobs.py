@@ -54,8 +54,8 @@ class Execution:
     file, and do no work. isolated: the work may crash or hang, so if `jobs` is 1, run it in
     another process, with a time limit; see `exset.core.isolation`. record: where to keep the
     outcomes, and which share of the work to do. gathered: journals that have all outcomes; exset
-    reads them, and does no work. work: the id of the work, which journals must also have, see
-    `Header.work`. watch: gets all outcomes, also those of a share.
+    reads the outcomes from them, and does not process the files. work: the id of the work, which
+    journals must also have, see `Header.work`. watch: gets all outcomes, also those of a share.
     """
 
     jobs: int = 1

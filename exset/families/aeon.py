@@ -91,12 +91,15 @@ CONFIG: Final = Family(
 )
 
 _WRITE_DIALECT: Final = (
-    "Write a manifest or loader configuration for this version of aeon, such as head (2020)."
+    "Write a manifest or loader configuration for this version of aeon: head (2020), seed (April"
+    " 2017), csv (manifests only: older), between (configurations only: 2017 to 2020), or habana"
+    " (configurations only: Habana's fork)."
 )
 _DIALECTS: Final = tuple(dialect.value for dialect in Dialect)
 _READ_DIALECT: Final = (
-    "Read a manifest or loader configuration as this version of aeon does, such as seed (April"
-    " 2017) or head (2020)."
+    "Read a manifest or loader configuration as this version of aeon does: head (2020), seed (April"
+    " 2017), csv (manifests only: older), between (configurations only: 2017 to 2020), or habana"
+    " (configurations only: Habana's fork)."
 )
 
 # A header; a manifest without a header is detected only by its suffix.

@@ -117,7 +117,7 @@ class Family:
     def model_check(self, **options: object) -> ModelCheck | None:
         """Return a check of the models of one file; None if the family has no check.
 
-        `options`: the options of `check_options` that are set.
+        `options`: by name, the values of those options in `check_options` that the user set.
         """
         if self.check is None:
             return None

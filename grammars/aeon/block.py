@@ -175,7 +175,8 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
         rows = [tuple(record) for record in records]
         widths = {len(row) for row in rows}
         if len(widths) > 1:
-            raise ValueError(f"records: the number of elements differs: {sorted(widths)}")
+            between = f"range from {min(widths)} to {max(widths)}"
+            raise ValueError(f"records: the numbers of elements must be equal, but {between}")
         width = widths.pop() if widths else 0
         data = Blobs.of(element for row in rows for element in row)
         names = Strings.of(element_names(len(rows), width))
@@ -282,7 +283,9 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
             return self.with_unchecked(elements=elements)
         widths = {block.known_width() for block in blocks if len(block)}
         if len(widths) > 1:
-            raise ValueError(f"concat: the number of elements differs: {sorted(widths)}")
+            between = f"range from {min(widths)} to {max(widths)}"
+            message = "concat: the numbers of elements of all records must be equal, but"
+            raise ValueError(f"{message} {between}")
         count = sum(map(len, blocks))
         header = replace(self.header, record_count=count, elements_per_record=count)
         names = Strings.of(element_names(count, max(widths, default=0)))

@@ -50,6 +50,8 @@ def _column(given: object) -> TableColumn:
 
 
 def _array(array: NDArray[Any]) -> TableColumn:
+    if array.ndim == 0:
+        raise ValueError("expected one value for each row, not a single value")
     if array.dtype.kind == "U":
         return Text.listed("text", array.tolist())
     if array.dtype.kind == "S":

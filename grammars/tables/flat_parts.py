@@ -44,7 +44,10 @@ def check_lengths(arrays: Parts, stored: Mapping[str, Any]) -> None:
     """Check the lengths of all arrays. Raises ValueError if they do not fit the forms."""
     forms, rows = stored.get("columns"), stored.get("rows")
     if not isinstance(forms, dict) or type(rows) is not int or rows < 0:
-        raise ValueError("the forms of the columns, or the number of rows, are missing")
+        raise ValueError(
+            "the metadata of the table must have `columns`, how each column is stored, and `rows`,"
+            " the number of rows: write the file again"
+        )
     for name, form in forms.items():
         _check(name, form, rows, arrays, 0)
 

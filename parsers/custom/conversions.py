@@ -127,9 +127,11 @@ def _dtype(place: str, what: DTypeLike) -> "np.dtype[Any]":
 
 
 def _of_action(name: str, action: Action, groups: dict[str, Kernels]) -> Conversion:
-    """Return the conversion of a terminal by an action; its dtype is that of the fourth argument.
+    """Return the conversion of a terminal by an action, a function that computes its values.
 
-    name: the terminal. groups: the kernels of each module, which this function extends.
+    The annotation of the action's fourth parameter, `values`, gives the dtype of the values.
+    Raises ValueError for an action without such parameters. name: the terminal. groups: the
+    kernels of each module, which this function extends.
     """
     hints = get_type_hints(action)
     hints.pop("return", None)

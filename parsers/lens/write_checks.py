@@ -48,7 +48,9 @@ class Losses:
                 " file, which holds every byte but NUL",
             )
         count = f"{len(found)} bytes are" if len(found) > 1 else "a byte is"
-        self.report(path, f"in the string, {count} written as `?`: {why} (byte {at})")
+        self.report(
+            path, f"{count} written as `?`, because text cannot store the string: {why} (byte {at})"
+        )
         return without_faults(raw, is_group)
 
     def stars(self, units: Ragged[np.int32], path: Callable[[int], str | None]) -> Ragged[np.int32]:

@@ -93,7 +93,7 @@ def why_not(column: TableColumn) -> str:
         if isinstance(items, Text) and not items.data.all():
             return "has lists of text with a NUL"
         return "" if items.present.all() else "has lists whose items have no value"
-    return "has records with absent rows"
+    return "has rows without a record"
 
 
 def write_groups(table: Table, rows: Rows) -> bytes:

@@ -241,6 +241,7 @@ def filling_of(
     filled = 0 if sparse.length is None else int(sparse.length.sum())
     if filled > most:
         message = f"the spans of {side} have {filled:,} units, more than the limit of {most:,}"
+        message += " (max_expand, or the size of the array if that is larger)"
         raise LimitError(message, place=Place(MODEL), hint=limit_hint("max_expand"))
     return Filling(columns, dense, sparse, uses.several)
 

@@ -89,7 +89,9 @@ def write_array_chunks(
             if name != ARRAY:
                 losses.report(name, "an NPY file does not store the name of a column")
         else:
-            losses.report(name, "an NPY file stores one column of numbers, without absent rows")
+            losses.report(
+                name, "an NPY file stores one column of numbers, with a value in each row"
+            )
     if survey.first.metadata:
         losses.report_metadata("an NPY file stores no metadata")
     if kept is None:

@@ -57,7 +57,7 @@ def test_blocks_made_in_python() -> None:
     assert encode(made) == BLOCK and made == read(BLOCK)[0]
     assert made != Block.of(RECORDS) and made != Block.of(RECORDS[:2], time=TIME)
     assert pickle.loads(pickle.dumps(made)) == made
-    with pytest.raises(ValueError, match="number of elements"):
+    with pytest.raises(ValueError, match="numbers of elements"):
         Block.of([[b"a"], [b"b", b"c"]])
     with pytest.raises(ValueError, match="time"):
         Block.of([[b"a"]], time=-1)

@@ -52,8 +52,9 @@ def expanded(pixels: Pixels, expansion: Expansion) -> Pixels:
     size, (width, height) = expansion.size, size_of(pixels)
     x, y = expansion.x, expansion.y
     if not Box(x, y, width, height).is_inside(size):
-        message = f"the picture of {width}x{height} pixels does not fit into {size.width}x"
-        message += f"{size.height} at ({x}, {y}): its annotation may state another size"
+        message = f"the picture of {width}x{height} pixels at ({x}, {y}) does not fit into the"
+        message += f" expanded picture of {size.width}x{size.height} pixels: the size in the"
+        message += " annotation may be wrong"
         raise FormatError(message)
     canvas = np.zeros((size.height, size.width, *pixels.shape[2:]), pixels.dtype)
     canvas[y : y + height, x : x + width] = pixels
