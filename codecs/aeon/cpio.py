@@ -147,10 +147,10 @@ def _complete(source: Source, error: FormatError, limits: Limits, engine: Engine
 
 
 def _truncated(error: FormatError, complete: int, why: str | None) -> FormatError:
-    saved = "no element before it can be saved"
+    saved = "there is no element before it to save"
     if complete:
         saved = f"exset cache extract --damaged saves the {counted(complete, 'element')} before it"
-    hint = f"{why}; {saved}; aeon fills the others with zeros"
+    hint = f"{why}; {saved}; aeon fills the other elements with zeros"
     message = f"element {complete} goes beyond the end of the file ({error.message})"
     return FormatError(message, place=error.place, hint=hint)
 

@@ -242,4 +242,7 @@ def _check_rows(shape: Shape, flat: Flat, data: bytes) -> None:
     for path in owners.keys() & flat.present.keys():
         found = fields.owners(path)
         if found is None or not np.array_equal(found, np.flatnonzero(flat.present[path])):
-            raise ValueError(f"{path}: a row has a value where the layout has none, or lacks one")
+            raise ValueError(
+                f"{path}: a row has a value where the layout has none,"
+                " or lacks a value that the layout needs"
+            )

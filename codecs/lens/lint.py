@@ -24,7 +24,7 @@ def report_header(fields: Fields, source: Source, findings: Findings) -> None:
     """Add the findings about the header, which precedes the examples."""
     if fields.ints("sizeof_real")[0] != 4:
         what = "sizeof(real) is 8, as in a build of Lens with double precision"
-        advice = "exset convert writes 4; each real has four bytes in both cases"
+        advice = "exset convert writes 4: files with 8 also store each real in four bytes"
         at = fields.place(source, "sizeof_real", 0)
         findings.add(finding_at("lens-refuses", at, what=what, hint=advice))
     length = fields.strings("set_proc").lengths[0]

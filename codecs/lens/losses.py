@@ -42,10 +42,10 @@ class Losses:
         return Strings.from_spans(strings.data, strings.offsets[:-1], ends, present)
 
     def names(self, names: Strings) -> Strings:
-        """Return the names of the examples; an empty name is a loss, and becomes absent."""
+        """Return the names of the examples; an empty name is a loss, and is left out."""
         for row in np.flatnonzero(names.present & (names.lengths == 0)).tolist():
             why = "a binary file cannot store an empty name"
-            self._report_loss(f"examples[{row}].name", why, "becomes absent")
+            self._report_loss(f"examples[{row}].name", why, "is left out")
         return self.strings(names, "examples[{}].name".format)
 
     def frequencies(self, frequency: Floats) -> Floats:

@@ -240,7 +240,10 @@ def run(
     from exset.testing.conformance import Judge, LoopReader, ProgramReader, runner
 
     if generate is not None and (only or skip or folder or stop_early or parallel > 1):
-        usage_error("--generate draws files: --run, --skip, --cases, -x and --parallel need cases")
+        usage_error(
+            "--generate tests random files instead of the cases:"
+            " it excludes --run, --skip, --cases, -x and --parallel"
+        )
     if generate is None:
         require_option("--generate", "keep", "seed")
     if role != "transcoder":

@@ -200,7 +200,7 @@ def build(
     prototype = safe(built.prototype.sample)
     row = {"fields": len(built.schema), "samples": built.samples, "prototype": prototype}
     fields, samples = counted(len(built.schema), "field"), counted(built.samples, "sample")
-    status = [f"{fields}, found in {samples} with the same fields as {prototype}"]
+    status = [f"{fields}, as in the sample {prototype}; found in {samples} in all"]
     return Report(row, findings, status=status, shown=0, failed=failed)
 
 

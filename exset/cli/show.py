@@ -77,7 +77,7 @@ def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
         for chunk in file.models(findings, **how):
             if not isinstance(chunk, Selectable):
                 noun = with_article(fmt.family.noun)
-                data_error(f"{noun} has no first {fmt.family.unit}s: use exset cat")
+                data_error(f"exset head cannot select {fmt.family.unit}s of {noun}: use exset cat")
             chunks.append(chunk.select(slice(left)))
             left -= len(chunks[-1])
             if left <= 0:

@@ -38,7 +38,7 @@ def foreign(data: bytes) -> str | None:
         if data.startswith(begin):
             return advice
     if data[257:262] == b"ustar":
-        return "this is a tar archive: name the format webdataset, or extract it"
+        return "this is a tar archive: read it as the format webdataset, or extract it"
     zeros = [byte == 0 for byte in data[:8]]
     return _UTF_16 if zeros in ([False, True] * 4, [True, False] * 4) else None
 

@@ -141,11 +141,11 @@ def _with_unit(column: Numbers) -> Numbers:
     if unit not in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns") or (
         kind == "m" and unit in ("Y", "M")
     ):
-        raise ValueError(f"times with the unit {unit}")
+        raise ValueError(f"times with the unit {unit!r}")
     new = unit if unit in ("us", "ns") else "ms"
     changed = values.astype(f"{kind}8[{new}]")
     if not same(changed.astype(values.dtype), values):
-        raise ValueError(f"times beyond the range of {new}")
+        raise ValueError(f"times beyond the range of the unit {new!r}")
     return Numbers.of(changed, column.present)
 
 

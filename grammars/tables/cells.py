@@ -16,5 +16,7 @@ def check_cells(source: Source, rows: int, columns: int, limits: Limits) -> None
     Absent cells take no bytes in the file: rows with a name of their own each need the square.
     """
     if rows * columns * _CELL > max(limits.max_array, _RATIO * len(source.data)):
-        message = f"the table has too many absent cells: {rows:,} rows with {columns:,} columns"
+        message = (
+            f"too many cells without a value: the table has {rows:,} rows and {columns:,} columns"
+        )
         raise LimitError(message, source=source, hint=limit_hint("max_array"))

@@ -67,7 +67,7 @@ class ListedFiles:
         for name in dict.fromkeys((path, label)):
             present = table.columns[name].present
             for row in np.flatnonzero(~present[rows]).tolist():
-                losses.report(name, "the value is absent", int(rows[row]))
+                losses.report(name, "the row has no value", int(rows[row]))
             rows = rows[present[rows]]
         paths = table.columns[path].take(rows)
         assert isinstance(paths, Strings)

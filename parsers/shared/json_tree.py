@@ -211,7 +211,7 @@ def _hint(unexpected: Unexpected) -> str | None:
     if "STRING" in expected and word[:1].isalpha():
         return "write strings in double quotation marks"
     if unexpected.before.endswith(b'"') and re.match(rb"\w", word):
-        return r'a string ends before this: is a `"` missing, or a `"` inside it not written \"?'
+        return r'the string ended before this: a `"` is missing, or one inside it lacks a backslash'
     if "COMMA" in expected and re.match(rb'["\w\[{]', word) and not before.endswith(b"0"):
         return "a comma is missing before this place"
     if ("NUMBER" in expected and word[:1] in (b"-", b"+", b".")) or before.endswith(b"0"):
@@ -229,7 +229,7 @@ def _string_hint(text: bytes) -> str | None:
         if error.msg.startswith("Invalid control"):
             return r"a string cannot contain a line break or tab: write \n or \t"
         return (
-            r"write a backslash as \\, or use / in paths; a single backslash needs one of"
-            r' " \ / b f n r t, or u and four hex digits after it'
+            r"write a backslash as \\, or use / in paths; after a single one, JSON allows only"
+            r' " \ / b f n r t, or u and four hex digits'
         )
     return None

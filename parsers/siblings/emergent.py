@@ -34,7 +34,7 @@ TYPES: Final = MappingProxyType(
     {"$": "", "&": "", "%": "float32", "#": "float64", "|": "int64", "@": "uint8", "^": "bool"}
 )
 """The dtype of each type character; "" for text."""
-_HINT: Final = "end the cell with a quotation mark; other cells have no quotation marks"
+_HINT: Final = "a cell with quotation marks begins and ends with one"
 _CELL: Final = re.compile(r"(.+)\[\d:([\d,]{1,99})\](?:<(\d:[\d,]{1,99})>)?", re.DOTALL)
 _NUMBER: Final = re.compile(
     rb"[-+]?(?:\d(?:_?\d)*+\.?(?:\d(?:_?\d)*+)?|\.\d(?:_?\d)*+)(?:[eE][-+]?\d++)?"

@@ -86,7 +86,7 @@ def _cells(
         return None
     cells = [b"" if each is None else each.encode() for each in text]
     for at in np.flatnonzero(~text.present)[:1].tolist():
-        losses.report(name, "emergent cannot store absent text", at // int(lengths[0]))
+        losses.report(name, "emergent cannot store a cell without text", at // int(lengths[0]))
     for at, cell in enumerate(cells):
         if b"\r\n" in cell:
             problem = "emergent would read a Windows line ending in a text as one character"

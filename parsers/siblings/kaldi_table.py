@@ -42,7 +42,7 @@ def parse(
         if what := _wrong(raw, is_words=is_words):
             words.report("kaldi-line", [token], what=what)
         if key <= before:
-            what = "is on two lines" if key in found else "is not in the order of bytes"
+            what = "is on two lines" if key in found else "comes too late: sort the keys by bytes"
             words.report("kaldi-order", [token], what=what)
         before = max(before, key)
         found.setdefault(key, value)
@@ -63,5 +63,5 @@ def _wrong(raw: bytes, *, is_words: bool) -> str:
     if found := _UNUSUAL.search(raw.decode()):
         return f"has the character U+{ord(found[0]):04X}"
     if raw[:1] != b" " or raw[1:2].isspace() or raw[-1:].isspace():
-        return "does not have one blank after the key, and none at its end"
+        return "needs exactly one space after the key, and none at its end"
     return "has two blanks or a tab in a row" if is_words and re.search(rb"[ ]{2}|\t", raw) else ""

@@ -90,7 +90,7 @@ def _write(
         if isinstance(column, Strings):
             if surveys[name].shown.dtype is not None and not has_plain:
                 problem = (
-                    "exset would read this text as numbers, as all cells are in quotation marks"
+                    "all cells are in quotation marks, so exset would read this text as numbers"
                 )
                 Losses(lossy, findings).report(name, problem)
             surveys[name].changed.report(findings)
@@ -177,7 +177,7 @@ def _kept(table: Table, surveys: dict[str, ColumnSurvey], losses: Losses) -> dic
             losses.report(name, problem, wrong)
         elif taken.intersection(units := split_units({name: column})):
             losses.report(
-                name, "CSV stores each unit in a column, and the table has a column of that name"
+                name, "CSV stores each number of an array in a column: two would have the same name"
             )
         else:
             kept[name] = column
@@ -185,7 +185,7 @@ def _kept(table: Table, surveys: dict[str, ColumnSurvey], losses: Losses) -> dic
     if len(taken) == 1:
         [(name, only)] = kept.items()
         if isinstance(only, Strings) and surveys[name].has_absent:
-            losses.report(name, "CSV with one column cannot store absent text")
+            losses.report(name, "CSV with one column cannot store a row without text")
             return {}
     return kept
 

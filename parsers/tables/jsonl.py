@@ -177,14 +177,14 @@ class _Rows:
             kind = first if value is None else _KINDS.get(type(value), "a number")
             if first is not None and kind != first:
                 message = f"{safe(name)!r} is {kind} here, but {first} in earlier lines"
-                raise self._error(self.place(row), message, "write all values of a name alike")
+                raise self._error(self.place(row), message, "give all values of a name one type")
             first = kind
         try:
             return column_of(name, values)
         except (ValueError, RecursionError) as error:
             message = safe(str(error)) or f"{name}: it is nested too deeply"
             place = Place(self.source.name, field=name)
-            raise self._error(place, message, "write all values of a name alike") from None
+            raise self._error(place, message, "give all values of a name one type") from None
 
     def _error(self, place: Place, message: str, hint: str) -> FormatError:
         return FormatError(message, place=place, hint=hint, code="jsonl-value")

@@ -32,7 +32,7 @@ from exset.runtime.aeon.missing_files import Folder
 _SHOWN: Final = 5
 _LEFT_OUT: Final = (
     "if aeon built the cache, it would leave these elements out and give later ones to wrong"
-    " records: exset validate --files --base FOLDER lists them"
+    " records; exset validate --files --base FOLDER lists all such elements"
 )
 _MAX_JOURNAL: Final = 1 << 24
 

@@ -90,8 +90,8 @@ def _image_column(manifest: Manifest, column: str | None) -> int:
         return numbers[0]
     if column is None or column not in map(str, numbers):
         there = f": choose one of {', '.join(map(str, numbers))}" if numbers else ""
-        which = "" if column is None else f" {column}"
-        raise ValueError(f"the manifest has no column{which} of files or binary data{there}")
+        which = "" if column is None else f" with the number {column}"
+        raise ValueError(f"the manifest has no column of files or binary data{which}{there}")
     return int(column)
 
 

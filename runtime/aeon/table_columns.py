@@ -20,7 +20,7 @@ from exset.runtime.training.dataset import checked_names
 
 _LEAST, _MOST = -(2**31), 2**31 - 1
 _LARGEST: Final = float(np.finfo(np.float32).max)
-_NO_PLACE: Final = "the value is absent, and a record of a manifest needs every field"
+_NO_PLACE: Final = "the row has no value, but a record of a manifest needs every field"
 
 
 @dataclass(frozen=True)

@@ -318,7 +318,7 @@ class Objects:
             except OSError as error:
                 if error.errno is not None and isinstance(target, str):
                     raise OSError(error.errno, os.strerror(error.errno), opened.path) from None
-                hint = "write the file again, or remove it from the list"
+                hint = "write the file again, or leave it out"
                 self.refuse(link, "not an HDF5 file, or a damaged one", "hdf5", hint, error)
             stack.callback(file.close)
             self._opened[text_of(h5f.get_name(file.id))] = opened

@@ -74,7 +74,7 @@ def built(
     hint += " samples with <--pattern 'RUN_ID/*' or pattern='RUN_ID/*'>"
     if findings.count(_REJECTED):
         hint = "the warnings say why exset rejected each group"
-    raise FormatError("the files contain no samples", hint=hint, code="list-empty")
+    raise FormatError("exset found no samples in the files", hint=hint, code="list-empty")
 
 
 def _chunks(

@@ -31,7 +31,7 @@ def samples_of_files(samples: SampleList, options: PictureOptions) -> Bars:
 def classes(samples: SampleList, options: PictureOptions) -> Bars:
     """Return the number of files of each label in the label file. Raises FormatError, OSError."""
     if not samples.label_file:
-        hint = "draw the picture files, or name a label file in line 4 of the list"
+        hint = "choose the picture `files`, or name a label file in line 4 of the list"
         raise FormatError(
             "the list names no label file", place=Place(options.name), hint=hint, code="labels"
         )
@@ -55,7 +55,7 @@ def prototype(samples: SampleList, options: PictureOptions) -> Prototype:
     Raises FormatError, OSError, and ValueError for a list without HDF5 files.
     """
     if samples.kind.is_single or not len(samples.name):
-        message = f"a list of the type {samples.kind.value} names no HDF5 samples"
+        message = f"this list of the type {samples.kind.value} names no HDF5 samples"
         raise ValueError(f"there is nothing to draw: {message}")
     paths = [os.path.join(options.base, each.path) for each in samples.files[:_FILES]]
     sample = None

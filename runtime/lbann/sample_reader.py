@@ -253,7 +253,7 @@ def _schema(
     if not isinstance(schema, str | bytes | PathLike):
         if schema is None:
             needed = "a data schema (data=) and an experiment schema (experiment=)"
-            raise TypeError(f"{name} is missing: samples are read with {needed}, or their paths")
+            raise TypeError(f"the argument {name} is missing: give {needed}, or the paths of both")
         raise TypeError(f"{name} must be a schema or its path, not {type(schema).__name__}")
     from exset.parsers.lbann.schema import parse
 

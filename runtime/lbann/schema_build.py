@@ -120,7 +120,7 @@ def experiment(
             if name not in text:
                 root = with_metadata(root, fields[name], {})
         for name in skipped:
-            message = f"the packed group {group} leaves {name} out, because it is text"
+            message = f"{name} is left out of the packed group {group}, because it is text"
             findings.add(Finding("schema-text", Severity.WARNING, message))
     return Schema(root)
 

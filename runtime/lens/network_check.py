@@ -76,7 +76,7 @@ def _check_side(
         whole = "network" if group[at] < 0 else f"group '{_name(examples, int(group[at]))}'"
         if short[at]:
             message = f"this range has values for only {length[at]} of the {units} of the {whole}"
-            hint = "write all values: the other units get the default value"
+            hint = "write a value for each unit: the other units get the default value"
             code = "lens-width"
         else:
             message = f"this range needs {needed[at]} units, but the {whole} has {units}"

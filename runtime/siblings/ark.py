@@ -97,7 +97,7 @@ def write(
         if side == "targets":
             groups, others = others, groups
         if not groups:
-            message = "an archive of Kaldi needs a column `features`, inputs or targets"
+            message = "an archive of Kaldi needs `features`, or columns of inputs or targets"
             patterns.refuse(side, message)
         for group in others:
             hint = "write it to another archive, with <--side targets or side='targets'>"
@@ -152,7 +152,7 @@ def _values(column: TableColumn, patterns: Patterns) -> tuple[Any, Longs]:
     items = column.items if isinstance(column, Lists) else column
     is_right = isinstance(items, Numbers) and items.values.dtype.kind in "biuf"
     if not isinstance(items, Numbers) or not is_right or not items.present.all():
-        problem = "Kaldi stores numbers, all of them present"
+        problem = "Kaldi can store only numbers, and none may be missing"
         raise FormatError(problem, place=Place("table", field=FEATURES), code="table-holds")
     if isinstance(column, Lists):
         cols = column.lengths * prod(items.shape)

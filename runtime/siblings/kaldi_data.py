@@ -123,7 +123,7 @@ def _check(files: dict[str, dict[bytes, bytes]], folder: Folder, findings: Findi
     speakers = files.get("utt2spk", {})
     segments = {key: _segment(raw) for key, raw in files.get("segments", {}).items()}
     for key in [key for key, segment in segments.items() if segment is None]:
-        report("kaldi-value", "segments", key, "a recording, a begin and a later end")
+        report("kaldi-value", "segments", key, "a recording with a begin time and a later end time")
     for name in [*_NUMBERS]:
         for key, raw in files.get(name, {}).items():
             if _number(raw) is None:
@@ -148,7 +148,12 @@ def _check(files: dict[str, dict[bytes, bytes]], folder: Folder, findings: Findi
         pairs = sorted(speakers.items(), key=lambda pair: (pair[1], pair[0]))
         for (key, _), other in zip(speakers.items(), pairs, strict=True):
             if key != other[0]:
-                report("kaldi-speakers", "utt2spk", key, "not in the order of the speakers")
+                report(
+                    "kaldi-speakers",
+                    "utt2spk",
+                    key,
+                    "out of place: the file must be sorted by speaker",
+                )
                 break
     if "spk2utt" in files and "utt2spk" in files:
         inverse: dict[bytes, list[bytes]] = {}
@@ -222,6 +227,8 @@ def write(
         if lines or name == "utt2spk":  # so that a folder without utterances is one, too
             data = b"".join(b"%b %b\n" % each for each in sorted(lines.items()))
             if content_of(data[:MAGIC]):
-                problem = f"the file {name} would begin as a compressed file does: rename the first"
+                problem = (
+                    f"the file {name} would begin like a compressed file: rename its first key"
+                )
                 patterns.refuse("name", problem)
             folder.write(name, data)

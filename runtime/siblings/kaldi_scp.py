@@ -33,7 +33,7 @@ def read(
     """
     if not folder:
         hint = "to open them, name their folder: <--archives FOLDER or archives=FOLDER>"
-        message = "the file has no objects: it names archives"
+        message = "the file has no objects itself: it only names archives"
         raise FormatError(message, place=Place(source.name), hint=hint, code="ark-script")
     lines = kaldi_table.parse(source, is_words=True, findings=findings, engine=engine)
     archives, parts = dict[str, dict[int, Any]](), list[Any]()
@@ -84,7 +84,7 @@ def _part(values: Any, ranges: str, place: Place) -> Any:
         first, last = (int(each) for each in match.groups("-1")) if match else (1, 0)
         if match is None or axis >= values.ndim or last >= values.shape[axis] or first > last:
             message = f"the range [{ranges}] is not in an object of the shape {values.shape}"
-            hint = "write the first and the last row, and the same for columns: [0:9,0:3]"
+            hint = "write the first and last row, or also the first and last column: [0:9,0:3]"
             raise FormatError(message, place=place, hint=hint, code="ark-script")
         if first >= 0:
             values = values[(slice(None),) * axis + (slice(first, last + 1),)]

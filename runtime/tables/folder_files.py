@@ -55,7 +55,7 @@ class FolderFiles:
         """
         name = name_in(path, prefix)
         if not _is_safe(name) or b"/." in b"/" + name:
-            self._refuse(row, path, "a file cannot have this name, or would be hidden")
+            self._refuse(row, path, "no file can have this name, or the file would be hidden")
             return None
         name = self._free(name)
         if isinstance(self._contents, Strings):

@@ -99,7 +99,8 @@ def _first_axis(file: File, stored: dict[str, Any], claims: Claims, findings: Fi
             arrays[name] = values
         else:
             place = file.place(name)
-            findings.add(finding_at("hdf5-left-out", place, problem="it has the labels of an axis"))
+            problem = "it has the labels of an axis, and not a value for each row"
+            findings.add(finding_at("hdf5-left-out", place, problem=problem))
     try:
         table, is_single = flat.from_foreign(arrays)
     except ValueError as error:

@@ -83,7 +83,7 @@ def _by_class(
     new = [name_in(path, prefix) for path, prefix in zip(paths, prefixes, strict=True)]
     places = ((each.partition(b"/")[0], each.rpartition(b"/")[::2]) for each in new)
     if any(one >= other for one, other in pairwise(places)):
-        problem = "a folder lists files by class and name, which is not the order of the rows"
+        problem = "a folder lists files by class and name: it cannot store the order of the rows"
         losses.report(columns[0], problem, hint="sort the rows by class and name")
     if columns[0] in given:
         losses.findings.add_each(
@@ -140,7 +140,7 @@ def _with_metadata(table: Table, path: str, files: FolderFiles, losses: Losses) 
     for row, each in enumerate(raw_strings(column)):
         names.append(None if each is None else files.put(row, each, b""))
         if each is None:
-            losses.report(path, "the path is absent", row)
+            losses.report(path, "the row has no path", row)
     rows = np.array([row for row, name in enumerate(names) if name is not None], np.int64)
     named = text_or_bytes(Strings.of(names).take(rows))
     others = table.without_columns(path).take(rows).columns

@@ -95,7 +95,7 @@ def _numbers(table: Table, options: PictureOptions) -> Mapping[str, Numbers]:
     }
     lists = {name: column for name, column in found.items() if prod(column.shape) > 1}
     if not found:
-        raise ValueError("there is nothing to draw: no columns of numbers of a fixed size")
+        raise ValueError("there is nothing to draw: no column has equally many numbers in each row")
     return lists or found
 
 

@@ -110,7 +110,7 @@ def test_tables() -> None:
     assert isinstance(bars, Bars) and (bars.names, bars.counts) == (["1", "2"], [3, 1])
     with pytest.raises(ValueError, match="the table has no column 'no'"):
         of_model(made, "units", PictureOptions(column="no"))
-    with pytest.raises(ValueError, match="no columns of numbers"):
+    with pytest.raises(ValueError, match="equally many numbers"):
         of_model(exset.Table.of({"t": ["a"]}), "units", PictureOptions())
     with pytest.raises(ValueError, match="no column of classes"):
         of_model(exset.Table.of({"x": np.zeros((1, 2))}), "classes", PictureOptions())

@@ -173,8 +173,8 @@ def test_reals_next_to_absent_ones(values: list[float]) -> None:
         ({"x": [[1, 2], [3]]}, "lists"),
         ({"x": [b"\xff"]}, "not UTF-8"),
         ({"x": np.zeros((1, 2, 2))}, "one dimension"),
-        ({"x:0": [1], "x": [[1]] and np.ones((1, 1))}, "the table has a column of that name"),
-        ({"x": ["a", None]}, "absent text"),
+        ({"x:0": [1], "x": [[1]] and np.ones((1, 1))}, "two would have the same name"),
+        ({"x": ["a", None]}, "row without text"),
     ],
 )
 def test_losses(columns: dict[str, object], what: str) -> None:
@@ -184,7 +184,7 @@ def test_losses(columns: dict[str, object], what: str) -> None:
     assert error.value.code == "table-holds"
     findings = Findings()
     more = table.with_columns(other=np.arange(len(table)))
-    if what != "absent text":
+    if what != "row without text":
         data = exset.dumps(more, format="csv", lossy=True, findings=findings)
         assert "table-dropped" in [finding.code for finding in findings]
         assert "other" in read(data).names

@@ -146,7 +146,8 @@ class Check(Collector):
         for number, item in enumerate(node.content):
             inner = f"{path}[{number}]"
             if table == "augmentation" and number:
-                self.report("aeon-unused", inner, start_of(item), why="it uses only object 0")
+                why = "it uses only augmentation[0]"
+                self.report("aeon-unused", inner, start_of(item), why=why)
             with suppress(Invalid):
                 optional = item.content is None and table not in ("etl", "augmentation")
                 read.append(None if optional else self._object(table, item, inner))

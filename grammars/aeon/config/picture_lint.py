@@ -57,7 +57,8 @@ def _standardization(augmentation: Settings, element: Settings, of: str) -> Iter
             continue
         if element["output_type"] not in ("float", "double"):
             hint = f'set the output_type of {of} to "float" or "double"'
-            yield Problem("aeon-rule", name, f"{of} has the type {element['output_type']}", hint)
+            what = f"{of} has the output_type {element['output_type']}"
+            yield Problem("aeon-rule", name, what, hint)
         elif len(values) != element["channels"]:
             what = f"it needs {element['channels']} numbers, one for each channel of {of}"
             yield Problem("aeon-rule", name, what)

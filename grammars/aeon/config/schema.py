@@ -65,7 +65,7 @@ LOADER: Final = Table(
         "augmentation",
         "objects",
         (),
-        "random changes of images; aeon uses only object 0",
+        "random changes of images; aeon uses only the first object",
         table="augmentation",
     ),
     Member("batch_major", "bool", True, "the batch is the first axis", dialects=_NEW),

@@ -126,7 +126,7 @@ def _without_type(members: _Members, changes: list[Problem]) -> _Members:
     etl = Member(Node(tuple(elements), span), listed.name)
     members = _replaced(members, "type", "etl", etl)
     members = {name: each for name, each in members.items() if name not in types}
-    what = "'type' with an object for each type is outdated"
+    what = "the old form with 'type' and an object for each type is outdated"
     hint = "exset reads it as 'etl', a list of objects that each have a 'type'"
     changes.append(_outdated("type", listed, what, hint))
     if augmentation is not None:

@@ -61,7 +61,7 @@ class Label(ColumnEtl):
         self._is_binary = bool(settings["binary"])
         if context.compat and settings["output_type"] == "double":
             message = f"etl[{number}]: aeon fills labels of the output type double from undefined"
-            hint = "use int32_t, or leave out compat"
+            hint = "use int32_t, or do not set `compat`"
             raise FormatError(f"{message} memory", hint=hint, code="aeon-later")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
