@@ -256,8 +256,8 @@ def _are_present(items: Numbers, present: Flags, size: int) -> bool:
 
 
 def _looked_up(values: TableColumn, codes: Numbers) -> TableColumn:
-    """Return the values at the given indices, `codes`, as Arrow's dictionary arrays store
-    them; an absent index gives an absent row.
+    """Return the values at the given indices, `codes`, as Arrow's dictionary arrays store them. A
+    row without an index has no value.
     """
     if len(values):
         rows = np.where(codes.present, codes.values.astype(np.int64), 0)

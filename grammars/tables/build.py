@@ -23,8 +23,8 @@ def column_of(name: str, given: object, n: int | None = None) -> TableColumn:
     """Make a column from an array, a list, a `Ragged`, a `Reals`, a `Blobs`, or a column.
 
     name: the column's name, for messages. The items of a list are numbers, text, bytes, arrays of
-    one shape, lists of these, or mappings; None is an absent row. n: the number of rows that the
-    column must have. Raises ValueError, which names the column, for other values.
+    one shape, lists of these, or mappings; None is a row without a value. n: the number of rows
+    that the column must have. Raises ValueError, which names the column, for other values.
     """
     try:
         column = _column(given)

@@ -306,8 +306,8 @@ def type_of(column: TableColumn) -> str:
 
 
 def masked(column: TableColumn, present: Flags) -> TableColumn:
-    """Return the same column with the rows absent for which `present` is false; rows that were
-    absent stay absent.
+    """Return the column without the values of the rows for which `present` is false. Rows that had
+    no value still have none.
     """
     if not (column.present & ~present).any():
         return column
@@ -323,8 +323,8 @@ def masked(column: TableColumn, present: Flags) -> TableColumn:
 
 
 def spread(column: TableColumn, rows: Longs, count: int) -> TableColumn:
-    """Return a column of `count` rows that has the rows of `column` in the given places, and
-    absent rows elsewhere.
+    """Return a column of `count` rows. It has the rows of `column` in the given places; the other
+    rows have no value.
 
     rows: int64, ascending: the new row of each old one.
     """
@@ -349,8 +349,8 @@ def spread(column: TableColumn, rows: Longs, count: int) -> TableColumn:
 
 
 def dense_lists(items: TableColumn, offsets: Longs, present: Flags) -> Lists:
-    """Make a column of lists, and drop the items of absent rows. Arrow allows such items, but
-    exset does not.
+    """Make a column of lists, and drop items of rows that have no list. Arrow allows such items,
+    but exset does not.
 
     items: the items of all lists. offsets: row i has the items offsets[i]:offsets[i + 1]. present:
     for each row, whether it is present.

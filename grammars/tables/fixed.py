@@ -12,8 +12,8 @@ def as_lists(column: Numbers) -> Lists:
     """Return a column of arrays as a column of lists of what the arrays have along their first
     axis.
 
-    The rows must be arrays: `float32[2, 3]` becomes `list<float32[3]>`. Absent rows become
-    absent lists.
+    The rows must be arrays: `float32[2, 3]` becomes `list<float32[3]>`. Rows without a value still
+    have none.
     """
     size = column.shape[0]
     rows = column.values[column.present]
@@ -35,7 +35,7 @@ def as_numbers(column: TableColumn, shape: tuple[int, ...]) -> Numbers | None:
     list has another shape.
 
     Rows may be absent, but items of a list may not. The result takes `prod(shape)` numbers for
-    each row, absent rows too, so the caller must check this size first.
+    each row, also for a row without a value, so the caller must check this size first.
     """
     present, inner = column.present, column
     for i, size in enumerate(shape):

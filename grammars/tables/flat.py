@@ -2,8 +2,9 @@
 
 A column `x` of numbers is the array `x`. Text, bytes and lists are `x.values` and `x.offsets`,
 int64 [rows + 1]. The items of all lists are stored like a column called `x.values`. A field of a
-record is stored like a column called `x.FIELD`. A column with absent rows also has `x.present`,
-bool. A JSON object, the forms of the columns, says how to restore the table from the arrays.
+record is stored like a column called `x.FIELD`. A column in which some rows have no value also has
+`x.present`, bool. A JSON object, the forms of the columns, says how to restore the table from the
+arrays.
 """
 
 from collections.abc import Collection, Iterator, Mapping

@@ -61,7 +61,7 @@ def with_nan(columns: Mapping[str, TableColumn], frame: Any) -> dict[str, TableC
     """Return the columns with the NaN of a DataFrame restored: pandas exports NaN to Arrow as
     absent.
 
-    Absent rows of pandas' nullable dtypes stay absent.
+    Rows of pandas' nullable dtypes that have no value still have none.
     """
     found = dict(columns)
     for label, dtype in frame.dtypes.items():

@@ -91,8 +91,8 @@ def classes_by_column(table: Table) -> dict[str, tuple[str, ...]]:
 
 
 def labels_of(column: TableColumn) -> Longs | None:
-    """Return a column of whole numbers as labels, int64 [n]; None for another column, or one
-    with absent rows.
+    """Return a column of whole numbers as labels, int64 [n]; None for another column, or if some
+    row has no value.
     """
     if not isinstance(column, Numbers) or column.shape or not column.present.all():
         return None

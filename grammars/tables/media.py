@@ -85,8 +85,8 @@ def without_structs(
 def _fields(name: str, table: Table) -> tuple[Strings, Text] | None:
     """Return the bytes and the paths in a column of media; None for another column.
 
-    name: of the column. A struct without absent rows was read as separate columns, one for each
-    field.
+    name: of the column. A struct in which each row has a value was read as separate columns, one
+    for each field.
     """
     struct = table.columns.get(name)
     inner = {part: table.columns.get(f"{name}.{part}") for part in (_BYTES, PATH[1:])}

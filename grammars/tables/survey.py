@@ -19,8 +19,8 @@ class Survey:
     """Facts about a whole table, collected from its chunks.
 
     `first`: a table without rows that has the columns and the metadata. `size`: the number of
-    bytes of all values. `absent`: the paths of the columns that have absent rows. `totals`: by
-    path, the number of items of all lists, and of bytes of all strings.
+    bytes of all values. `absent`: the paths of the columns in which some rows have no value.
+    `totals`: by path, the number of items of all lists, and of bytes of all strings.
     """
 
     first: Table

@@ -214,7 +214,8 @@ class Table(FrozenColumns, UnitSequence[Row, "Table"]):
     def to_pandas(self) -> "pandas.DataFrame":
         """Return a pandas DataFrame; the columns `example` and `event`, if any, become its index.
 
-        Numbers with absent rows get pandas' nullable dtypes. Raises ImportError without pandas.
+        A column of numbers in which some rows have no value gets a nullable dtype of pandas.
+        Raises ImportError without pandas.
         """
         from exset.grammars.tables.frames import to_pandas
 

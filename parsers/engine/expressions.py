@@ -26,8 +26,8 @@ _MOST_STATES: Final = 5_000
 _ANCHOR: Final = ("an anchor", "leave it out, or match the line break")
 _AROUND: Final = (
     "a lookaround of more than one character",
-    "include the text of the lookaround in the terminal, or, to exclude it, match the longer text"
-    " with another terminal of higher priority, such as KEYWORD.1",
+    "write the terminal with the text of the lookaround, or, to exclude this text, match the longer"
+    " text with another terminal of higher priority, such as KEYWORD.1",
 )
 _GROUP: Final = ("a back-reference", "write a terminal for each text that it can repeat, or rules")
 _BEFORE: Final = ("a lookbehind or a word boundary", "write the terminal without it")

@@ -90,7 +90,8 @@ def _text(value: Any) -> bytes:
 def _joined(
     cells: list[bytes], present: Flags, width: int, delimiter: bytes, is_alone: bool
 ) -> Cells:
-    """Join `width` cells for each row, with delimiters between; an absent row has empty cells.
+    """Join `width` cells for each row, with delimiters between; a row without a value has empty
+    cells.
 
     is_alone: whether the table has no other column, so that empty cells need quotation marks.
     """

@@ -230,8 +230,8 @@ def put_numbers(
     """Write rows of `width` numbers to `out`, with the byte `between` between them.
 
     form: WHOLE for integers above -2**63; SINGLE and DOUBLE for the bits of binary32 and binary64
-    numbers: their shortest decimals, with a point or an exponent. The cells of an absent row are
-    empty. ends: filled with where each row ends in `out`.
+    numbers: their shortest decimals, with a point or an exponent. The cells of a row without a
+    value are empty. ends: filled with where each row ends in `out`.
     """
     at = 0
     for row in range(len(present)):
