@@ -260,7 +260,7 @@ def test_units_that_text_cannot_say(units: list[int], why: str) -> None:
 def test_a_negative_unit_alone_is_a_star() -> None:
     """Lens keeps the number in a binary file; in a text every unit is `*`."""
     examples = with_units([[-7], [3], [-1]])
-    with pytest.raises(FormatError, match="not -7") as caught:
+    with pytest.raises(FormatError, match="unit -7 means all units") as caught:
         render(examples)
     place = caught.value.place
     assert place is not None
