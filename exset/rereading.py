@@ -144,9 +144,10 @@ class FileChunks(Iterable[Model]):
 
 
 def _state(file: OpenFile | OpenFolder) -> tuple[int, int]:
-    """Return numbers that change if a file changes: its size and the time of its last change.
+    """Return two numbers that change if a file changes: its size and the time of its last change.
 
-    For a folder, they are the sizes of its files.
+    For a folder, return the total size of its files, and 0. If no file has this name, also return 0
+    instead of the time.
     """
     if isinstance(file, OpenFolder) or not os.path.exists(file.name):
         return file.size, 0

@@ -29,10 +29,10 @@ def to_table(
     `level`: "meant" gives dense arrays, with defaults applied; "said" keeps what the file says,
     such as ranges of units and shared lists, in nested columns. For a file, `options` may contain
     options of the format's reader, too. The options of the families are: for an example set `rows`
-    ("event" or "example"), `defaults` (False leaves values absent that the file does not have),
-    and `inputs` and `targets`, the layouts of the network as in `to_arrays`; for a sample list
-    `data`, `experiment`, `base`, `access` (see `SampleReader`); for a manifest `contents`, `base`,
-    `access`; for cache blocks `types`.
+    ("event" or "example"), `defaults` (False: no values where the file has none), and `inputs` and
+    `targets`, the layouts of the network as in `to_arrays`; for a sample list `data`, `experiment`,
+    `base`, `access` (see `SampleReader`); for a manifest `contents`, `base`, `access`; for cache
+    blocks `types`.
 
     Pass the table to pandas, polars, pyarrow or duckdb, or use its `to_pandas` and `to_xarray`.
     Findings are reported as `load` does. Raises FormatError if no table can store the model, the

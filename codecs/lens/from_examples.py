@@ -163,7 +163,7 @@ class _Sets:
         return write_spans(number, lists, self.num_lists)
 
     def group_names(self, group: Ints) -> Strings:
-        """Return the group name of each range, absent for a range without a group."""
+        """Return the group name of each range; no value for a range without a group."""
         if len(self.groups) == 0:
             return Strings.empty(group.size)
         starts, ends = self.groups.offsets[:-1][group], self.groups.offsets[1:][group]

@@ -220,10 +220,11 @@ class Family:
         return function(model, change)
 
     def joined(self, models: Iterable[Model]) -> Model:
-        """Join one or more models: return a model with all their units in order.
+        """Return one model with the units of all given models, in order.
 
-        A family with `units` may read the models one at a time, to save memory. Raises ValueError
-        for models that cannot be joined.
+        Units are the items that `len(model)` counts, such as examples. If the attribute `units`
+        names a module, its function may read the models one at a time, to save memory. Raises
+        ValueError for models that cannot be joined.
         """
         if self.units is not None:
             return self.unit_functions().joined(models)

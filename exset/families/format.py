@@ -359,9 +359,9 @@ class Format:
 def _kept(
     blocks: Blocks, limits: Limits, read: Callable[[Blocks], Iterator[Model]]
 ) -> Iterator[Model]:
-    """Yield the models that `read` reads from blocks with a `file`.
+    """Yield the models that `read` reads from blocks whose attribute `file` is an open file.
 
-    If `blocks` have no such file, exset first copies them to a temporary file.
+    If the attribute of `blocks` is None, exset first copies the blocks to a temporary file.
     """
     with blocks.kept(limits) as kept:
         yield from read(kept)

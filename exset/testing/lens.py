@@ -144,7 +144,7 @@ def binary_example_sets() -> st.SearchStrategy[ExampleSet]:
 
 @st.composite
 def dense_sets(draw: st.DrawFn, *, max_examples: int = 4) -> ExampleSet:
-    """Draw an example set, with absent values, that a table of dense values can store exactly.
+    """Draw an example set, with missing values, that a table of dense values can store exactly.
 
     For each side, an event has all groups or no group, each as one dense range; no list is shared.
     """

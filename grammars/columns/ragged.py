@@ -1,7 +1,7 @@
 """Columns: the flat arrays in which the models of all families store their data.
 
-Columns of numbers are plain NumPy arrays. Columns of strings, of rows of numbers, and of values
-that may be absent have small classes, whose fields are arrays. All columns are read-only, slices
+Columns of numbers are plain NumPy arrays. Columns of strings, of rows of numbers, and of numbers
+that may be missing have small classes, whose fields are arrays. All columns are read-only, slices
 are views, and equality is by value: bitwise for floats, so that -0.0 differs from 0.0.
 """
 
@@ -92,9 +92,10 @@ class Ragged(Column[NDArray[T]], Generic[T]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reals(Column[float | None]):
-    """A column of real numbers, each present or absent: values float32 [n], present bool [n].
+    """A column of real numbers, which may have rows without a value.
 
-    An absent value is stored as 0. Raises ValueError for arrays of other dtypes or lengths.
+    values: float32 [n]. present: bool [n]. A row without a value is stored as 0. Raises ValueError
+    for arrays of other dtypes or lengths.
     """
 
     values: Floats
@@ -109,7 +110,7 @@ class Reals(Column[float | None]):
 
     @classmethod
     def listed(cls, what: str, items: object) -> Self:
-        """Make a column of the given numbers; None is an absent number.
+        """Make a column of the given numbers; None is a row without a value.
 
         Raises ValueError for other items; the message begins with `what`, the column's name.
         """
@@ -120,7 +121,7 @@ class Reals(Column[float | None]):
 
     @classmethod
     def empty(cls, n: int) -> Self:
-        """Return a column of n absent values."""
+        """Return a column of n rows without a value."""
         values, present = arrays.constant(0, n, np.float32), arrays.constant(False, n, np.bool_)
         return cls.unchecked(values=values, present=present)
 

@@ -39,8 +39,8 @@ class FrozenColumns:
     def with_columns(self, **columns: object) -> Self:
         """Return the table with some columns replaced, and check it as the constructor does.
 
-        Give a column as an array or a list: numbers, or text or bytes for strings; None is an
-        absent value. Raises ValueError, which names the column, for wrong values, and TypeError
+        Give a column as an array or a list: numbers, or text or bytes for strings; None is a row
+        without a value. Raises ValueError, which names the column, for wrong values, and TypeError
         for an unknown name.
         """
         changed = dict(vars(self))

@@ -1,4 +1,4 @@
-"""Strings: a column of byte strings, each present or absent."""
+"""Strings: a column of byte strings, which may have rows without a value."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,11 +33,11 @@ _TURNS: Final = 1 << 8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Strings(Column[bytes | None]):
-    """A column of byte strings, each present or absent.
+    """A column of byte strings, which may have rows without a value.
 
-    data: uint8, the bytes of all strings. offsets: int64 [n + 1]. present: bool [n]. An absent
-    string has no bytes; a present string may be empty. Raises ValueError for arrays that do not
-    fit together.
+    data: uint8, the bytes of all strings. offsets: int64 [n + 1]. present: bool [n]. A row without
+    a value has no bytes, but is not an empty string. Raises ValueError for arrays that do not fit
+    together.
     """
 
     data: Bytes
@@ -54,7 +54,7 @@ class Strings(Column[bytes | None]):
 
     @classmethod
     def of(cls, strings: Iterable[bytes | str | None]) -> Self:
-        """Return a column of the given strings; None is an absent string.
+        """Return a column of the given strings; None is a row without a value.
 
         Text is encoded as UTF-8; lone surrogates become the bytes that they represent. Raises
         ValueError for other items.
@@ -63,7 +63,7 @@ class Strings(Column[bytes | None]):
 
     @classmethod
     def listed(cls, what: str, items: object) -> Self:
-        """Make a column of a list of strings; None is an absent string.
+        """Make a column of a list of strings; None is a row without a value.
 
         Raises ValueError for other items; the message begins with `what`, the column's name.
         """
@@ -78,7 +78,7 @@ class Strings(Column[bytes | None]):
 
     @classmethod
     def empty(cls, n: int) -> Self:
-        """Return a column of n absent strings."""
+        """Return a column of n rows without a value."""
         data, offsets = np.empty(0, np.uint8), constant(0, n + 1, np.int64)
         return cls.unchecked(data=data, offsets=offsets, present=constant(False, n, np.bool_))
 
@@ -97,8 +97,8 @@ class Strings(Column[bytes | None]):
     ) -> Self:
         """Make a column of spans of bytes: string i is buffer[starts[i]:ends[i]], copied.
 
-        Spans may overlap and be in any order. present: bool [n], by default all are present; the
-        spans of absent strings are ignored. Raises ValueError for a span out of bounds.
+        Spans may overlap and be in any order. present: bool [n], by default all True; spans of rows
+        without a value are ignored. Raises ValueError for a span out of bounds.
         """
         present = constant(True, starts.size, np.bool_) if present is None else present
         if not present.any():
@@ -157,7 +157,7 @@ class Strings(Column[bytes | None]):
         return list(self)
 
     def changed(self, change: Callable[[str], str]) -> Self:
-        """Return the strings changed by a function of text; absent strings stay absent.
+        """Return the strings changed by a function of text; rows without a value stay so.
 
         Raises ValueError for a result that is not text.
         """
@@ -170,7 +170,7 @@ class Strings(Column[bytes | None]):
         """Return the distinct strings in order of first use, and for each row the index of its
         string among them.
 
-        The indices are int64 [n]. An absent string counts as an empty string.
+        The indices are int64 [n]. A row without a value counts as an empty string.
         """
         period = self._period()
         if period < len(self):

@@ -4,9 +4,9 @@ A view stores only the set and an index. Names, procs and groups are text, decod
 invalid bytes become lone surrogates, as in Python's file names. The columns have the original
 bytes.
 
-Views are equal if the values of their examples, events or ranges are equal, bit for bit; NaN
-equals NaN. Indices, the headers of the sets, and which lists are shared are not compared. Views
-have no hash.
+Views are equal if the values of their examples, events or ranges are equal, bit for bit; NaN equals
+NaN. The comparison ignores indices, the headers of the sets, and which lists are shared. Views have
+no hash.
 """
 
 from abc import ABC, abstractmethod

@@ -82,9 +82,9 @@ class Sparse:
 
 
 def check_size(size: int, what: str, source: Source, limits: Limits) -> None:
-    """Raise LimitError if arrays need more bytes than the limits allow for a file of this size.
+    """Raise LimitError if `size`, the bytes of some arrays, is too large for the source.
 
-    size: the bytes of the arrays. what: the arrays, for the message.
+    The limit depends on the number of bytes of `source`. what: the arrays, for the message.
     """
     if size > limits.most_bytes(len(source.data)):
         message = f"{what} have {size:,} bytes"

@@ -13,7 +13,8 @@ _RATIO: Final = 64
 def check_cells(source: Source, rows: int, columns: int, limits: Limits) -> None:
     """Raise LimitError if the cells of a table take much more memory than the file's bytes.
 
-    Absent cells take no bytes in the file: rows with a name of their own each need the square.
+    Cells without a value take no bytes in the file. So n rows, each with a name of its
+    own, have n * n cells.
     """
     if rows * columns * _CELL > max(limits.max_array, _RATIO * len(source.data)):
         message = (

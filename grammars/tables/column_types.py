@@ -19,7 +19,7 @@ _LIST, _END, _DEEPEST = "list<", ">", 32
 
 
 def absent(kind: str, rows: int) -> TableColumn:
-    """Return a column of the given type, such as "int32", in which all rows are absent. Raises
+    """Return a column of the given type, such as "int32", whose rows have no value. Raises
     ValueError for an unknown type.
     """
     inner = kind
@@ -36,8 +36,8 @@ def absent(kind: str, rows: int) -> TableColumn:
 
 
 def _absent(kind: str, rows: int) -> TableColumn | None:
-    """Return a column of text, bytes or numbers in which all rows are absent; None if `kind`
-    is another type.
+    """Return a column of text, bytes or numbers, whose rows have no value; None if `kind` is
+    another type.
     """
     if kind in ("text", "bytes"):
         empty = Strings.empty(rows)

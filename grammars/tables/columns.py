@@ -1,7 +1,8 @@
 """The columns of tables, after Arrow's data model: numbers, text, bytes, lists and records.
 
-Each row is present or absent (Arrow: null), and NaN is a present number. Bytes are `Strings`. An
-absent number is stored as 0, an absent list as empty, so equal columns have equal arrays.
+Each row has a value or none (Arrow: null); `present` says which. NaN is a value. Bytes are
+`Strings`. A row without a value is stored as 0 or as an empty list, so equal columns have equal
+arrays.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,8 +45,8 @@ NUMBER_KINDS: Final = "biufmM"
 class Numbers(Column[Any]):
     """A column of numbers, or of arrays of one shape: values [n, ...], present bool [n].
 
-    values: bool, integers, floats, or dates and durations of NumPy, in native byte order; NaT is
-    absent. Raises ValueError for another dtype or length.
+    values: bool, integers, floats, or dates and durations of NumPy, in native byte order; a row
+    with NaT has no value. Raises ValueError for another dtype or length.
     """
 
     values: NDArray[Any]
@@ -233,8 +234,8 @@ class Row(dict[str, Any]):
 class Records(Column[Any]):
     """A column of records (Arrow: structs), such as the dicts of JSON.
 
-    fields: a column of n rows for each field, by name. present: bool [n]; the fields of an absent
-    record are absent. Raises ValueError for fields of other lengths.
+    fields: a column of n rows for each field, by name. present: bool [n]. In a row without a
+    record, no field has a value. Raises ValueError for fields of other lengths.
     """
 
     fields: "dict[str, TableColumn]"

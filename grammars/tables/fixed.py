@@ -34,7 +34,7 @@ def as_numbers(column: TableColumn, shape: tuple[int, ...]) -> Numbers | None:
     """Return lists, or lists of lists, as a column of arrays of the given shape; None if a
     list has another shape.
 
-    Rows may be absent, but items of a list may not. The result takes `prod(shape)` numbers for
+    Rows may lack a value, but items of a list may not. The result takes `prod(shape)` numbers for
     each row, also for a row without a value, so the caller must check this size first.
     """
     present, inner = column.present, column

@@ -59,7 +59,7 @@ def _series(column: TableColumn) -> Any:
 
 def with_nan(columns: Mapping[str, TableColumn], frame: Any) -> dict[str, TableColumn]:
     """Return the columns with the NaN of a DataFrame restored: pandas exports NaN to Arrow as
-    absent.
+    null.
 
     Rows of pandas' nullable dtypes that have no value still have none.
     """
@@ -90,8 +90,9 @@ def to_xarray(columns: Mapping[str, TableColumn]) -> "xarray.Dataset":
     """Return a Dataset with the dimension `row`, and a dimension `NAME_unit` for each column of
     arrays.
 
-    Absent numbers are NaN; for integers a variable `NAME.present` says which are present. Raises
-    ImportError without xarray, ValueError for columns of lists and records.
+    A float without a value becomes NaN. For integers, bools and dates, a variable `NAME.present`
+    says which rows have a value. Raises ImportError without xarray, ValueError for columns of lists
+    and records.
     """
     for name, column in columns.items():
         if isinstance(column, Lists | Records):

@@ -48,9 +48,9 @@ class ListedFiles:
         target: the format to write, for messages. more: other columns that the format can
         store.
 
-        Labels are whole numbers, or text; the classes in text are numbered in the order of
-        their bytes. Raises FormatError for a table without such columns; other columns and
-        absent values are losses.
+        Labels are whole numbers, or text; the classes in text are numbered in the order of their
+        bytes. Raises FormatError for a table without such columns; other columns and rows without a
+        value are losses.
         """
         path = path_column(table)
         if path is None:

@@ -29,7 +29,10 @@ def stream_class() -> "type[CArrayStream]":
 
 
 def view_of(schema: "CSchema") -> "CSchemaView":
-    """Return nanoarrow's view of a schema, which has the parameters of its type."""
+    """Return nanoarrow's view of a schema: an object whose attributes describe the schema's type.
+
+    For example, `fixed_size` is the size of a type of fixed size.
+    """
     from nanoarrow.c_schema import CSchemaView
 
     return CSchemaView(schema)

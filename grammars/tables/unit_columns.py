@@ -37,8 +37,8 @@ def join_units(columns: Mapping[str, TableColumn]) -> dict[str, TableColumn]:
     """Return columns in which columns of numbers `NAME:0` to `NAME:K` are joined to one column of
     arrays.
 
-    A row is absent if all its numbers are absent. Columns stay as they are if one of the units is
-    missing, or if no common type holds their integers exactly.
+    If no unit has a value in a row, the row of the result has none. Columns stay as they are if one
+    of the units is missing, or if no common type holds their integers exactly.
     """
     units: dict[str, dict[int, Numbers]] = {}
     for name, column in columns.items():
@@ -85,8 +85,8 @@ def is_unit(name: str) -> bool:
 def _joined(parts: dict[int, Numbers]) -> Numbers | None:
     """Join columns to one column of arrays. parts: the column of each unit, by its number.
 
-    An absent number in a present row becomes NaN. Return None if the units have different types,
-    and no common type holds all integers exactly.
+    If only some units of a row have a value, the others become NaN. Return None if the units have
+    different types, and no common type holds all integers exactly.
     """
     ordered = [parts[unit] for unit in range(len(parts))]
     dtype = _common_type(ordered)

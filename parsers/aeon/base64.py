@@ -51,7 +51,7 @@ def issues(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Bytes:
 
 
 def decoded(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Strings:
-    """Decode each field buffer[start:end]; a field with the verdict `MEMORY` becomes absent.
+    """Decode each field buffer[start:end]; no value for the verdict `MEMORY`.
 
     compiled: whether to use the compiled kernel.
     """

@@ -48,12 +48,12 @@ class Values:
 class Columns(Mapping[str, Table]):
     """The tables of a parsed text: `columns[name]`, for each rule or alias of the grammar.
 
-    A row is a node of Lark's tree. A terminal becomes a column of single values, which are absent
+    A row is a node of Lark's tree. A terminal becomes a column of single values; a row has no value
     where the text leaves the terminal out. If the grammar allows several in a node, it becomes a
     column of lists. `parent` is the row of the node above, in the table of that node's rule;
     `parent_rule` is the name of this rule, if it can be one of several. `start` is the first byte
     of a node, `end` the byte after its last. In a chunk of a stream, rows count from 0, and
-    `parent` is absent if the node above is in a later chunk.
+    `parent` has no value if the node above is in a later chunk.
     """
 
     shape: Shape = field(repr=False)

@@ -131,7 +131,7 @@ class Grammar:
         """Yield the columns of a large file in chunks of whole records.
 
         `records`: the rule whose nodes are the records; by default these are the items of the
-        outermost list. Rows count from 0 in each chunk; `parent` is absent for a record, because
+        outermost list. Rows count from 0 in each chunk; `parent` has no value for a record, because
         the node that contains it ends in a later chunk. Raises ValueError for an unknown rule,
         FormatError as `parse` does, and OSError if the file cannot be read.
         """

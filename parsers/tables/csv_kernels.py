@@ -197,7 +197,7 @@ def _is_word(buffer: Bytes, begin: int, end: int, word: Bytes, size: int) -> boo
 def put_text(
     data: Bytes, offsets: Longs, present: Flags, special: Flags, out: Bytes, ends: Longs
 ) -> None:
-    """Write cells of text to `out`, in quotation marks if needed; an absent cell is empty.
+    """Write cells of text to `out`, in quotation marks if needed; no value is an empty cell.
 
     data, offsets: the texts. special: for each of 256 bytes, whether a cell with this byte needs
     quotation marks. ends: filled with where each cell ends in `out`.

@@ -103,7 +103,7 @@ class CellsOfColumn:
         )
 
     def column(self, dtype: "np.dtype[Any]") -> Numbers:
-        """Return the numbers in `dtype`, that of the whole column; empty cells are absent."""
+        """Return the numbers in `dtype`, that of the whole column; empty cells are no value."""
         present = self.kinds != k.EMPTY if self._has(k.EMPTY) else None
         numbers = self.numbers
         rows, whole = self._integers
@@ -140,9 +140,9 @@ def cells_of(
 
     starts, ends: where each cell begins and ends, row by row. is_text: bool [columns], the columns
     that are text in any case. groups: consecutive columns to store as one array [n, k] in memory.
-    compiled: whether to use the compiled kernel. Empty cells are absent. A column is text if no
-    cell is filled, or if a cell is not a number; cells with leading zeros, a plus sign, or an
-    integer beyond 64 bits are not numbers.
+    compiled: whether to use the compiled kernel. Empty cells are rows without a value. A column is
+    text if no cell is filled, or if a cell is not a number; cells with leading zeros, a plus sign,
+    or an integer beyond 64 bits are not numbers.
     """
     width = is_text.size
     rows = starts.size // width

@@ -132,7 +132,7 @@ class Cells:
         )
 
     def text(self, column: int) -> Text:
-        """Return a column as text; an empty cell without quotation marks is absent."""
+        """Return a column as text; an empty cell without quotation marks is no value."""
         return self._text(slice(column, None, self.width), is_name=False)
 
     def _text(self, cells: slice, *, is_name: bool) -> Text:

@@ -23,7 +23,7 @@ from exset.parsers.tables.csv_numbers import Shown, cells_of
 class ColumnSurvey:
     """What is known about all rows of a column, collected chunk by chunk.
 
-    `has_rows`, `has_absent`: whether a row is present, and whether a row is absent. `least`: the
+    `has_rows`, `has_absent`: whether a row has a value, and whether a row has none. `least`: the
     smallest number in a column of uint64. `has_odd_nan`: whether a NaN has other bits than the
     usual NaN. `wrong_text`: the first row that is not UTF-8. `shown`: what cells of text look like
     to a reader. `changed`: the cells of text that other programs would change.

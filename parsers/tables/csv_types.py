@@ -62,8 +62,8 @@ def _stacked(
 ) -> TableColumn:
     """Remove the columns `names` from `left`, and return them as one column of arrays.
 
-    wanted: a column with the type of the result. kind: the type of the numbers. A row is absent if
-    all its numbers are absent.
+    wanted: a column with the type of the result. kind: the type of the numbers. If no given column
+    has a value in a row, the row of the result has none.
     """
     if not names:
         raise ValueError("CSV cannot store empty arrays")

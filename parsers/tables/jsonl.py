@@ -62,11 +62,11 @@ def parse(
 ) -> Table:
     """Return the table of JSON Lines: a column for each name, a row for each line with an object.
 
-    A value is absent if the object lacks the name, or has null. Integers become int64, or
+    A row has no value for a name that its object lacks, and for null. Integers become int64, or
     uint64 if one needs it, other numbers float64; lists and objects become lists and records. A
     sidecar that belongs to the file gives other types, and the metadata. Raises FormatError for a
     syntax error, for text that is not UTF-8, and for a name with values of different kinds;
-    LimitError for nesting deeper than `max_depth`, and for too many absent cells.
+    LimitError for nesting deeper than `max_depth`, and for too many cells without a value.
     """
     findings = Findings() if findings is None else findings
     rows = _Rows(source, *_lines(source, limits, findings, engine))
@@ -168,7 +168,7 @@ class _Rows:
         return Place.in_text(self.source, Span(int(self.begins[row]), int(self.ends[row])))
 
     def column(self, name: str, values: Sequence[Any]) -> TableColumn:
-        """Return the values of a name as a column; None becomes absent.
+        """Return the values of a name as a column; None is a row without a value.
 
         Raises FormatError for values of different kinds.
         """

@@ -1,4 +1,4 @@
-"""Write tables as JSON Lines: an object on each line, in UTF-8; absent values are null."""
+"""Write tables as JSON Lines: an object on each line, in UTF-8; a row without a value is null."""
 
 import json
 import math

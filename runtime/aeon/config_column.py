@@ -1,4 +1,7 @@
-"""A column of a manifest, with the etl object of a configuration that decodes it."""
+"""A column of a manifest, and its object in the list `etl` of a configuration.
+
+The object says how aeon decodes the elements of the column.
+"""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +28,7 @@ Size: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a manifest, and the etl object of a configuration that decodes it.
+    """A column of a manifest, and its object in the list `etl` of a configuration.
 
     etl: the object `etl[number]` of the configuration `config`. options: how to check the files of
     the manifest. failed: the records whose elements have errors. picture_sizes: the sizes that the

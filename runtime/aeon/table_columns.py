@@ -116,8 +116,8 @@ def type_for(
 def fields_of(
     table: Table, name: str, kind: ElementType | None, known: Known, losses: Losses
 ) -> Strings:
-    """Return the manifest's field for each row of the column `name`; an absent value is
-    reported as a loss.
+    """Return the manifest's field for each row of the column `name`; a row without a
+    value is reported as a loss.
 
     kind: the type of the element; None for a field without a type. known: what the metadata
     says.

@@ -44,9 +44,9 @@ def from_table(
     `NAME.path`; without this column, they are made of the row, the column and a suffix for the
     content. dialect: by default the dialect in the metadata, or "head".
 
-    Raises FormatError for arrays, lists and dates, for absent values, and for numbers that aeon
-    cannot read; with `lossy` such columns and rows are dropped, with a finding for each. Raises
-    ValueError for an unknown dialect or an unknown name in `files`, and the errors of
+    Raises FormatError for arrays, lists and dates, for rows without a value, and for numbers that
+    aeon cannot read; with `lossy` such columns and rows are dropped, with a finding for each.
+    Raises ValueError for an unknown dialect or an unknown name in `files`, and the errors of
     `exset.io.folders.writing`.
     """
     losses = Losses(lossy, findings)

@@ -24,7 +24,7 @@ def as_text(column: Numbers | Strings, kind: ElementType) -> Strings:
 
     A float becomes the shortest decimal that reads back as the same float. aeon rejects decimals of
     denormal numbers, so exset writes such numbers in hexadecimal, which is exact. NaN keeps its
-    payload. An absent value has no field.
+    payload. A row without a value has no field.
     """
     if isinstance(column, Strings):
         raw = Strings.unchecked(**vars(column))  # fields are bytes, also those of text

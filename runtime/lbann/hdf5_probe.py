@@ -129,7 +129,7 @@ class Probe:
             return file.names(root, "") if file.is_ordered(root, "") else None
 
     def paths_at(self, listed: ListedFile, depth: int) -> list[str] | None:
-        """Return the paths of all objects inside `depth` nested groups of a file.
+        """Return the paths of all objects in a file with exactly `depth` groups above them.
 
         For 0, return the result of `top_level`.
         """
@@ -210,8 +210,8 @@ def exclusion_problems(
 ) -> Iterator[Finding]:
     """Yield the reasons why LBANN rejects a file that is named in an exclusion list.
 
-    names: the paths of all objects inside `depth` nested groups; None if the file keeps no order.
-    LBANN itself uses the top level, depth 0.
+    names: the paths of all objects with exactly `depth` groups above them; None if the file does
+    not keep the creation order. LBANN itself uses the top level, depth 0.
     """
     path, included, excluded = listed.path, listed.included, listed.excluded
     if names is None:

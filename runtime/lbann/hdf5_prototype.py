@@ -1,4 +1,4 @@
-"""Find the structure of the samples in HDF5 files: the fields of a prototype."""
+"""Find a prototype in HDF5 files: a sample with the fields that other samples should have."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -35,12 +35,12 @@ def from_table(
     `targets`, `target` or `y`. A name may have a group, `inputs.onset`, or a single unit,
     `inputs:0` or `inputs.onset:0`. The name of a group alone, `onset` or `onset:0`, is enough if
     the metadata, or the arguments `inputs` and `targets`, name this group. A group is a column of
-    arrays, of lists or of single numbers; an absent number in a list becomes NaN. Further columns
-    are `name`, `frequency`, the times and other fields of events. Rows with the same `example` are
-    the events of one example, in the order of `event`; without this column each row is an example,
-    whose columns may be lists over its events. Arrays of two dimensions become units, with a
-    finding; but if all inputs and targets are such arrays, and there is no `event`, they are
-    events x units.
+    arrays, of lists or of single numbers; in a list, an item without a value becomes NaN. Further
+    columns are `name`, `frequency`, the times and other fields of events. Rows with the same
+    `example` are the events of one example, in the order of `event`; without this column each row
+    is an example, whose columns may be lists over its events. Arrays of two dimensions become
+    units, with a finding; but if all inputs and targets are such arrays, and there is no `event`,
+    they are events x units.
 
     Raises FormatError for other columns, or drops them with `lossy`, and for rows that contradict
     each other.
@@ -125,7 +125,7 @@ def _block(given: SideColumn) -> Block:
 
 
 def _ragged_block(name: str, group: bytes | None, column: Lists) -> Block:
-    """Return the values of a column of lists of numbers; an absent number becomes NaN.
+    """Return the values of a column of lists of numbers; an item without a value becomes NaN.
 
     `name`: the column, for errors. `group`: the group of the values.
     """
@@ -172,7 +172,7 @@ def _reals(name: str, column: TableColumn) -> Reals:
 
 
 def _frequency(column: TableColumn) -> Floats:
-    """Return the frequencies of examples; an absent frequency is 1."""
+    """Return the frequencies of examples; 1 for a row without a value."""
     found = _reals("frequency", column)
     if found.present.all():
         return found.values

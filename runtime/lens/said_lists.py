@@ -39,7 +39,7 @@ def is_said(column: TableColumn) -> bool:
 
 
 def no_lists(m: int) -> Lists:
-    """Return a column of m absent lists of records."""
+    """Return a column of lists of records, with m rows without a value."""
     records = Records({}, constant(True, 0, np.bool_))
     return Lists.of(records, constant(0, m, np.int64), constant(False, m, np.bool_))
 

@@ -42,7 +42,7 @@ def to_table(
     `level`: "meant" gives dense arrays, float32, in a column for each group, such as
     `inputs.onset`, or without groups in `inputs` and `targets`; "said" gives lists of ranges.
     `rows`: "event", or "example" with lists over the events of an example. `defaults`: whether a
-    group that an event has no range for gets default values; otherwise it is absent in this row.
+    group that an event has no range for gets default values; otherwise the row has no value there.
     `inputs`, `targets`: the layouts of the network, as in `to_arrays`.
 
     Raises FormatError for a unit outside of its group or network, LimitError, ValueError.

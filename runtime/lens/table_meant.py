@@ -66,7 +66,8 @@ def dense_columns(
     """Return the inputs, or the targets, as a column of arrays for each group: float32 [units].
 
     `columns`: the ranges on a device. `shares`: whether some lists are shared. Without `defaults`,
-    a group is absent in events that have no range for it. Raises the errors of `to_arrays`.
+    an event has no value in the column of a group that it has no range for. Raises the errors of
+    `to_arrays`.
     """
     most = max(limits.max_expand, layout.units * examples.num_events)
     filling = filling_of(np, examples, columns, side, layout, findings, most)

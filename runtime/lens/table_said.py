@@ -1,8 +1,9 @@
 """Inputs and targets of a table of the level "said": for each event, a record for each range.
 
-A record has `group`, absent for the whole network; `first` and `values` of a dense range; `value`
-and `units` of a sparse range. A span of units is its first unit and the negative of its last;
-without `units` the value is for all units (`*`); a range without values and units has no units.
+A record has `group`, without a value for the whole network; `first` and `values` of a dense range;
+`value` and `units` of a sparse range. A span of units is its first unit and the negative of its
+last; without `units` the value is for all units (`*`); a range without values and units has no
+units.
 """
 
 from typing import Final
@@ -24,9 +25,10 @@ ALL: Final = -1
 def nested_columns(examples: ExampleSet, layout: TableLayout) -> dict[str, TableColumn]:
     """Return the columns `inputs` and `targets`, in which each event has a record for each range.
 
-    If lists are shared, also return the columns `inputs_list` and `targets_list`: int32, the
-    number of the list in its example. If an event repeats a number, it shares the list, and the
-    content is absent in its row. In each event, inputs come before targets.
+    If lists are shared, also return the columns `inputs_list` and `targets_list`: int32, the number
+    of the event's list. The lists of each example are numbered from 0. If a number occurs again in
+    an example, the list is shared. Only its first use has the records, where all inputs of the
+    example come before its targets. For later uses, `inputs` or `targets` has no value.
     """
     events = examples.events
     numbers = {"inputs": events.inputs, "targets": events.targets}
@@ -107,7 +109,7 @@ def _is_every(ranges: Ranges) -> Flags:
 
 
 def _names(groups: Strings, group: Ints) -> Strings:
-    """Return for each range the name of its group; absent for the whole network.
+    """Return for each range the name of its group; no value for the whole network.
 
     `group`: the index of the group in `groups`, or -1.
     """

@@ -46,8 +46,8 @@ def floats(name: str, values: NDArray[np.generic]) -> Floats:
 
 
 def ints(name: str, column: Numbers) -> Ints:
-    """Return the numbers of the column `name` as int32; absent ones are 0. Errors name the
-    column.
+    """Return the numbers of the column `name` as int32, 0 for rows without a value. Errors
+    name the column.
     """
     values = column.values
     if values.dtype.kind not in "iu":

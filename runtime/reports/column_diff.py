@@ -205,7 +205,7 @@ def unequal_strings(pairs: Pairs, one: Strings, other: Strings) -> Flags:
 
 
 def text_of(column: Strings, row: int) -> str:
-    """Return the string in a row of a column, in quotation marks; `nothing` if it is absent."""
+    """Return the string in a row of a column, in quotation marks; `nothing` for no value."""
     text = column.text(row)
     return "nothing" if text is None else repr(text)
 

@@ -86,11 +86,15 @@ class RandomNxMSampler(BalrSampler):
 
 
 class ExhaustiveNxMSampler(BalrSampler):
-    """Draws every item once per epoch, except for at most N - 1 slots that do not fill a batch.
+    """Draws every item in each epoch, except for the slots that do not fill the last batch.
+
+    A slot is M items of one class; a batch has N slots. A class with n items has n / M slots,
+    rounded up. If its last slot has fewer than M items, more items of the class fill it up: these
+    are drawn again. Slots that do not fill a batch, fewer than N, are left out in this epoch.
 
     Classes take turns, as in BA-LR, but as many batches as possible have N distinct classes. If all
     batches of BA-LR have N distinct classes, the batches have the same classes as in BA-LR, except
-    for random choices. The last slot of a class is filled up with other items of the class.
+    for random choices.
     """
 
     _stream = staticmethod(balr.exhaustive_stream)

@@ -1,4 +1,8 @@
-"""Kernels that assign the slots of classes to batches; the classes take turns."""
+"""Kernels that assign the slots of classes to batches; the classes take turns.
+
+A slot is M items of one class; a batch has N slots. These kernels choose only the class of each
+slot, and number the slots of each class from 0. `slots.py` finds their items.
+"""
 
 from typing import NamedTuple
 

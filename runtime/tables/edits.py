@@ -11,9 +11,10 @@ from exset.grammars.tables.table import Table
 
 
 def values_of(table: Table, name: str) -> "NDArray[np.number] | Iterable[bytes]":
-    """Return the values of a column: numbers (NaN if absent) or text (empty if absent).
+    """Return the values of a column: numbers or text.
 
-    Raises ValueError for an unknown column, and for one without single numbers or text.
+    In a row without a value, the number is NaN and the text is empty. Raises ValueError for an
+    unknown column, and for one without single numbers or text.
     """
     if name not in table.columns:
         raise ValueError(

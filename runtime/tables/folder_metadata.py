@@ -28,7 +28,8 @@ def parsed(source: Source, limits: Limits, findings: Findings) -> Table:
     """Return the table of a metadata file, whose name ends in `.csv`, `.jsonl` or `.parquet`.
 
     A column of a CSV file becomes integers or floats if all its cells are such numbers, otherwise
-    text. An empty cell in a column of numbers is absent. Raises FormatError for an invalid file.
+    text. In a column of numbers, an empty cell becomes a row without a value. Raises FormatError
+    for an invalid file.
     """
     try:
         columns = _columns(source, limits, findings)

@@ -57,11 +57,11 @@ def _replaced(members: _Members, old: str, new: str, member: Member) -> _Members
 
 
 def _typed(augment: Member, kind: str) -> tuple[Member, str]:
-    """Add a member `type` with the value `kind` to augmentation objects, unless one of them
-    has a type.
+    """Return the member `augment` with types added to its objects, and the added type.
 
-    augment: the member `augmentation`. Return this member, and the type if it was added, else
-    "".
+    augment: the member `augmentation`, a list of objects. Each object gets a member `type` with the
+    value `kind`. If one of them already has a type, or there are no objects, nothing is added:
+    return `augment` itself and "".
     """
     untyped = [each for each in augment.value.items if each.kind == "object"]
     if not untyped or any("type" in each.members for each in untyped):
