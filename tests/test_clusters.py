@@ -168,4 +168,4 @@ def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "_PATIENCE", 1)
     done = exset_command("info", "exset::xor.ex", "--scheduler", "tcp://localhost:1")
     assert done.exit_code in (2, 3) and not done.stdout
-    assert "extra" in done.stderr or "localhost:1" in done.stderr
+    assert "exset[dask]" in done.stderr or "localhost:1" in done.stderr

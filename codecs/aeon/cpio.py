@@ -147,10 +147,10 @@ def _complete(source: Source, error: FormatError, limits: Limits, engine: Engine
 
 
 def _truncated(error: FormatError, complete: int, why: str | None) -> FormatError:
-    saved = "there is no element before it to save"
+    saved = "this is the first element, so that none is whole"
     if complete:
         saved = f"exset cache extract --damaged saves the {counted(complete, 'element')} before it"
-    hint = f"{why}; {saved}; aeon fills the other elements with zeros"
+    hint = f"{why}; {saved}; for elements that are not whole, aeon gives zeros"
     message = f"element {complete} goes beyond the end of the file ({error.message})"
     return FormatError(message, place=error.place, hint=hint)
 

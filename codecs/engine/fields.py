@@ -155,8 +155,14 @@ def quiet_nans(column: NDArray[np.generic]) -> NDArray[np.generic]:
 def check_columns(layout: Layout, fields: Mapping[str, Values]) -> None:
     """Raise ValueError unless `fields` has each column of the layout, with the right dtype."""
     if fields.keys() != layout.leaves.keys():
-        wrong = sorted(fields.keys() ^ layout.leaves.keys())
-        raise ValueError(f"write: missing or unknown columns: {', '.join(wrong)}")
+        missing = sorted(layout.leaves.keys() - fields.keys())
+        unknown = sorted(fields.keys() - layout.leaves.keys())
+        problems = [
+            f"{problem} columns: {', '.join(names)}"
+            for problem, names in (("missing", missing), ("unknown", unknown))
+            if names
+        ]
+        raise ValueError(f"write: {'; '.join(problems)}")
     for path, leaf in layout.leaves.items():
         column = fields[path]
         expected = leaf.native if leaf.is_number else "strings"

@@ -104,7 +104,7 @@ def export(folder: str, format: str | None) -> None:
     "--ids", metavar="KIND", help="Read the ids of a sample list as this type: text or integer."
 )
 def meaning(file: str, format: str, loop: bool, ids: str | None) -> int:
-    """Print the meaning of a file as JSON, as a tested reader must print it.
+    """Print the meaning of a file as JSON: the output that `conformance run` expects from a reader.
 
     \b
       exset conformance meaning --format ex train.ex

@@ -63,6 +63,6 @@ def _command(ctx: click.Context, path: str, header: Header) -> click.Command:
     for name in header.command:
         command = command.get_command(ctx, name) if isinstance(command, click.Group) else None
     if command is None or not any(param.name == "shard" for param in command.params):
-        message = "the journal names a command that has no shares"
+        message = f"the journal is of {' '.join(header.command)!r}, which has no option --shard"
         raise FormatError(message, place=Place(path), code="journal")
     return command

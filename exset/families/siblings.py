@@ -118,8 +118,8 @@ FORMATS: Final = (
         read_options=(
             Option(
                 "as_go",
-                "Fill emergent tensors in the order of their cells, and ignore the indices, as"
-                " emergent in Go does.",
+                "Read files of emergent as its version in Go does: it fills tensors in the order of"
+                " the columns, and ignores the indices in their names.",
             ),
         ),
         options=(LOSSY,),

@@ -46,7 +46,9 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...] | None) -> Lowered
 
     lexing = lexers(patterns, numbers, ignored, list(accepted))
     if len(lexing.moves) > MOST_MOVES or len(numbers) > MOST_COLUMNS:
-        raise ValueError("the grammar is too large")
+        found = f"{len(lexing.moves):,} moves between states, {len(numbers):,} terminals"
+        most = f"{MOST_MOVES:,} and {MOST_COLUMNS:,}"
+        raise ValueError(f"the grammar is too large: {found}; the limits are {most}")
     lexer = np.zeros(len(states), np.int64)
     for row, where in zip(lexing.starts, accepted.values(), strict=True):
         lexer[where] = row

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,3 +72,7 @@ class Rejection(Exception):
         self.expected = expected
         self.opened = opened
         self.stack = stack
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle only what does not refer to the text: some libraries pickle the context, too."""
+        return Rejection, (self.offset, self.expected, (), ())

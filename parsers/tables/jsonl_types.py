@@ -52,7 +52,7 @@ def _column(values: Sequence[Any], wanted: TableColumn) -> TableColumn:
         items = _column(list(chain.from_iterable(lists)), wanted.items)
         return Lists.of(items, np.array(list(map(len, lists)), np.int64), present)
     if not isinstance(wanted, Numbers):
-        raise ValueError("JSON has no bytes")
+        raise ValueError("a column has bytes, which JSON cannot store")
     dtype, shape = wanted.values.dtype, wanted.shape
     zero = np.zeros(shape, dtype).tolist()
     given = array_of([zero if each is None else each for each in values])

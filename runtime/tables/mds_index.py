@@ -125,7 +125,9 @@ def parsed(folder: Folder, limits: Limits) -> list[Shard]:
         return found
     except KeyError as error:
         raise _unusable(folder, f"{error.args[0]!r} is missing") from None
-    except (ValueError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+    except (TypeError, AttributeError):
+        raise _unusable(folder, "a value in it is of a wrong kind") from None
+    except (ValueError, RecursionError, OverflowError) as error:
         raise _unusable(folder, str(error)) from None
 
 

@@ -44,7 +44,7 @@ def current(folder: Path) -> Iterator[Path]:
 def threads() -> list[str]:
     """The threads of loaders."""
     names = (each.name for each in threading.enumerate())
-    return [name for name in names if name.startswith("exset")]
+    return [name for name in names if name.startswith("exset ")]
 
 
 def config(**members: Any) -> dict[str, Any]:

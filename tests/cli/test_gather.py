@@ -118,4 +118,4 @@ def test_errors() -> None:
     Path("j").write_text('{"journal": 1, "work": "", "share": [1, 1], "command": ["demo"],'
                          ' "arguments": ["x"]}\n')  # fmt: skip
     done = run("gather", "j")
-    assert done.exit_code == 1 and "no shares" in done.stderr and not Path("x").exists()
+    assert done.exit_code == 1 and "no option --shard" in done.stderr and not Path("x").exists()

@@ -185,9 +185,9 @@ def test_findings_of_schemas_by_their_paths_name_the_file(paths: dict[str, Any])
 
 
 def test_a_dataset_without_schemas(samples: SampleList, paths: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match=r"^data is missing"):
+    with pytest.raises(TypeError, match="argument data is missing"):
         exset.dataset(samples)
-    with pytest.raises(TypeError, match=r"^experiment is missing"):
+    with pytest.raises(TypeError, match="argument experiment is missing"):
         exset.dataset(samples, data=DATA)
     with pytest.raises(TypeError, match=r"^experiment must be a schema or its path, not int"):
         exset.dataset(samples, data=DATA, experiment=3)

@@ -117,6 +117,7 @@ def test_a_stream_ends_at_the_first_error() -> None:
 def test_later_errors_are_kept() -> None:
     with pytest.raises(FormatError, match=r"\n\(and 1 more error\)$") as caught:
         exset.loads("I: x;I: y;", format="ex", name="a.ex")
+    pickle.dumps(caught.value.__context__)  # as tblib does with each exception
     again = pickle.loads(pickle.dumps(caught.value))
     assert list(again.findings) == list(caught.value.findings) and len(again.findings) == 2
     renamed = again.changed(lambda finding: finding)
