@@ -143,8 +143,12 @@ def _with_unit(column: Numbers) -> Numbers:
     ):
         raise ValueError(f"times with the unit {unit!r}")
     new = unit if unit in ("us", "ns") else "ms"
-    changed = values.astype(f"{kind}8[{new}]")
-    if not same(changed.astype(values.dtype), values):
+    try:
+        changed = values.astype(f"{kind}8[{new}]")
+        is_same = same(changed.astype(values.dtype), values)
+    except OverflowError:  # NumPy before 2.5 gives other times instead
+        is_same = False
+    if not is_same:
         raise ValueError(f"times beyond the range of the unit {new!r}")
     return Numbers.of(changed, column.present)
 
