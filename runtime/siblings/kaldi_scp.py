@@ -36,7 +36,7 @@ def read(
         message = "the file has no objects itself: it only names archives"
         raise FormatError(message, place=Place(source.name), hint=hint, code="ark-script")
     lines = kaldi_table.parse(source, is_words=True, findings=findings, engine=engine)
-    archives, parts = dict[str, dict[int, Any]](), list[Any]()
+    archives, parts = dict[tuple[str, bool], dict[int, Any]](), list[Any]()
     for key, value in lines.items():
         text = value.decode("utf-8", "surrogateescape")
         place = Place(source.name, field=safe(key.decode("utf-8", "backslashreplace")))
@@ -47,10 +47,9 @@ def read(
         match = _PLACE.fullmatch(text)
         assert match is not None
         path, offset, ranges = match.groups()
-        name = os.path.join(folder, path)
-        if offset is None or name not in archives:
-            archive = _opened(name, offset is None, folder, limits, findings, engine)
-            archives[name] = archive.objects()
+        name = os.path.join(folder, path), offset is None
+        if name not in archives:
+            archives[name] = _opened(*name, folder, limits, findings, engine).objects()
         objects = archives[name]
         at = next(iter(objects), 0) if offset is None else int(offset)
         if at not in objects:

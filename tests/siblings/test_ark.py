@@ -241,6 +241,8 @@ def test_script_files(tmp_path: Path) -> None:
         load(f"a {tmp_path}/x.ark:2\n", archives=str(tmp_path / "inner"))
     with pytest.raises(FormatError):  # no other files are opened unless asked for
         load("a x.ark:2\n", archives="")
+    with pytest.raises(FormatError):  # whatever line comes first, an offset is one of the archive
+        load("a one\nb one:7\n")
     with pytest.raises(FormatError):  # bytes name no files
         exset.loads(b"a x.ark:2\n", format="kaldi_ark")
 
