@@ -8,6 +8,8 @@ import numpy as np
 from numba import from_dtype
 from numba.core import types
 
+from exset.core.kernels import array_type
+
 Leaf = tuple[str, int] | str | None
 """An argument that is no tuple: an array's dtype and dimensions, a `struct` code, or None."""
 
@@ -85,10 +87,8 @@ def _tuple(parts: list[types.Type], named: type | None = None) -> types.Type:
 def _type(annotation: Any) -> types.Type:
     if annotation in _TYPES:
         return _TYPES[annotation]
-    parts = get_args(annotation)
-    origin = get_origin(annotation)
-    if hasattr(origin, "__value__"):  # NDArray of NumPy 2.5, an alias of Python 3.12
-        return _type(origin.__value__[parts])
+    annotation = array_type(annotation)
+    parts, origin = get_args(annotation), get_origin(annotation)
     if origin is np.ndarray:
         lengths, (dtype,) = get_args(parts[0]), get_args(parts[1])
         dimensions = 1 if Ellipsis in lengths or not lengths else len(lengths)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from threading import Lock
 from types import FunctionType
-from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from exset.core import disk_cache
 from exset.core.disk_cache import digest
@@ -84,6 +84,14 @@ def instruction_kernel(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         return inline_kernel(function)
 
     return mark
+
+
+def array_type(annotation: object) -> object:
+    """Return `NDArray[T]` as the type `numpy.ndarray[...]` that it represents, and any other
+    annotation unchanged: since NumPy 2.5, with Python 3.12 and later, `NDArray` is an alias.
+    """
+    alias = getattr(get_origin(annotation), "__value__", None)
+    return annotation if alias is None else alias[get_args(annotation)]
 
 
 def mark_of(function: object) -> str | None:

@@ -5,6 +5,7 @@ from typing import Final, TypeGuard
 
 import numpy as np
 
+from exset.grammars.siblings.events import EVENTS, event_columns
 from exset.grammars.siblings.patterns import is_vector
 from exset.grammars.siblings.rows import is_single
 from exset.grammars.tables.columns import Numbers, TableColumn, Text
@@ -12,7 +13,6 @@ from exset.grammars.tables.table import Table
 
 NAME, GROUP, FREQUENCY = "Name", "Group", "Freq"
 KEY, SHAPES = "emergent", "shapes"
-EVENTS: Final = ("example", "event")
 _LAYERS: Final = (("Input", "inputs."), ("Output", "targets."), ("Target", "targets."))
 
 
@@ -30,9 +30,7 @@ def as_patterns(table: Table) -> Table:
     names = {NAME: "name", FREQUENCY: "frequency"}
     if not is_new.all() and not {*EVENTS, "name"} & table.columns.keys():
         names = {GROUP: "name", FREQUENCY: "frequency"}
-        example = np.cumsum(is_new) - 1
-        event = np.arange(table.rows) - np.flatnonzero(is_new)[example]
-        columns = {"example": Numbers.of(example), "event": Numbers.of(event)}
+        columns = event_columns(np.diff(np.flatnonzero(is_new), append=table.rows))
     for name, column in table.columns.items():
         new = names.get(name, name)
         if new == "name" and not isinstance(column, Text):

@@ -167,6 +167,16 @@ def with_value(table: Table, value: Mapping[str, Any]) -> Table:
     return Table(columns, table.rows, metadata_of(value))
 
 
+def add_types(types: dict[str, str], more: Mapping[str, str]) -> None:
+    """Add the types of the columns of another chunk to `types`, the types for all chunks.
+
+    A column that is bytes in one chunk is bytes in all chunks: the text of the others is UTF-8 by
+    chance.
+    """
+    for name, kind in more.items():
+        types[name] = "bytes" if "bytes" in (kind, types.get(name)) else kind
+
+
 def with_type(column: TableColumn, kind: str) -> TableColumn:
     """Return a column converted to a type such as "float32[2]". Raises ValueError if its
     values do not fit the type.

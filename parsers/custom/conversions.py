@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Final, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeAlias, TypeVar, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from exset.core.kernels import ENTRY, Kernels, entry_kernel, mark_of
+from exset.core.kernels import ENTRY, Kernels, array_type, entry_kernel, mark_of
 
 TEXT: Final = "text"
 
@@ -126,12 +126,6 @@ def _dtype(place: str, what: DTypeLike) -> "np.dtype[Any]":
     return dtype
 
 
-def _array_type(annotation: Any) -> Any:
-    """Return `NDArray[T]` as the array type that it stands for: NumPy 2.5 made it an alias."""
-    alias = getattr(get_origin(annotation), "__value__", None)
-    return annotation if alias is None else alias[get_args(annotation)]
-
-
 def _of_action(name: str, action: Action, groups: dict[str, Kernels]) -> Conversion:
     """Return the conversion of a terminal by an action, a function that computes its values.
 
@@ -143,7 +137,7 @@ def _of_action(name: str, action: Action, groups: dict[str, Kernels]) -> Convers
     hints.pop("return", None)
     arrays = [*hints.values()]
     try:
-        dtype = np.dtype(get_args(get_args(_array_type(arrays[3]))[1])[0])
+        dtype = np.dtype(get_args(get_args(array_type(arrays[3]))[1])[0])
     except (IndexError, TypeError):
         dtype = None
     if len(arrays) != 4 or dtype is None or dtype.kind not in "biuf":

@@ -11,7 +11,7 @@ from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import ElementType
 from exset.grammars.tables.column_types import absent
 from exset.grammars.tables.columns import TableColumn
-from exset.grammars.tables.sidecar import with_type
+from exset.grammars.tables.sidecar import add_types, with_type
 from exset.grammars.tables.survey import Survey
 from exset.grammars.tables.table import Table
 from exset.io.access import DEFAULT_ACCESS, Access
@@ -57,8 +57,7 @@ def layout_of(
     found: dict[str, str] = {}
     for chunk in chunks:
         table = replace(making, contents=False).table(chunk, Findings(), limits)
-        for name, kind in table.types.items():
-            found[name] = "bytes" if "bytes" in (kind, found.get(name)) else kind
+        add_types(found, table.types)
     types: dict[str, str] = {}
     for index, name in enumerate(making.names_for(chunk)):
         is_file = contents and chunk.types[index : index + 1] == (ElementType.FILE,)

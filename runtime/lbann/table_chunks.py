@@ -17,7 +17,7 @@ from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList, file_of
 from exset.grammars.lbann.units import joined
 from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes, type_of
-from exset.grammars.tables.sidecar import with_type
+from exset.grammars.tables.sidecar import add_types, with_type
 from exset.grammars.tables.table import Table
 from exset.io.access import DEFAULT_ACCESS
 from exset.runtime.hdf5.names import with_column
@@ -81,8 +81,7 @@ def layout_of(
     for chunk in chain((head,), chunks):
         count += len(chunk)
         _check_expansion(count, limits)
-        for name, column in _given(chunk).items():
-            types[name] = "bytes" if "bytes" in (kind := type_of(column), types.get(name)) else kind
+        add_types(types, {name: type_of(column) for name, column in _given(chunk).items()})
         ends.extend(fields.survey(chunk, count - len(chunk)))
         excluded |= {each.path: each.excluded for each in chunk.files if each.excluded}
         head = chunk if len(chunk) else head

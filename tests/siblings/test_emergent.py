@@ -11,7 +11,8 @@ import exset
 from exset import ExampleSet, Findings, FormatError, Table, formats
 from exset.core.kernels import Engine
 from exset.core.source import Source
-from exset.grammars.siblings.layers import EVENTS, as_patterns, from_patterns
+from exset.grammars.siblings.events import EVENTS
+from exset.grammars.siblings.layers import as_patterns, from_patterns
 from exset.parsers.siblings import emergent
 from exset.testing.siblings import layers
 from tests.siblings.corpus import verdicts
