@@ -13,6 +13,7 @@ import mmap
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import MetadataPathFinder
 from typing import Any, Literal
 from unittest.mock import patch
 
@@ -145,6 +146,8 @@ def failing(
     finally:
         for change in changes:
             change.stop()
+        # It caches a folder that it could not list as an empty one, for the whole process.
+        MetadataPathFinder().invalidate_caches()
 
 
 def runs(
