@@ -1,8 +1,9 @@
 """Start the process that compiles kernels, as the environment variable `EXSET_COMPILE` says.
 
-`background`, the default: compile at low priority, and do not wait. The compiling process may run
-longer than this process, as later processes use its results, too. `now`: wait until it ends.
-`off`: compile nothing.
+- `background` (the default): compile at low priority, and do not wait. The compiling process may
+  run longer than this process, because later processes use the compiled kernels, too.
+- `now`: compile, and wait until this is done.
+- `off`: compile nothing.
 """
 
 import contextlib
@@ -24,10 +25,11 @@ _starting = Lock()
 
 
 def compile_kernels(groups: Sequence[str]) -> bool:
-    """Start a process that compiles kernels, `groups` first; return whether it has already ended.
+    """Start a process that compiles kernels; return whether the kernels are already compiled.
 
-    groups: for each group its modules, separated by commas. Only one process at a time compiles
-    for a cache folder: while one is running, this function starts none.
+    groups: the groups to compile first. A group is the names of its modules, separated by commas.
+    Only one process at a time compiles for a cache folder. While one is running, this function
+    starts none.
     """
     mode = os.environ.get(ENVIRONMENT, "background")
     if mode == "off" or disk_cache.problem() or find_spec("numba") is None:
@@ -43,10 +45,11 @@ def compile_kernels(groups: Sequence[str]) -> bool:
 
 
 def run(groups: Sequence[str] = ()) -> str:
-    """Compile groups of kernels, by default all, with grammars and layouts; return the errors.
+    """Compile groups of kernels, and wait; return the compiler's error messages.
 
-    If another process is compiling, this first waits for its end. Kernels that are compiled
-    already are not compiled again.
+    groups: the groups of kernels, by default all groups, and all grammars and layouts. If another
+    process is compiling, this function first waits for the end of that process. Kernels that are
+    compiled already are not compiled again.
     """
     process = _start(*groups, errors=subprocess.PIPE)
     return process.communicate()[1].decode(errors="replace")
@@ -55,9 +58,9 @@ def run(groups: Sequence[str] = ()) -> str:
 def try_lock() -> int | None:
     """Take the lock of the cache folder, which only one compiling process can have.
 
-    Return the open lock file, or None if another process has the lock. The operating system frees
-    the lock when the process ends, however it ends. Raises OSError if the cache cannot be written
-    to.
+    Return the open lock file. Return None if another process has the lock. The operating system
+    frees the lock when the process ends, however it ends. Raises OSError if the cache cannot be
+    written to.
     """
     disk_cache.create("")
     handle = os.open(os.path.join(disk_cache.folder(), _LOCK), os.O_RDWR | os.O_CREAT, 0o600)
@@ -81,8 +84,8 @@ def try_lock() -> int | None:
 def _start(*options: str, errors: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
     """Start the compiler in a new process, and return the process.
 
-    `options`: its command line. `errors`: where its standard error goes. The process has this
-    one's import path, but without the current folder.
+    `options`: the command line of the compiler. `errors`: where the compiler's standard error goes.
+    The new process has the import path of this process, but without the current folder.
     """
     path = os.pathsep.join(os.path.abspath(each) for each in sys.path if each)
     return subprocess.Popen(

@@ -20,8 +20,8 @@ _DEAD = ("KilledWorker", "ExecutorlibSocketError")
 class Batches(Generic[Item, Value]):
     """Runs `work` on `items` in batches: `executor` has at most `ahead` batches at a time.
 
-    `pace` decides how many files a batch has. `own` is another worker, such as this process: it
-    works on batches of small files while the next outcome is not there yet.
+    `pace` decides how many files a batch has. `own` does the work in another place, such as this
+    process: while the next outcome is not there yet, `own` works on batches of small files.
     """
 
     work: Callable[[Item], Value]
@@ -34,8 +34,8 @@ class Batches(Generic[Item, Value]):
     def outcomes(self) -> Generator[Outcome[Item, Value], None, None]:
         """Yield the outcome of each file, in order. Standard input, `-`, is read in this process.
 
-        If the process of a batch dies, its files run again, apart from other batches: only a file
-        whose process dies again has an error.
+        If the process of a batch dies, the files of this batch run again, apart from other batches.
+        Only a file whose process dies again has an error as its outcome.
         """
         waiting: deque[tuple[list[Item], Future[Batch[Value]]]] = deque()
         at = 0
@@ -56,8 +56,8 @@ class Batches(Generic[Item, Value]):
     ) -> Callable[[list[Item]], Future[Batch[Value]]] | None:
         """Return the function that starts the next batch, which begins with the item at index `at`.
 
-        waiting: the batches that have been started. Return None if no other batch may be started
-        before the first of these ends.
+        Return None if no other batch may be started before the first batch of `waiting` ends.
+        waiting: the batches that have been started.
         """
         if at == len(self.items):
             return None
@@ -88,7 +88,7 @@ class Batches(Generic[Item, Value]):
         return batch
 
     def _submitted(self, batch: list[Item]) -> Future[Batch[Value]]:
-        """Give a batch to the executor, and return its future; run `-` at once, in this process."""
+        """Give a batch to the executor, and return its future. Run the batch of `-` at once."""
         done: Future[Batch[Value]] = Future()
         try:
             if os.fsdecode(batch[0]) != "-":
@@ -125,7 +125,7 @@ class Batches(Generic[Item, Value]):
             yield Outcome(item, value, why)
 
     def _alone(self, batch: list[Item]) -> Iterator[Outcome[Item, Value]]:
-        """Yield the outcomes of a batch whose process died: run it again, without other batches.
+        """Run a batch whose process died again, without other batches; yield its outcomes.
 
         If the process dies again, do the same with each half of the batch. A single file whose
         process dies again gets an error as its outcome.

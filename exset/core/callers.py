@@ -17,7 +17,7 @@ class OptionError(TypeError, ValueError):
 
 @contextmanager
 def option_errors() -> Iterator[None]:
-    """Turn a ValueError for a value that does not fit a model into an OptionError."""
+    """Within this context, raise a ValueError as an OptionError; leave a FormatError as it is."""
     try:
         yield
     except FormatError:
@@ -27,10 +27,10 @@ def option_errors() -> Iterator[None]:
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
-    """Let the errors of a public function show the line that calls it, not the lines inside.
+    """Decorate a public function: its errors show the line that calls it, not the lines inside.
 
-    This is for errors of files, of the system and of options: their messages say what is wrong.
-    Other errors keep their traceback, and all errors keep their cause.
+    This is for errors of files, of the system and of options, because their messages say what is
+    wrong. Other errors keep their traceback. All errors keep their cause.
     """
 
     @wraps(function)

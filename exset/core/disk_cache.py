@@ -1,8 +1,8 @@
 """Compiled grammars, layouts and kernels on disk, in exset's package and in the user's cache.
 
-If the cache is missing or damaged, or cannot be written, exset is only slower. Files are not
-trusted: each begins with a checksum, and exset does not use a folder that other users can write
-to.
+If the cache is missing or damaged, or cannot be written, exset is only slower. exset does not trust
+the files: each file begins with a checksum, and exset does not use a folder that other users can
+write to.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ def folder() -> str:
 
 
 def problem() -> str | None:
-    """Return why it is unsafe to use the cache folder, or None if it is safe.
+    """Return why it is unsafe to use the cache folder. Return None if it is safe.
 
     exset runs code from this folder, so no other user may be able to write to it.
     """
@@ -61,14 +61,15 @@ def problem() -> str | None:
 
 
 def load(name: str) -> bytes | None:
-    """Return the data stored under a name; None if there are none, or if they are damaged."""
+    """Return the data stored under a name. Return None if they are missing or damaged."""
     found = find(name)
     return None if found is None else found[1]
 
 
 def find(name: str) -> tuple[str, bytes] | None:
-    """Return where the compiled object `name` is stored, "package" or "cache", and its data;
-    None if it is not stored.
+    """Find a compiled object by its name: return where it is stored, and its data.
+
+    The first value is "package" or "cache". Return None if the object is not stored.
     """
     data = _read(PACKAGE, name)
     if data is not None:

@@ -49,7 +49,7 @@ class FormatError(ValueError):
         code: str | None = None,
         place: Place | None = None,
     ) -> None:
-        """Describe the error; its place is `place`, or a span of `source`, or all of it."""
+        """Describe the error. Its place is `place`, else a span of `source`, else all of it."""
         super().__init__(message)
         if source is not None:
             place = Place(source.name) if span is None else Place.in_text(source, span)
@@ -58,7 +58,7 @@ class FormatError(ValueError):
 
     @classmethod
     def of(cls, finding: Finding, later: "Findings | None" = None) -> Self:
-        """Return an error for a finding; `later` are later errors of the same file."""
+        """Return an error for a finding. `later`: the later errors of the same file."""
         error = cls(finding.message)
         error.finding = finding
         error.later = later if later is not None and later.count() else None
@@ -68,7 +68,7 @@ class FormatError(ValueError):
     def findings(self) -> "Findings":
         """All errors that exset found in the file: `finding` first, then up to 19 later errors.
 
-        The attribute `stopped` of this collection says whether the file has more errors.
+        The collection's attribute `stopped` says whether the file has more errors than these.
         """
         found = Findings()
         found.add(self.finding)
@@ -79,8 +79,8 @@ class FormatError(ValueError):
     def add(self, finding: Finding) -> bool:
         """Add a later error of the same file, and return True.
 
-        If there are 20 errors (MOST_ERRORS) already, only record that there are more, and return
-        False.
+        If there are already 20 errors (MOST_ERRORS), do not add this error: only record that there
+        are more, and return False.
         """
         self.later = Findings() if self.later is None else self.later
         if self.later.count() < MOST_ERRORS - 1:
@@ -139,8 +139,8 @@ class FormatWarning(UserWarning):
 class Findings:
     """A collection of findings: all are counted, and the first `keep` of each code are kept.
 
-    With `strict`, warnings and errors are raised as FormatError instead. `stopped`: whether a file
-    has more than `MOST_ERRORS` errors, so that later errors were not added.
+    With `strict`, warnings and errors are raised as FormatError instead. `stopped` is True if a
+    file has more than `MOST_ERRORS` errors: the later errors were not added.
     """
 
     def __init__(self, strict: bool = False, keep: int = 100) -> None:
@@ -154,7 +154,7 @@ class Findings:
     def add(self, finding: Finding, times: int = 1) -> None:
         """Add a finding; if the collection is strict, raise FormatError for a warning or an error.
 
-        `times`: how often to count it, if it represents several findings of the same code.
+        `times`: how many findings of the same code this finding represents.
         """
         if self.strict and finding.severity is not Severity.NOTE:
             raise FormatError.of(_strictly(finding))
@@ -164,16 +164,16 @@ class Findings:
         self._severities.add(finding.severity)
 
     def add_each(self, items: Sequence[T], make: Callable[[T], Finding]) -> None:
-        """Add a finding for each item; all have the same code.
+        """Add a finding for each item; all these findings have the same code.
 
-        `make` makes the finding of an item. It is called only for the findings that the collection
-        keeps, as the others are only counted.
+        `make`: a function that returns the finding of an item. It is called only for the findings
+        that the collection keeps, because the others are only counted.
         """
         for rank, item in enumerate(items[: self.keep]):
             self.add(make(item), len(items) - rank if rank == self.keep - 1 else 1)
 
     def add_all(self, findings: "Findings") -> None:
-        """Add the findings of another collection, also those that it counted but did not keep."""
+        """Add all findings of another collection, and the counts of those that it did not keep."""
         self.stopped = self.stopped or findings.stopped
         self.add_counted([*findings], findings._counts)
 
@@ -189,14 +189,14 @@ class Findings:
             self.add(finding, 1 + more)
 
     def unkept(self) -> Counter[str]:
-        """Return for each code how many findings were counted, but not kept."""
+        """Return, for each code, how many findings were counted but not kept."""
         return self._counts - Counter(finding.code for finding in self._kept)
 
     def sort(self, *, lines_first: bool = False) -> None:
-        """Sort the findings of each file by place; those without a line come first.
+        """Sort the findings of each file by place. By default, findings without a line come first.
 
-        `lines_first`: the findings without a line come last instead, in the order of the indices
-        in their fields (`examples[3]`).
+        `lines_first`: findings without a line come last instead, in the order of the indices in
+        their fields, such as 3 in `examples[3]`.
         """
         files: dict[str | None, int] = {}
 
@@ -240,10 +240,9 @@ class ChangedFindings(Findings):
     """Changes each finding with a function, then adds it to another collection."""
 
     def __init__(self, findings: Findings, change: Callable[[Finding], Finding]) -> None:
-        """Make a collection that changes each finding by `change` and adds the result to
-        `findings`.
+        """Make a collection that passes each added finding through `change` to `findings`.
 
-        Its counts and severities are those of `findings`.
+        The counts and severities of this collection are those of `findings`.
         """
         vars(self).update(vars(findings))
         self._findings = findings
@@ -271,11 +270,11 @@ def _with_source(name: str, models: Collection[str], finding: Finding) -> Findin
 def with_source_name(
     name: str, *models: str, findings: Findings | None = None
 ) -> Iterator[Findings]:
-    """Within this context, use `name` as the source of errors and findings that name none.
+    """Within this context, name `name` as the source of errors and findings that have no source.
 
-    The context gives a collection; what is added to it goes to `findings`. Some findings have the
-    word for a model as their source, such as "example set": if it is one of `models`, `name`
-    replaces it.
+    The context yields a collection that passes its findings on to `findings`. The source of some
+    findings is only a word for a model, such as "example set". If this word is one of `models`,
+    `name` replaces it, too.
     """
     named = partial(_with_source, name, models)
     try:
@@ -287,7 +286,7 @@ def with_source_name(
 
 
 def _strictly(finding: Finding) -> Finding:
-    """Return a finding as `strict` raises it: the hint says why a warning is an error."""
+    """Return a finding as `strict` raises it: a warning's hint says why it is an error here."""
     if finding.severity is not Severity.WARNING:
         return finding
     hint = finding.hint
@@ -304,7 +303,7 @@ def collect_findings(strict: bool, findings: Findings | None) -> Findings:
 
 
 def warn(findings: Findings) -> None:
-    """Issue one FormatWarning for all warnings and errors; it shows the line that called exset."""
+    """Issue one FormatWarning for all warnings and errors. The warning shows the caller's line."""
     kept = [finding for finding in findings if finding.severity is not Severity.NOTE]
     if not kept:
         return

@@ -37,7 +37,7 @@ class Place:
 
     @classmethod
     def in_text(cls, source: Source, span: Span) -> "Place":
-        """Return the place of a span in a text. Raises ValueError if it begins outside it."""
+        """Return the place of a span in a text. Raises ValueError if it begins outside the text."""
         line, column = source.position(span.start)
         text, first = source.around(span.start, _REACH)
         return cls(source.name, span, line, column, text, text_column=first)
@@ -50,9 +50,9 @@ class Place:
     def moved(self, start: int, path: str, first: int) -> "Place":
         """Convert a place in one chunk of an input to a place in the whole input.
 
-        `start`: the byte of the input at which the chunk begins. `path`: the name of an array that
-        the chunk has a part of. `first`: the index, in the whole array, of the chunk's first
-        element.
+        `start`: the byte offset of the chunk in the input. `path`: the name of an array, such as
+        `examples`, of which the chunk has only some elements. `first`: the index that the chunk's
+        first element has in the whole array.
         """
         span, field = self.span, self.field
         if span is not None:
@@ -63,12 +63,15 @@ class Place:
         return replace(self, span=span, field=field)
 
     def index(self, path: str) -> int | None:
-        """Return the index that follows `path` in the field: 3 for `path[3].x`; else None."""
+        """Return the index that follows `path` in the field: 3 for `path[3].x`.
+
+        Return None if the field does not begin with `path` and an index.
+        """
         match = re.match(rf"{re.escape(path)}\[(\d+)\]", self.field or "")
         return None if match is None else int(match[1])
 
     def pointer(self) -> list[str]:
-        """Return two lines for a terminal: the line of text, and carets below the place in it.
+        """Return two lines for a terminal: the line of text, and carets below this place.
 
         Return an empty list for a place without text.
         """
@@ -78,7 +81,7 @@ class Place:
         return pointer(self.text, self.column - self.text_column, size, self.text_column > 1)
 
     def to_dict(self) -> dict[str, str | int | None]:
-        """Return the place for JSON; control characters in its text are escaped.
+        """Return the place as a dictionary for JSON, with escaped control characters.
 
         `start` and `end` are byte offsets from 0.
         """
@@ -125,9 +128,9 @@ class Finding:
         return self if self.hint is None else replace(self, hint=for_command_line(self.hint))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the finding for JSON; the keys are always the same.
+        """Return the finding as a dictionary for JSON; the keys are always the same.
 
-        Control characters in its text are escaped.
+        Control characters in the text are escaped.
         """
         return {
             "code": self.code,

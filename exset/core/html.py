@@ -24,10 +24,10 @@ def table(
     total: int,
     most: int = SHOWN,
 ) -> str:
-    """Return an HTML table with a title, the heads of its columns, and the first of its rows;
-    it reads only these rows.
+    """Return an HTML table with a title, a head for each column, and the first rows of `rows`.
 
-    `total`: how many rows there are. `most`: how many rows to show at most.
+    `total`: the number of all rows. `most`: how many rows to show at most; no later rows are taken
+    from `rows`.
     """
     body = [_row("td", row) for row in islice(rows, most)]
     more = total - len(body)
@@ -38,7 +38,7 @@ def table(
 
 
 class _Finding(Protocol):
-    """What `finding_table` needs of a finding: its members are those of `exset.Finding`."""
+    """The attributes of a finding that `finding_table` needs; `exset.Finding` has all of them."""
 
     @property
     def code(self) -> str: ...
@@ -69,7 +69,7 @@ def finding_table(title: str, findings: "Iterable[_Finding]", total: int) -> str
 
 
 def text(data: bytes | None) -> str:
-    """Return the beginning of a text, with escapes for invalid UTF-8; an empty text for None."""
+    """Return the beginning of a text, with escapes for invalid UTF-8. Return "" for None."""
     return (data or b"")[: 4 * _LONGEST + 4].decode("utf-8", "surrogateescape")
 
 

@@ -1,9 +1,9 @@
 """Run work that may crash or hang, such as calls of a C library, in one other process.
 
-The process works on one file after another, and is kept for later work. If it dies, or does not
-finish in time, the outcome of the file is an error, and a new process continues with the next
-file. `EXSET_ISOLATE=off` keeps all work in this process, for systems that allow no other
-processes.
+The process works on one file after another, and is kept for later work. If the process dies, or
+does not finish in time, the outcome of the current file is an error, and a new process continues
+with the next file. `EXSET_ISOLATE=off` keeps all work in this process, for systems that allow no
+other processes.
 """
 
 import errno
@@ -52,9 +52,9 @@ def run_isolated(
     """Run `work` on every file in another process, and yield the outcomes in order.
 
     `work`, the files and the values are pickled. `is_limited`: whether there is a time limit for
-    each file. Expected failures are outcomes: FormatError, OSError and a lack of memory; a
-    ChildProcessError if the process dies; a LateError if it does not finish in time. Other errors
-    are raised.
+    each file. These failures become outcomes: FormatError, OSError, a lack of memory, a process
+    that dies (ChildProcessError), and a process that does not finish in time (LateError). Other
+    errors are raised.
     """
     with _taken() as process:
         process.work = work
@@ -67,9 +67,9 @@ def run_isolated(
 
 @contextmanager
 def _taken() -> Iterator["_Process"]:
-    """Give an idle process of this program, or a new one, to the code in this context.
+    """Lend an idle process of this program, or a new one, to the code in this context.
 
-    After the context, a process that is ready for more work is idle again.
+    After the context, the process is idle again if it is ready for more work.
     """
     mine = [each for each in _idle if each.owner == os.getpid()]
     process = mine[0] if mine else _Process()
@@ -98,7 +98,7 @@ def _limit(path: str | os.PathLike[str]) -> float:
 class _Process:
     """Another process that does work for this one, and is started again if it has died.
 
-    `owner`: the id of the process that started it.
+    `owner`: the id of the process that started this other process.
     """
 
     def __init__(self) -> None:
@@ -119,10 +119,10 @@ class _Process:
     def outcomes(
         self, items: Sequence[Item], is_limited: bool
     ) -> Generator[Outcome[Item, Any], None, None]:
-        """Yield the outcomes of the files in order, until one of them crashes the process or takes
-        too long.
+        """Yield the outcomes of the files, in order, until one crashes the process or is too slow.
 
-        `is_limited`: whether there is a time limit for each file.
+        The last outcome is then the error of this file. `is_limited`: whether there is a time limit
+        for each file.
         """
         if not self._process.is_alive():
             self._start()
@@ -139,7 +139,7 @@ class _Process:
     ) -> Generator[Outcome[Item, Any], None, bool]:
         """Yield the outcomes of `items` until one fails; return whether the process still works.
 
-        `limits`: for each file the most seconds that it may take, or None.
+        `limits`: for each file, the most seconds that it may take; None for no limit.
         """
         with suppress(OSError):
             self._connection.send((_folder(), self.work, items, limits))
@@ -182,9 +182,9 @@ def _serve(connection: Connection) -> None:
 def _result(
     work: Callable[[Any], object], item: Any, seconds: float | None
 ) -> tuple[object, Exception | None]:
-    """Call `work` on a file; return its value and None, or None and its error.
+    """Call `work` on a file. Return (value, None), or (None, error) if the call fails.
 
-    `seconds`: the most seconds that it may take, or None.
+    `seconds`: the most seconds that the call may take; None for no limit.
     """
     try:
         with _ended_after(seconds):
@@ -196,10 +196,10 @@ def _result(
 
 @contextmanager
 def _ended_after(seconds: float | None) -> Iterator[None]:
-    """Have the system end this process if the code in this context takes longer than `seconds`.
+    """Let the system end this process if the code in this context takes longer than `seconds`.
 
-    The parent ends a slow process earlier, unless the parent has died. With None, there is no
-    limit.
+    This is for a parent that has died: otherwise the parent ends a slow process earlier. With None,
+    there is no limit.
     """
     if seconds is None or not hasattr(signal, "setitimer"):
         yield

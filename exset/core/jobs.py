@@ -32,15 +32,15 @@ _AT_A_TIME = 64
 
 
 class Watch(Protocol):
-    """A function that passes on all outcomes, and shows them, such as a progress bar."""
+    """A function, such as a progress bar, that shows outcomes and passes them on."""
 
     def __call__(
         self, outcomes: Iterator[Outcome[Item, Value]], count: int, /, *, is_share: bool
     ) -> Iterator[Outcome[Item, Value]]:
         """Yield the outcomes unchanged; `count` is their number.
 
-        `is_share`: whether this is one share of a larger work; the caller of `run` gets no
-        outcomes of a share.
+        `is_share`: whether these are the outcomes of one share of a larger work. The caller of
+        `run` does not get the outcomes of a share.
         """
 
 
@@ -48,14 +48,17 @@ class Watch(Protocol):
 class Execution:
     """How to run work on many files.
 
-    jobs: the number of processes; 1: only this process; 0: one on each core. executor: runs the
-    work in place of exset's processes, and is not closed. `jobs` is then the number of its
-    workers, by default the number that the executor itself reports. plan: write the plan to this
-    file, and do no work. isolated: the work may crash or hang, so if `jobs` is 1, run it in
-    another process, with a time limit; see `exset.core.isolation`. record: where to keep the
-    outcomes, and which share of the work to do. gathered: journals that have all outcomes; exset
-    reads the outcomes from them, and does not process the files. work: the id of the work, which
-    journals must also have, see `Header.work`. watch: gets all outcomes, also those of a share.
+    - jobs: the number of processes; 1: only this process; 0: one for each core.
+    - executor: runs the work in place of exset's processes, and is not closed. `jobs` is then the
+      number of its workers, by default the number that the executor itself reports.
+    - plan: write the plan (the list of all units of work) to this file, and do no work.
+    - isolated: the work may crash or hang. So even if `jobs` is 1, another process runs it, with a
+      time limit; see `exset.core.isolation`.
+    - record: where to keep the outcomes, and which share of the work to do.
+    - gathered: journals that have all outcomes. exset reads the outcomes from the journals, and does
+      not process the files.
+    - work: the id of the work, which journals must also have; see `Header.work`.
+    - watch: a function that gets all outcomes, also those of a share.
     """
 
     jobs: int = 1
@@ -85,18 +88,18 @@ class Execution:
 
     @property
     def first_pass(self) -> "Execution":
-        """How to run the work before the plan, such as deciding how to divide files."""
+        """How to run the work that comes before the plan, such as counting the parts of files."""
         return replace(self, plan="", record=None, gathered=None, watch=None)
 
     @property
     def is_partial(self) -> bool:
-        """Whether `run` may leave out work: it only plans, keeps a record or reads journals."""
+        """Whether `run` may do less than all work, as it writes a plan or uses journals."""
         return bool(self.plan or self.record or self.gathered)
 
     def known_parts(self, paths: Sequence[str | os.PathLike[str]]) -> list[int] | None:
-        """Return into how many parts each file was divided; None without journals.
+        """Return, for each file, the number of its parts that the journals give.
 
-        The journals contain these numbers.
+        Return None if there are no journals.
         """
         if self.gathered is None:
             return None
@@ -107,13 +110,14 @@ class Execution:
     ) -> Iterator[Outcome[Item, Value]]:
         """Pass the outcomes through `watch`, if it is not None; yield them unchanged.
 
-        `count`: how many outcomes there are. `is_share`: whether they are those of a share.
+        `count`: how many outcomes there are. `is_share`: whether they are the outcomes of one
+        share.
         """
         return outcomes if self.watch is None else self.watch(outcomes, count, is_share=is_share)
 
 
 class WorkerError(RuntimeError):
-    """A worker of a cluster cannot do the work: it has no exset, or another version of it."""
+    """A worker of a cluster cannot do the work: it has no exset, or another version of exset."""
 
 
 Jobs: TypeAlias = int | Execution
@@ -140,21 +144,22 @@ def run(
     """Run `work` on every file, and yield the outcomes in the order of the files.
 
     `items`: paths, or objects with a path (`os.PathLike`). Files go to processes in batches of
-    about a second of work. Other processes start only if this saves time: exset measures the work
-    on the first small files. The process that worked on these files is then one of the processes.
-    This process always reads `-`, standard input.
+    about a second of work. exset first works on a few small files in one process, and measures the
+    time; it starts more processes only if they save time, and keeps the first one. This process
+    always reads `-`, standard input.
 
-    `executor`: short for `jobs=Execution(executor=...)`. `isolated`: never run the work in this
-    process, as the work may crash it. `measured`: whether small files need little work; if not,
-    all processes start at once. `limited`: whether each file has a time limit, if the work is
-    isolated and has one process. `returns`: the type of the values, to store them in a journal;
-    without it, exset writes no journal. `identity`: a text that names all that the work depends on
-    besides the command.
+    - executor: short for `jobs=Execution(executor=...)`.
+    - isolated: never run the work in this process, as the work may crash it.
+    - measured: whether small files need little work; if not, all processes start at once.
+    - limited: whether each file has a time limit, if the work is isolated and has one process.
+    - returns: the type of the values, to store them in a journal; without it, exset writes no
+      journal.
+    - identity: a text that names all that the work depends on besides the command.
 
-    FormatError and OSError become outcomes. A lack of memory and a process that died become
-    outcomes, too, as OSError. Raises all other exceptions, ValueError for a negative number of
-    jobs, PlanWritten and ShareDone if the execution ends after the plan or the share, and
-    JournalError.
+    These errors become outcomes: FormatError and OSError, and, as OSError, a lack of memory and a
+    process that died. All other exceptions are raised. Also raises ValueError for a negative number
+    of jobs, JournalError, and PlanWritten or ShareDone if the execution ends after the plan or the
+    share.
     """
     how = execution(jobs) if executor is None else Execution(0, executor)
     if how.plan:
@@ -225,8 +230,8 @@ def _run(
 class _First(Generic[Item, Value]):
     """Runs `work` on the first files, in one process, until more processes would save time.
 
-    `done`: how many files are done so far. `isolated`: whether the one process is another process,
-    not this one. `is_limited`: whether each file then has a time limit. `pace`: measures the time.
+    `done`: how many files are done so far. `isolated`: whether another process does this work, not
+    this process. `is_limited`: whether each file then has a time limit. `pace`: measures the time.
     """
 
     work: Callable[[Item], Value]

@@ -1,7 +1,7 @@
 """A journal: the outcome of each unit of work, and checksums of the written files, as JSON Lines.
 
 The first line has the command. Each later line has a unit and its outcome, and is written when the
-unit is done. A line that is incomplete, because the process was killed, is ignored.
+unit is done. If the process is killed while it writes a line, readers ignore this incomplete line.
 """
 
 import json
@@ -26,9 +26,8 @@ _DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 class Header:
     """The first line of a journal.
 
-    work: an id of the work, so that a journal of different work is not used. command and
-    arguments: the command line. share: I and N for the share I of N; both are 1 for the whole
-    work.
+    work: an id of the work, so that a journal of different work is not used. command and arguments:
+    the command line. share: (I, N) for share I of N; (1, 1) for the whole work.
     """
 
     work: str
@@ -46,7 +45,7 @@ class Header:
     def parse(cls, path: str, line: bytes) -> "Header":
         """Parse `line`, the first line of the journal `path`.
 
-        Raises FormatError if it is no journal.
+        Raises FormatError if the file is no journal.
         """
         with suppress(*_DAMAGE):
             row = json.loads(line)
@@ -59,7 +58,7 @@ class Header:
         raise FormatError(message, place=Place(path), hint=hint, code="journal")
 
     def with_work(self, more: str) -> "Header":
-        """Return a copy of the header whose id of the work also depends on the text `more`."""
+        """Return a copy of the header with another id of the work, which depends on `more`, too."""
         return replace(self, work=work_id(self.work, more))
 
     def line(self) -> bytes:
@@ -79,14 +78,15 @@ def work_id(*parts: str) -> str:
 class Journals:
     """The outcomes in several journals, by unit of work.
 
-    If several lines have an outcome of the same unit, the last line counts. `parts`: for the path
-    of each file that was divided, its number of parts.
+    If several lines have an outcome of the same unit, the last of these lines counts. `parts`: the
+    number of parts of each file that was divided, by the path of the file.
     """
 
     def __init__(self, paths: tuple[str, ...]) -> None:
-        """Read the journals at `paths`, and note where each unit is.
+        """Open the journals at `paths`, and record in which line each unit is.
 
-        Raises FormatError for a file that is not a journal, and OSError if one cannot be read.
+        Raises FormatError for a file that is not a journal, and OSError for a file that cannot be
+        read.
         """
         self.headers = [Header.read(path) for path in paths]
         self.paths = paths
@@ -116,10 +116,10 @@ class Journals:
                     at += len(line)
 
     def row(self, unit: Unit) -> dict[str, Any] | None:
-        """Return the last line about a unit, as a dictionary; None if no line is about it.
+        """Return the last line about a unit, as a dictionary. Return None if no line is about it.
 
-        The line must have the input, the part and the output of the unit; the size and fingerprint
-        may differ.
+        A line is about the unit if its input, part and output are equal. The size and fingerprint
+        of the input may differ.
         """
         digest = _digest(unit)
         at = int(self._digests.searchsorted(digest, "right")) - 1
@@ -138,8 +138,7 @@ class Journals:
         return self.row(unit) is not None
 
     def outcome(self, item: Item, unit: Unit, kind: object) -> Outcome[Item, Any]:
-        """Return the outcome of a unit from its line; if the line is damaged, the outcome is an
-        error.
+        """Return the outcome of a unit from the journals. If its line is damaged, return an error.
 
         `item`: the file of the unit. `kind`: the type of the outcome's value.
         """
@@ -166,8 +165,8 @@ class Journal:
     def __init__(self, path: str, header: Header, *, resume: bool) -> None:
         """Open the journal at `path` for writing; `header` is its first line.
 
-        Without `resume`, raises FormatError if the file exists. With `resume`, raises it if the
-        existing journal is of other work.
+        Without `resume`, raises FormatError if the file exists. With `resume`, raises FormatError
+        if the existing journal is of other work.
         """
         self._old: Journals | None = None
         if os.path.exists(path) and os.path.getsize(path):
@@ -190,11 +189,10 @@ class Journal:
             raise
 
     def has(self, unit: Unit) -> bool:
-        """Return whether the journal says that a unit is done, and its files have not changed
-        since.
+        """Return whether the journal says that a unit is done, and its files have not changed.
 
-        These files are its input and its outputs. A unit that ended with an error of the system is
-        not done.
+        These files are the unit's input and outputs. A unit that ended with an error of the system
+        is not done.
         """
         row = None if self._old is None else self._old.row(unit)
         with suppress(*_DAMAGE):
@@ -204,7 +202,7 @@ class Journal:
         return False
 
     def outcome(self, item: Item, unit: Unit, kind: object) -> Outcome[Item, Any] | None:
-        """Return the outcome of a unit for which `has` is True; None if its line is damaged.
+        """Return the outcome of a unit for which `has` is True. Return None if its line is damaged.
 
         `item`: the file of the unit. `kind`: the type of the outcome's value.
         """
@@ -214,7 +212,7 @@ class Journal:
         return None
 
     def add(self, unit: Unit, outcome: Outcome[Item, Any], outputs: Mapping[str, str]) -> None:
-        """Write the outcome of a unit; `outputs`: the checksums of the files it wrote, by path."""
+        """Write the outcome of a unit. `outputs`: the checksum of each file it wrote, by path."""
         row = {**vars(unit), "outputs": outputs, "outcome": outcome_to_json(outcome)}
         self._write(json.dumps(row).encode() + b"\n")
 
@@ -230,10 +228,9 @@ class Journal:
 
 
 def checksum(path: str) -> str | None:
-    """Return the SHA-256 of a file, or of the names and files of a folder; None if nothing is
-    there.
+    """Return the SHA-256 of a file; for a folder, of the names and contents of its files.
 
-    Raises OSError for a file that cannot be read.
+    Return None if nothing is at `path`. Raises OSError for a file that cannot be read.
     """
     import hashlib
 

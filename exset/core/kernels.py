@@ -1,9 +1,9 @@
 """Kernels: Python functions on arrays that exset also compiles, for large inputs.
 
-A marked function stays a plain Python function. `exset.compiler` compiles the marked functions of
-a group of modules together, by their annotations, to one object file: when exset is built, or
-later in a background process. A process that reads or writes files never compiles: without an
-object file, it runs plain Python, and uses the object file as soon as it exists.
+A function that is marked as a kernel stays a plain Python function. `exset.compiler` compiles all
+the kernels of a group of modules to one object file, for the types of their annotations. It does so
+when exset is built, or later in a background process. A process that reads or writes files never
+compiles: it runs plain Python until the object file exists.
 """
 
 import importlib
@@ -52,8 +52,8 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Mark a kernel that is compiled into each kernel that calls it.
 
-    This is for short kernels that are called very often: passing their arguments would take longer
-    than their work.
+    This is for short kernels that are called very often: a real call would take longer than the
+    work.
     """
     setattr(function, _MARK, INLINE)
     return function
@@ -62,10 +62,10 @@ def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
 def entry_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Mark a function as a kernel that Python and other kernels call.
 
-    Its annotations are the types that it is compiled for: `int`, `bool`, `float`, scalars and
+    The kernel is compiled for the types of its annotations: `int`, `bool`, `float`, scalars and
     contiguous arrays of NumPy, and tuples of these. An array of more than one dimension needs a
-    declared shape. A kernel with unions is compiled once for the first type of each union, once
-    for the second types, and so on.
+    declared shape. A kernel with unions is compiled several times: for the first type of every
+    union, then for the second type of every union, and so on.
     """
     setattr(function, _MARK, ENTRY)
     return function
@@ -75,8 +75,9 @@ def instruction_kernel(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator for an inline kernel that is one instruction of some processors.
 
     name: LLVM's name of the instruction, which begins with `llvm.` and the kind of processor. The
-    instruction takes the numbers that are the kernel's first arguments, but not the arrays after
-    them, and returns one number, as the kernel does. All numbers have 64 bits.
+    kernel's first arguments are numbers, which the instruction takes; its last arguments are
+    arrays, which the instruction does not take. Kernel and instruction return one number. All
+    numbers have 64 bits.
     """
 
     def mark(function: Callable[P, R]) -> Callable[P, R]:
@@ -87,25 +88,27 @@ def instruction_kernel(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def array_type(annotation: object) -> object:
-    """Return `NDArray[T]` as the type `numpy.ndarray[...]` that it represents, and any other
-    annotation unchanged: since NumPy 2.5, with Python 3.12 and later, `NDArray` is an alias.
+    """Return the type `numpy.ndarray[...]` that an annotation `NDArray[T]` stands for.
+
+    Return any other annotation unchanged. This is needed since NumPy 2.5 with Python 3.12 and
+    later, as `NDArray` is an alias there.
     """
     alias = getattr(get_origin(annotation), "__value__", None)
     return annotation if alias is None else alias[get_args(annotation)]
 
 
 def mark_of(function: object) -> str | None:
-    """Return how a function is marked (entry, inline or plain kernel); None if it is no kernel."""
+    """Return how a function is marked: entry, inline or plain kernel. Return None if it is not."""
     return getattr(function, _MARK, None)
 
 
 def instruction_of(function: object) -> str | None:
-    """Return LLVM's name of the instruction that does what a kernel does; None if there is none."""
+    """Return LLVM's name of the instruction that a kernel is. Return None if it is not one."""
     return getattr(function, _INSTRUCTION, None)
 
 
 def platform_name() -> str:
-    """Return the name of this platform for the names of object files."""
+    """Return the name of this platform that the names of object files contain."""
     machine = os.uname().machine if hasattr(os, "uname") else os.environ["PROCESSOR_ARCHITECTURE"]
     return f"{sys.platform}-{machine}-{sys.maxsize.bit_length() + 1}".lower()
 
@@ -129,10 +132,10 @@ class Kernels:
     ) -> None:
         """Name the modules, and the sizes of work from which compiled kernels save time.
 
-        Sizes are in bytes of text, or in numbers. Kernels are loaded and used from the size
-        `load_from` on. If they are loaded already, they are used from `use_from` on, by default
-        the same size. From the size `compile_from` on, a background process compiles kernels that
-        are not compiled.
+        Sizes are in bytes of text, or in numbers. `load_from`: the smallest work for which the
+        object file is loaded. `use_from`: the smallest work that uses kernels that are loaded
+        already, by default the same size. `compile_from`: the smallest work for which a background
+        process compiles kernels that are not compiled.
         """
         self.modules = modules
         self.load_from = load_from
@@ -159,15 +162,15 @@ class Kernels:
         return bool(self._functions)
 
     def failure(self) -> str | None:
-        """Return why an earlier attempt to compile the kernels failed; None if none has failed."""
+        """Return why an earlier attempt to compile the kernels failed; None if none failed."""
         why = disk_cache.load(self.name + FAILED)
         return None if why is None else why.decode()
 
     def use_compiled(self, size: int, engine: Engine = "auto") -> bool:
-        """Return whether to run compiled functions on work of this size, not plain Python.
+        """Return whether to run compiled functions, not plain Python, on work of this size.
 
-        Without an object file, the answer is False. Otherwise `table` gives True, `reference`
-        False, and `auto` True if this saves time.
+        Without an object file, return False. With one, `table` gives True, `reference` False, and
+        `auto` True if this saves time.
         """
         least = self.use_from if self._functions else self.load_from
         if engine == "reference" or (engine == "auto" and size < least):
@@ -187,10 +190,10 @@ class Kernels:
         return cast(Callable[P, R], self._functions[function.__name__])
 
     def _load(self, size: int) -> None:
-        """Load the object file, at most once; if none exists and the work is large, have it
-        compiled.
+        """Load the object file, at most once. If it is missing and the work is large, begin to
+        compile.
 
-        `size`: of the work, in bytes of text or in numbers.
+        `size`: the size of the work, in bytes of text or in numbers.
         """
         with self._lock:
             if not self._functions and not self._is_useless:
@@ -221,10 +224,10 @@ class Kernels:
                     yield value
 
     def copies(self, compiler: Callable[[FunctionType, str], object]) -> dict[str, object]:
-        """Copy the marked functions, and return for each name what `compiler` makes of the copy.
+        """Copy the marked functions, and return, by name, what `compiler` makes of each copy.
 
-        `compiler` gets a copy and its mark. Each copy calls what `compiler` made of the other
-        functions, not the functions themselves. Raises ValueError if two functions have the same
+        `compiler` gets a copy and its mark. When a copy calls another marked function, it calls
+        what `compiler` made of that function. Raises ValueError if two functions have the same
         name.
         """
         made: dict[FunctionType, object] = {}

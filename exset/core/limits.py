@@ -9,7 +9,7 @@ MOST_COMPRESSED: Final = 1000
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of every reader: whole numbers from 0. Raises ValueError for other values."""
+    """The limits of every reader: whole numbers, 0 or more. Raises ValueError for other values."""
 
     max_depth: int = 32
     """How deep delimiters are nested."""
@@ -41,14 +41,14 @@ class Limits:
                 raise ValueError(f"{item.name} must be a whole number from 0, not {value!r}")
 
     def most_bytes(self, stored: int) -> int:
-        """Return the most bytes that an array may have if it takes `stored` bytes of its file."""
+        """Return the most bytes that an array of `stored` bytes in its file may have in memory."""
         return max(self.max_array, MOST_COMPRESSED * stored)
 
     def with_(self, **values: int | str) -> "Limits":
-        """Return a copy in which `values` replace limits: name=value, a number or a decimal
-        string.
+        """Return a copy in which `values` replace limits: each is a number or a decimal string.
 
-        Raises ValueError for an unknown limit, and for a value that is not a whole number from 0.
+        Raises ValueError for an unknown limit, and for a value that is not a whole number from 0
+        on.
         """
         names = [item.name for item in fields(self)]
         changes: dict[str, int] = {}

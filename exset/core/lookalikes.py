@@ -33,7 +33,10 @@ _CP1252: Final = b"\x82\x84\x85\x91\x92\x93\x94\x96\x97\xa0"
 
 
 def foreign(data: bytes) -> str | None:
-    """Recognise a format unknown to exset by a file's first bytes; return advice, or None."""
+    """Recognise a format that exset cannot read by a file's first bytes; return advice.
+
+    Return None if the bytes are not of such a format.
+    """
     for begin, advice in _BEGINNINGS.items():
         if data.startswith(begin):
             return advice
@@ -44,9 +47,9 @@ def foreign(data: bytes) -> str | None:
 
 
 def converted(data: bytes) -> str | None:
-    """Return advice if binary data look converted from LF to CRLF line ends, else None.
+    """Return advice if line ends were probably converted from LF to CRLF in binary data.
 
-    They look so if every line feed follows a carriage return.
+    This is so if every line feed follows a carriage return. Return None otherwise.
     """
     feeds = data.count(b"\n")
     if feeds < 2 or data.count(b"\r\n") < feeds:
@@ -55,7 +58,7 @@ def converted(data: bytes) -> str | None:
 
 
 def look_alike(found: bytes) -> str | None:
-    """Return advice if the first character is not ASCII, but looks like it; else None."""
+    """Return advice if the first character only looks like ASCII. Return None otherwise."""
     if found and found[0] in _CP1252:
         return "this is a Windows character, such as a curved quotation mark: write a plain one"
     char = found.decode("utf-8", "ignore")[:1]

@@ -19,8 +19,8 @@ _engines: list[object] = []
 def link(data: bytes) -> dict[str, Function]:
     """Load object files, and return their functions by name.
 
-    `data`: what `exset.compiler.objects.compile_group` returned. The functions raise TypeError for
-    a wrong number or wrong types of arguments, as machine code would otherwise write to wrong
+    `data`: what `exset.compiler.objects.compile_group` returned. A function raises TypeError for a
+    wrong number or wrong types of arguments, which would make machine code write to wrong
     addresses. Raises OSError if the code needs a function that is missing.
     """
     head, _, code = data.partition(b"\n")
@@ -66,13 +66,12 @@ def _first(variants: list[Function]) -> Function:
 
 
 def _checked(run: Callable[[object], int], takes: list[Any], gives: str) -> Function:
-    """Return a Python function that checks the types of its arguments, and then calls machine
-    code.
+    """Return a Python function that checks the types of its arguments, then calls machine code.
 
-    `run`: the machine code, which takes and leaves values in an array of 64-bit slots. `takes`:
-    for each number, its `struct` code; for each array, its dtype, its number of dimensions, and
-    whether the code writes to it; None for an argument that must be None. `gives`: the `struct`
-    codes of the results.
+    `run`: the machine code; its arguments and its results are in an array of 64-bit slots. `takes`
+    describes the arguments: a `struct` code for a number; None for an argument that must be None;
+    and for an array its dtype, its number of dimensions, and whether the code writes to it.
+    `gives`: the `struct` codes of the results.
     """
     kinds = [
         (np.dtype(each[0]), each[1], each[2]) if isinstance(each, list) else each for each in takes

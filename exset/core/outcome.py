@@ -15,13 +15,13 @@ Value = TypeVar("Value")
 
 
 def part_of(item: str | os.PathLike[str]) -> str | None:
-    """Return which part of its file a unit of work is, such as `2/8`; None: the whole file."""
+    """Return which part of a file a unit of work is, such as `2/8`; None for a whole file."""
     part: str | None = None if isinstance(item, str) else getattr(item, "part", None)
     return part
 
 
 def output_of(item: str | os.PathLike[str]) -> str | None:
-    """Return the file that a unit of work writes: its attribute `target`, or None."""
+    """Return the attribute `target` of a unit of work: the file that it writes. None: no file."""
     target: str | None = None if isinstance(item, str) else getattr(item, "target", None)
     return target
 
@@ -42,10 +42,10 @@ class Outcome(Generic[Item, Value]):
 
 
 def outcome_of(item: Item, result: Callable[[], Value]) -> Outcome[Item, Value]:
-    """Call a function; return its value, or its FormatError, OSError or lack of memory, as an
-    outcome.
+    """Call `result`, and return its value as an outcome.
 
-    `item`: the file that the function works on.
+    If it raises FormatError, OSError or MemoryError, the outcome is this error. `item`: the file
+    that `result` works on.
     """
     try:
         try:
@@ -78,7 +78,8 @@ class Batch(Generic[Value]):
 def run_batch(work: Callable[[Item], Value], items: list[Item]) -> Batch[Value]:
     """Do the work on a batch of files, one after another, in this process.
 
-    Errors have no traceback and no context, as some libraries pickle these, too: Dask does.
+    Tracebacks and contexts are removed from errors, because some libraries (Dask) would pickle
+    them.
     """
     begun = perf_counter()
     done = [outcome_of(item, partial(work, item)) for item in items]

@@ -1,4 +1,4 @@
-"""Measure the time of files; decide how many files a process gets, and whether more start."""
+"""Measure the time that files take, to decide the size of batches and the number of processes."""
 
 import os
 import stat
@@ -26,8 +26,8 @@ _SLOWEST_START = 1.0
 class Pace:
     """Estimates how long a file takes, from the files that are done.
 
-    `count`: the number of all files. `workers`: the number of processes that may work. `done`: how
-    many files are done.
+    `count`: the number of all files. `workers`: the number of processes that may work. `done`: the
+    number of files that are done.
     """
 
     count: int
@@ -40,7 +40,7 @@ class Pace:
     """The seconds that a process needs to start: at most what this process has used so far."""
 
     def add(self, files: int, seconds: float) -> None:
-        """Record that `files` more files are done, on which one process worked for `seconds`."""
+        """Record that one process has worked for `seconds` on `files` more files."""
         self.done += files
         # The first file loads modules: what it took says little of the others.
         new = seconds / files
@@ -54,7 +54,7 @@ class Pace:
         return max(1, min(share, int(_SECONDS / max(self.cost, 1e-6)), _LARGEST))
 
     def short(self) -> int:
-        """Return how many files one process does in a short time, before the next decision."""
+        """Return how many files one process does in a short time: then exset decides again."""
         if self.cost is None or self.done < self._enough:
             return 1
         return max(1, int(_SHORT / max(self.cost, 1e-6)))
@@ -65,7 +65,7 @@ class Pace:
         return _FEW if self.cost is None or self.cost < _SHORT else _TWO
 
     def saves_time(self) -> bool:
-        """Return whether the files that are left would be done earlier by more processes."""
+        """Return whether more processes would finish the remaining files earlier."""
         if self.workers < 2 or self.cost is None or self.done < self._enough:
             return False
         left = self.cost * (self.count - self.done)

@@ -1,6 +1,6 @@
 """Divide the work on large files into parts, and join the results of the parts of each file.
 
-Only the file decides how it is divided, so that every run has the same units of work.
+How a file is divided depends only on the file, so every run has the same units of work.
 """
 
 import os
@@ -39,9 +39,9 @@ class FilePart(os.PathLike[str]):
         return self.path
 
     def of(self, size: int) -> slice:
-        """Return the slice of a sequence of `size` items that this part of the file handles.
+        """Return the slice of `size` items that belongs to this part of the file.
 
-        The parts differ by at most one item.
+        The slices of two parts differ in length by at most one item.
         """
         return slice(size * self.rank // self.count, size * (self.rank + 1) // self.count)
 
@@ -50,10 +50,12 @@ class FilePart(os.PathLike[str]):
 class PartState:
     """What joining the parts of a file needs to know about one part, besides its findings.
 
-    is_certain: if False, the file must be read as a whole. start: the byte offset of the part.
-    lines: how many line ends it has. expanded: how much it counts towards the limit `max_expand`.
-    names: names that matter for the whole file. width: how many elements each record of the part
-    has.
+    - is_certain: if False, the file must be read as a whole.
+    - start: the byte offset of the part.
+    - lines: how many line ends the part has.
+    - expanded: how many bytes the part adds to the sum that the limit `max_expand` restricts.
+    - names: names that matter for the whole file.
+    - width: how many elements each record of the part has.
     """
 
     is_certain: bool
@@ -65,7 +67,7 @@ class PartState:
 
 
 class Parts(Sequence[Item]):
-    """The units of work for some files: small files, and parts of large files.
+    """The units of work for some files. A small file is one unit; a large file is several.
 
     Each unit is made on access.
     """
@@ -77,11 +79,10 @@ class Parts(Sequence[Item]):
         part: Callable[[Item, int, int], Item],
         ranks: range | None = None,
     ) -> None:
-        """Take the files `items`; `counts`: into how many parts each file is divided.
+        """Take the files `items`; `counts` has the number of parts of each file.
 
-        `part` makes one part, from the file, the index of the part, and the number of parts; a
-        file with one part is its own unit. `ranks`: the indices of the units to take, by default
-        all.
+        `part` makes one part from a file, the index of the part, and the number of parts. A file
+        with one part is a unit itself. `ranks`: the indices of the units to take, by default all.
         """
         self.items = items
         self.counts = counts
@@ -108,7 +109,8 @@ class Parts(Sequence[Item]):
 def divided(
     items: Sequence[Item], counts: Sequence[int], part: Callable[[Item, int, int], Item]
 ) -> Sequence[Item]:
-    """Return the units of work for some files: the files, or their parts if some are divided.
+    """Return the units of work for some files: the files, or `Parts` if a file has several parts.
+
     The arguments are those of `Parts`.
     """
     return items if all(count == 1 for count in counts) else Parts(items, counts, part)
@@ -122,10 +124,10 @@ def whole(
 ) -> Generator[Outcome[Item, Value], None, None]:
     """Join the outcomes of parts, and yield one outcome for each file.
 
-    items: the files. units: what `divided` returned for them. outcomes: one for each unit. join:
-    makes the value of a file from the values of its parts, in order; it may raise the same errors
-    as the work. If parts of a file have errors, the first of these errors is the error of the
-    file.
+    outcomes: one outcome for each unit. items: the files. units: what `divided` returned for the
+    files. join: a function that makes the value of a file from the values of its parts, in order;
+    it may raise the same errors as the work. If some parts of a file have errors, the first of
+    these errors is the outcome of the file.
     """
     with closing(outcomes):
         if not isinstance(units, Parts):
@@ -143,7 +145,7 @@ def whole(
 
 
 def parts_of(count: int, size: int) -> int:
-    """Return into how many parts to divide a file of `count` samples; each has at most `size`."""
+    """Return into how many parts to divide a file of `count` samples: none has more than `size`."""
     return max(1, -(-count // size))
 
 

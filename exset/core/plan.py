@@ -1,7 +1,7 @@
-"""The plan of work on many files: a list of its units, made before any work, as JSON Lines.
+"""The plan of work on many files: a list of all units of work, as JSON Lines, made before any work.
 
-The order, the names and the bytes of all outputs depend only on the plan, not on which process
-does the work.
+The order, the names and the bytes of all outputs depend only on the plan, not on which process does
+the work.
 """
 
 import json
@@ -15,7 +15,7 @@ from exset.io import files
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit of work: a file or a part of it, and the file that the work writes.
+    """A unit of work: the input, which is a file or a part of a file, and the file that it writes.
 
     size: the size of the input in bytes. fingerprint: the time of the last change of the input, in
     nanoseconds. Both are None for a remote file and for a missing file.
@@ -29,7 +29,7 @@ class Unit:
 
     @classmethod
     def of(cls, item: str | os.PathLike[str]) -> "Unit":
-        """Return the unit for a path, or for an object with a path; do not open the file."""
+        """Return the unit for a path, or for an object with a path, without opening the file."""
         path = os.fsdecode(item)
         size, changed = _status(path)
         return cls(path, part_of(item), output_of(item), size, changed)
@@ -45,7 +45,7 @@ class PlanWritten(Exception):
 
 
 def write_plan(path: str, items: Sequence[Item]) -> PlanWritten:
-    """Write a plan to `path`, with a unit for each item; return the exception to raise then."""
+    """Write a plan, with a unit for each item; return the exception that ends the command."""
     files.write(path, _lines(items))
     return PlanWritten(path, len(items))
 

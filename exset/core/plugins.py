@@ -1,7 +1,7 @@
 """Load the entry points of other packages, which add formats to exset.
 
-exset loads them only if none of its own formats fits: loading takes longer than reading a small
-file.
+exset loads entry points only if none of its own formats fits: loading takes longer than reading a
+small file.
 """
 
 from functools import cache
@@ -17,9 +17,10 @@ T = TypeVar("T")
 
 @cache
 def found(group: str, kind: type[T]) -> tuple[T, ...]:
-    """Import the entry points of the group `group`; each must be an object of the class `kind`.
+    """Import the entry points of the group `group`, and return the objects that they name.
 
-    If an entry point cannot be used, raises FormatError, which names it and its package.
+    Each object must be of the class `kind`. If an entry point cannot be used, raises FormatError,
+    which names the entry point and its package.
     """
     return tuple(loaded(point, kind) for point in points(group))
 
@@ -40,7 +41,7 @@ def import_error(point: str, why: str) -> FormatError:
 def loaded(point: metadata.EntryPoint, kind: type[T]) -> T:
     """Import the object that an entry point names.
 
-    Raises FormatError if this fails, or if it is no object of the class `kind`.
+    Raises FormatError if the import fails, or if the object is not of the class `kind`.
     """
     package = "" if point.dist is None else f" of the package {point.dist.name}"
     title = f"the entry point {point.name!r} ({point.value}){package}"

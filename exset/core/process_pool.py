@@ -23,9 +23,9 @@ _stop: Event | None = None
 def begin(log_lock: Lock, stop: Event) -> None:
     """Set up a worker process before its first call.
 
-    An interrupt then ends only the current call, and prints no traceback. `stop`: set when all
-    workers must stop. `log_lock`: the worker that takes it first logs messages; the others log
-    none.
+    From then on, an interrupt ends only the current call, and prints no traceback. `stop`: set when
+    all workers must stop. `log_lock`: the worker that takes it first logs messages; the other
+    workers log none.
     """
     global _stop
     _stop = stop
@@ -47,7 +47,7 @@ def _end_with_parent() -> None:
 
 
 def run_call(fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call `fn` in a worker process; if an interrupt comes, all workers stop."""
+    """Call `fn` in a worker process. If an interrupt comes, make all workers stop."""
     assert _stop is not None
     if _stop.is_set():  # the call was submitted before the stop
         raise KeyboardInterrupt
@@ -62,7 +62,7 @@ def run_call(fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
 
 
 class Processes(Executor):
-    """A pool of spawned processes, which is replaced by a new pool if a process dies."""
+    """A pool of spawned processes. If a process dies, a new pool replaces this pool."""
 
     def __init__(self, jobs: int) -> None:
         """Make a pool of at most `jobs` processes, which start when needed."""
@@ -94,7 +94,7 @@ class Processes(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes when all calls are done; with `cancel_futures`, drop waiting calls.
 
-        `wait`: return after the processes have ended.
+        `wait`: return only after the processes have ended.
         """
         if cancel_futures:
             self._stop.set()
@@ -108,9 +108,9 @@ class Processes(Executor):
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Block interrupts while this context runs, also in processes that start in it.
+    """Block interrupts in this process, and in processes that start in this context.
 
-    These processes stop blocking interrupts when they are ready.
+    This process stops blocking at the end of the context, each new process when it is ready.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 @dataclass(eq=False)
 class Task:
-    """Work on a file: `done` of `total` bytes are done; `total` is None if unknown."""
+    """Work on a file: `done` of `total` bytes are done; `total` is None if it is unknown."""
 
     action: str
     name: str
@@ -37,10 +37,10 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 @contextmanager
 def task(action: str, name: str, total: int | None) -> Iterator[None]:
-    """Report that work on a file begins, for as long as this context runs.
+    """Report work on a file: it begins and ends with this context.
 
-    `action`: what is done, as a verb. `name`: the file. `total`: how many bytes it has, or None.
-    Inside another task, exset reports only the progress of the inner task.
+    `action`: what is done, as a verb. `name`: the file. `total`: the number of its bytes; None if
+    unknown. Inside another task, exset reports only the progress of the inner task.
     """
     begun = Task(action, name, total)
     _tasks.append(begun)

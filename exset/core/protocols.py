@@ -35,7 +35,7 @@ class Selectable(Model, Protocol):
     """A model that can select some of its units."""
 
     def select(self, which: "ArrayLike | slice", /) -> Self:
-        """Return a model of the units `which`: their indices in any order, a mask, or a slice."""
+        """Return a model of some units. `which`: their indices in any order, a mask, or a slice."""
 
 
 @runtime_checkable
@@ -43,7 +43,7 @@ class Named(Model, Protocol):
     """A model whose units have names."""
 
     def unit_names(self) -> "Iterator[bytes]":
-        """Yield the name of each unit, empty for a unit without a name."""
+        """Yield the name of each unit; yield `b""` for a unit without a name."""
 
 
 @runtime_checkable
@@ -81,14 +81,14 @@ class ChunkReporter(Protocol):
 class Tally(Protocol):
     """Counts that summarise a model, made from its chunks; a dataclass that a journal can store.
 
-    It is made with one argument, `detailed`: whether to count also numbers that take longer.
+    The class is called with one argument, `detailed`: whether to count also what takes longer.
     """
 
     def add(self, model: Any, /) -> None:
         """Count the next chunk of the model."""
 
     def merge(self, other: Any, /) -> None:
-        """Add the counts of the next part of the model, which another `Tally` made."""
+        """Add the counts of the next part of the model; another `Tally` has counted this part."""
 
     def report(self) -> Summary:
         """Return the summary. Add nothing after this call."""
@@ -98,9 +98,9 @@ class Tally(Protocol):
 class CheckOptions:
     """How to check the files that a model names.
 
-    name: the model's name in messages. base: the folder to which paths are relative, by default
+    name: the model's name in messages. base: the folder that relative paths begin at, by default
     the current folder. access: which files may be opened, and how. jobs: the number of processes,
-    or how to run the check. decode: whether to decode whole records, too.
+    or an `Execution`. decode: whether to decode whole records, too.
     """
 
     name: str
@@ -112,19 +112,19 @@ class CheckOptions:
 
 
 class ModelCheck(Protocol):
-    """Checks the models of one file, chunk after chunk, for errors that a reader accepts."""
+    """Checks the model of a file, chunk by chunk, for errors that a reader accepts."""
 
     def __call__(self, model: Model, findings: "Findings", /, *, first: int) -> None:
-        """Add a finding for each error and each likely mistake.
+        """Check a model, and add a finding for each error and each likely mistake.
 
-        `first`: the index of the first unit of the model in its file, for places.
+        `first`: the index, in the file, of the model's first unit; places of findings need it.
         """
 
     @property
     def common(self) -> tuple[str, ...]:
         """Values that must be equal in all parts of a file.
 
-        If they differ, exset reads and checks the file as a whole.
+        If parts have different values, exset reads and checks the file as a whole.
         """
 
 

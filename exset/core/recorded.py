@@ -21,9 +21,9 @@ _NAMED = 8
 class Record:
     """Where to keep the outcomes of work, and which share of the work to do.
 
-    path: the journal; or a folder, with a separator at the end, in which the journal of a share is
-    `share-I-of-N.jsonl`. header: the first line of the journal. resume: skip the units that the
-    journal already has. shard: the share to do.
+    path: the journal. It may be a folder, with a separator at the end; the journal of a share is
+    then `share-I-of-N.jsonl` in this folder. header: the first line of the journal. resume: skip
+    the units that the journal already has. shard: the share to do.
     """
 
     path: str
@@ -53,12 +53,12 @@ class ShareDone(Exception):
 
 @dataclass(frozen=True)
 class Summing(Generic[Item, Value]):
-    """Calls `work` on a file, and also returns the checksum of the file that the work wrote."""
+    """Does `work` on a file, and also returns the checksum of the file that the work wrote."""
 
     work: Callable[[Item], Value]
 
     def __call__(self, item: Item) -> tuple[Value, dict[str, str]]:
-        """Return the value of the work, and a dictionary: output file to checksum."""
+        """Return the value of the work, and a dictionary from the output file to its checksum."""
         value = self.work(item)
         target = output_of(item)
         if target is None or target == "-" or (found := checksum(target)) is None:
@@ -67,9 +67,9 @@ class Summing(Generic[Item, Value]):
 
 
 class JournalError(Exception):
-    """A journal that cannot be used for this work; the attribute `error` says why.
+    """A journal cannot be used for this work; the attribute `error` says why.
 
-    It is no FormatError, as exset would report a FormatError as a finding of the checked file.
+    It is no FormatError, because exset would report a FormatError as a finding of the checked file.
     """
 
     def __init__(self, error: FormatError) -> None:
@@ -91,10 +91,11 @@ def recorded(
     kind: object,
     start: Callable[[Sequence[Item]], Generator[Outcome[Item, tuple[Any, dict[str, str]]]]],
 ) -> Generator[Outcome[Item, Any], None, None]:
-    """Yield the outcome of each file, in order: from the journal, or from new work, then recorded.
+    """Yield the outcome of each file, in order, from the journal or from new work.
 
-    kind: the type of the values. start: runs the work on the files that are not in the journal.
-    Raises JournalError if the file of `record` cannot be used as the journal.
+    The outcomes of new work are added to the journal. kind: the type of the values. start: a
+    function that runs the work on the files that are not in the journal. Raises JournalError if the
+    file of `record` cannot be used as the journal.
     """
     os.makedirs(os.path.dirname(record.file) or os.curdir, exist_ok=True)
     with _journal_errors():
@@ -124,7 +125,8 @@ def gathered(
     """Yield the outcome of each file, in order, from the journals of all shares.
 
     work: the id of the work. kind: the type of the values. Raises JournalError if a journal is of
-    other work, or if a share is missing or not complete; the error names such shares.
+    other work, or if a share is missing or not complete. The error names the missing and incomplete
+    shares.
     """
     with _journal_errors():
         _check_complete(items, journals, work)

@@ -1,6 +1,6 @@
 """Convert dataclasses, collections, findings and errors to JSON and back, by their types.
 
-The caller names the types, and the data must fit them: a file cannot choose a class.
+The caller names the types, and the data must fit these types: a file cannot choose a class.
 """
 
 import errno
@@ -46,7 +46,7 @@ def to_json(value: object) -> object:
 
 
 def from_json(kind: Any, data: Any) -> Any:
-    """Return the value of the type `kind` whose JSON `to_json` returned.
+    """Return the value of the type `kind` that `to_json` has converted to `data`.
 
     Raises TypeError, ValueError, KeyError or AttributeError for data of another type.
     """
@@ -91,7 +91,7 @@ def outcome_to_json(outcome: Outcome[Item, Any]) -> dict[str, object]:
 
 
 def outcome_from_json(item: Item, kind: object, data: Mapping[str, Any]) -> Outcome[Item, Any]:
-    """Return the outcome that `outcome_to_json` wrote as `data`.
+    """Return the outcome that `outcome_to_json` has converted to `data`.
 
     item: the file of the outcome. kind: the type of its value. Raises the same errors as
     `from_json`.

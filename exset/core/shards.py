@@ -1,4 +1,4 @@
-"""A share of the work on many files, from a text or from the environment of a cluster's task."""
+"""A share of the work on many files, named by a text or by a cluster's environment variables."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _ARRAY = ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX")
 
 @dataclass(frozen=True)
 class Shard:
-    """One of `count` shares of the work. Share `index` (from 1) has every count-th unit."""
+    """Share `index` (from 1) of `count` shares of the work: every `count`-th unit is in it."""
 
     index: int
     count: int
@@ -31,10 +31,10 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str, environment: Mapping[str, str] = os.environ) -> "Shard":
-        """Parse the name of a share: `2/8`; or `auto`: take it from a cluster's environment
-        variables.
+        """Return the share that a text such as `2/8` names.
 
-        Raises ValueError for another text, and for an environment that names no share.
+        For `auto`, return the share that a cluster's environment variables name. Raises ValueError
+        for another text, and for an environment that names no share.
         """
         if text == "auto":
             return cls.of_environment(environment)

@@ -1,8 +1,7 @@
 """Handle termination signals: remove temporary files, then end the process at once.
 
-The handler itself removes the files and ends the process, as a library could catch an exception.
-Only in a process with child processes, the handler first raises SystemExit: the children then end
-quietly.
+The handler does both itself, because a library could catch an exception. Only in a process with
+child processes does it raise SystemExit first, so that the children end quietly.
 """
 
 import os
@@ -26,7 +25,7 @@ _cleanups: list[Callable[[], object]] = []
 def cleanup_on_signal(cleanup: Callable[[], object]) -> Iterator[None]:
     """Call `cleanup` if a termination signal ends the program while this context runs.
 
-    OSErrors of `cleanup` are ignored, as a file to remove may not exist.
+    OSErrors of `cleanup` are ignored: a file to remove may not exist.
     """
     _cleanups.append(cleanup)
     try:
@@ -36,7 +35,7 @@ def cleanup_on_signal(cleanup: Callable[[], object]) -> Iterator[None]:
 
 
 def install_handlers() -> None:
-    """Handle termination signals, unless they are ignored, as by nohup.
+    """Handle termination signals, except those that this process ignores, as under nohup.
 
     Only the main thread can do this; in another thread, nothing changes.
     """

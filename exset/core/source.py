@@ -14,7 +14,7 @@ _AROUND = 4  # bytes before and after an offset that decide whether data can be 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of bytes: offsets count from 0; the end is exclusive, and not before the start."""
+    """A range of bytes; offsets count from 0. The end is exclusive, and not before the start."""
 
     start: int
     end: int
@@ -28,11 +28,11 @@ class Span:
 class Source:
     """The decompressed content of one input, and its name for messages.
 
-    It may be a chunk of an input: then `start` is the number of bytes before the chunk, and
-    `first_line` and `first_column` are the position of its first byte. Offsets count from the
-    first byte of the input. The content may be a file mapped into memory: `data` copies it, `view`
-    does not. `path`: the path of the file, "" if it is not on this machine. `sidecar`: the content
-    of `NAME.exset.json`, a file with metadata that some formats have.
+    The content may be only a chunk of the input. `start` is then the number of bytes before the
+    chunk; `first_line` and `first_column` are the position of its first byte. Offsets always count
+    from the first byte of the input. The content may be a file mapped into memory: `data` copies
+    it, `view` does not. `path`: the path of the file, "" if it is not on this machine. `sidecar`:
+    the content of `NAME.exset.json`, a file with metadata that some formats have.
     """
 
     name: str
@@ -68,11 +68,11 @@ class Source:
         return row + self.first_line, self._column(row, offset - self.start)
 
     def around(self, offset: int, reach: int) -> tuple[str, int]:
-        """Return the text around the byte at an offset, and the column at which this text starts.
+        """Return the text around the byte at an offset, and the column where this text begins.
 
-        The text has up to `reach` (> 0) bytes before and after the offset, all of one line. The
-        time does not depend on the length of the line. Raises ValueError for an offset outside the
-        data.
+        The text has up to `reach` (> 0) bytes before the offset, and as many after it, all of one
+        line. The time does not depend on the length of the line. Raises ValueError for an offset
+        outside the data.
         """
         row = self._row(offset)
         start, stop = self._bounds(row)
@@ -84,8 +84,8 @@ class Source:
     def moved(self, offset: int, more: bytes) -> "Source":
         """Return a source with this source's data from `offset` on, followed by the bytes `more`.
 
-        It begins at the start of a character, up to 3 bytes before the offset, and never inside a
-        line end. Raises ValueError for an offset outside the data.
+        If the offset is inside a character or a line end, the new data begin at the start of it, up
+        to 3 bytes earlier. Raises ValueError for an offset outside the data.
         """
         if not self.start <= offset <= self.end:
             raise ValueError(f"offset {offset} is outside {self.start}-{self.end}")
@@ -118,7 +118,7 @@ class Source:
 
     @cached_property
     def _tallies(self) -> "array[int]":
-        """How many characters precede each block of the data, to find columns fast."""
+        """The number of characters before each block of the data, to find columns fast."""
         edges = [self._boundary(edge) for edge in range(0, len(self.data) + 1, _BLOCK)]
         counts = (len(_decode(self.data[low:high])) for low, high in pairwise(edges))
         return array("q", accumulate(counts, initial=0))
@@ -147,9 +147,9 @@ class Source:
         return self._tallies[block] + len(_decode(self.data[edge:offset]))
 
     def _boundary(self, offset: int) -> int:
-        """Return where to split the data near an offset: at the start of the character there.
+        """Return where to split the data near index `offset`: at the start of the character there.
 
-        Both parts can then be decoded. `offset`: an index in the data.
+        The data before and after this place can then be decoded.
         """
         for back in range(1, min(offset, 3) + 1):
             lead = self.data[offset - back]

@@ -25,11 +25,11 @@ def similar(name: str, names: Iterable[str], most: int) -> list[str]:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Return the most similar of `names`, ignoring case; None if none is similar."""
+    """Return the most similar of `names`, ignoring case. Return None if none is similar."""
     return next(iter(similar(name, names, 1)), None)
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return a hint with the most similar of `names`; an empty text if none is similar."""
+    """Return a hint with the most similar of `names`. Return "" if none is similar."""
     near = nearest(name, names)
     return f"did you mean {near!r}?" if near else ""

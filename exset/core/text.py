@@ -23,15 +23,15 @@ _SPELLED = re.compile(r"<((?:--|exset ).+?) or (.+?)>")
 
 
 class Advice(str):
-    """Advice for a user of Python; `command`: the same advice for a user of the command line."""
+    """Advice for a user of Python. `command` is the same advice for a user of the command line."""
 
     command: str
 
     @classmethod
     def of(cls, text: str) -> "Advice":
-        """Return the advice in a text that has an option and an argument.
+        """Return the advice in a text that names both an option and an argument.
 
-        They are written as `<--to ex or to="ex">`.
+        Such a text has, for example, `<--to ex or to="ex">`.
         """
         return cls.both(_SPELLED.sub(r"\2", text), _SPELLED.sub(r"\1", text))
 
@@ -48,7 +48,7 @@ class Advice(str):
 
 
 def for_command_line(text: str) -> str:
-    """Return a text for users of the command line: the `command` of an `Advice`, else the text."""
+    """Return a text for the command line: the `command` of an `Advice`; else the text itself."""
     return text.command if isinstance(text, Advice) else text
 
 
@@ -107,7 +107,7 @@ def has_bytes(text: str) -> bool:
 
 
 def invalid_utf8(data: bytes | memoryview) -> int | None:
-    """Return the offset of the first byte that is not UTF-8; None if there is none."""
+    """Return the offset of the first byte that is not UTF-8. Return None if all bytes are valid."""
     begin = 0
     while begin < len(data):
         chunk = bytes(data[begin : begin + _CHUNK])
@@ -134,9 +134,9 @@ def _escape(match: re.Match[str]) -> str:
 def pointer(text: str, at: int, size: int, is_cut: bool) -> list[str]:
     """Return two lines: a text, shortened to `WIDTH` columns, and carets below a place in it.
 
-    The carets are below the characters from index `at` on that take `size` bytes; there is at
-    least one caret. `is_cut`: whether the line has more text before `text`. Returns an empty list
-    for a blank text.
+    The place begins at the character with index `at` and has `size` bytes; there is at least one
+    caret. `is_cut`: whether the line has more characters before `text`. Return an empty list for a
+    blank text.
     """
     if not text.strip(" \t"):
         return []

@@ -1,4 +1,4 @@
-"""Work on one file in several threads: kernels and NumPy do not hold Python's lock.
+"""Work on one file in several threads: kernels and NumPy release Python's lock (the GIL).
 
 `EXSET_THREADS` sets the number of threads; with 1, only the calling thread works. By default there
 is one thread for each core that this process may use, but at most `MOST`.
@@ -36,7 +36,7 @@ def cores() -> int:
 
 
 def count() -> int:
-    """Return how many threads may work on a file; 1 if called by a thread that already does."""
+    """Return how many threads may work on a file. In one of these threads, return 1."""
     if getattr(_this, "is_worker", False):
         return 1
     with suppress(ValueError):
@@ -48,8 +48,8 @@ def count() -> int:
 def ordered(work: Callable[[T], R], items: Iterable[T], threads: int) -> Generator[R, None, None]:
     """Yield the result of `work` for each item, in the order of the items.
 
-    The threads work ahead of the caller, on up to `threads` + 1 items. An exception of `work` is
-    raised in place of its result.
+    The threads work ahead of the caller, on up to `threads` + 1 items. If `work` raises an
+    exception for an item, it is raised when this item's result is due.
     """
     rest, pool = iter(items), _pool(threads)
     futures = deque["Future[R]"]()
@@ -65,9 +65,9 @@ def ordered(work: Callable[[T], R], items: Iterable[T], threads: int) -> Generat
 
 
 def divided(work: Callable[[int, int], object], total: int, is_large: bool) -> None:
-    """Divide `range(total)` into smaller ranges, and call `work(low, high)` for each range.
+    """Divide `range(total)` into smaller ranges, and call `work(low, high)` for each of them.
 
-    `is_large`: whether to use several threads. If so, the calling thread and each other thread get
+    `is_large`: whether to use several threads. If so, each thread, also the calling thread, gets
     one range.
     """
     parts = min(count(), total) if is_large else 1
@@ -82,13 +82,13 @@ def divided(work: Callable[[int, int], object], total: int, is_large: bool) -> N
 
 
 def background(work: Callable[..., object], *arguments: object) -> "Future[object]":
-    """Begin to call `work` in another thread, after all earlier calls of this function."""
+    """Start a call of `work` in another thread; it waits for all earlier calls of this function."""
     return _pool(1).submit(work, *arguments)
 
 
 @cache
 def _pool(threads: int) -> "Executor":
-    """Return a pool of this number of threads, which start when needed and are then kept."""
+    """Return a pool of `threads` threads, which start when needed and are then kept."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(threads, "exset", lambda: setattr(_this, "is_worker", True))

@@ -11,11 +11,13 @@ from typing import Final, NoReturn
 class Access:
     """Which files may be opened, and how.
 
-    `links`: follow soft and external links of HDF5, and read data of its datasets from other
-    files, within `roots`. `roots`: the folders that must contain all opened files. By default, a
-    file may be in any folder, and its links must stay in the file's own folder. `plugins`: let
-    HDF5 load filter plugins. `locking`: whether to lock HDF5 files; None: as HDF5 does by default;
-    use False on parallel file systems.
+    - `links`: follow soft and external links of HDF5, and read the data of datasets that are in other
+      files, within `roots`.
+    - `roots`: the folders that must contain all opened files. By default, a file may be in any
+      folder, and its links must stay in the file's own folder.
+    - `plugins`: let HDF5 load filter plugins.
+    - `locking`: whether to lock HDF5 files; None: as HDF5 does by default. Use False on parallel file
+      systems.
     """
 
     links: bool = False
@@ -31,7 +33,7 @@ DEFAULT_ACCESS: Final = Access()
 def is_inside(path: str, roots: Iterable[str]) -> bool:
     """Return whether a file is in one of the folders `roots`, after following links.
 
-    If there are no folders, return True.
+    Return True if `roots` is empty.
     """
     folders = [os.path.realpath(root) for root in roots]
     if "\0" in path or not folders:
@@ -58,8 +60,8 @@ def _has_type(path: str, test: Callable[[int], bool]) -> bool:
 
 
 def raise_error(error: OSError) -> NoReturn:
-    """Raise the error. As `onerror` of `os.walk`, it reports folders that cannot be read.
+    """Raise the error: with this function as `onerror`, `os.walk` reports folders it cannot read.
 
-    Without it, `os.walk` skips them.
+    Without it, `os.walk` skips such folders.
     """
     raise error

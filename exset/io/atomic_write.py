@@ -1,4 +1,4 @@
-"""Atomic writes: a temporary file takes the target's name when it is complete and on disk."""
+"""Atomic writes: a temporary file gets the target's name when it is complete and on disk."""
 
 import errno
 import os
@@ -21,9 +21,9 @@ _ACCESS_LIST = "system.posix_acl_access"
 def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
     """Open a temporary file for writing; at the end, it replaces the file `name`.
 
-    `old`: the status of the old file, None if there is none. Its owner, group and permissions are
-    kept as far as the system allows. On any failure the old file stays and the temporary file is
-    removed. Raises OSError with the name of the target.
+    `old`: the status of the old file; None if there is no old file. The owner, group and
+    permissions of the old file are kept as far as the system allows. After any failure the old file
+    stays and the temporary file is removed. Raises OSError with the name of the target.
     """
     # A link that cannot be followed must not be replaced by a file.
     target = os.path.realpath(name, strict=old is not None and os.name != "nt")
@@ -57,8 +57,8 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
 def permit(temp: str, target: str, old: os.stat_result) -> None:
     """Give a new file `temp` the owner, group and permissions of `target`, whose status is `old`.
 
-    The new file never has more permissions. If the group cannot be kept, another group gets only
-    the permissions that other users have.
+    The new file never has more permissions than the old one. If the group cannot be kept, the new
+    group gets the permissions of "others", who are neither the owner nor in the group.
     """
     mode = stat.S_IMODE(old.st_mode) & 0o777
     narrow = mode & ~0o070 | (mode & 0o007) << 3
@@ -90,7 +90,7 @@ def _access_list(path: str) -> bytes | None:
 
 
 def sync_name(name: str, folder: str) -> None:
-    """Flush to disk that the file `name` is in a folder, after the file itself is on disk.
+    """Flush to disk that a folder contains the file `name`. Flush the file itself before this.
 
     If this fails, the OSError says that the file is written.
     """
@@ -103,7 +103,7 @@ def sync_name(name: str, folder: str) -> None:
 
 
 def make_folders(folder: str) -> None:
-    """Create a folder, and missing folders above it; flush to disk that they exist."""
+    """Create a folder and its missing parent folders; flush to disk that they exist."""
     if not folder or os.path.isdir(folder):
         return
     above = os.path.dirname(folder)

@@ -1,7 +1,7 @@
 """Open regular files inside given folders, also while another process changes these folders.
 
-exset checks a path, and opens each of its folders relative to the folder above, never through a
-link. So exset reads the file that it checked, even if another process replaces a folder or a file
+exset checks a path, and opens each folder of the path relative to its parent folder, never through
+a link. So exset reads the file that it checked, even if another process replaces a folder or a file
 by a link to an outside file.
 """
 
@@ -27,9 +27,9 @@ class OutsideError(OSError):
 
 
 class PathInside(str):
-    """A path of a file that the user did not name, with the folders that must contain the file.
+    """The path of a file that the user did not name, with the folders that must contain the file.
 
-    `roots`: these folders. They are checked when the file is opened, as by `open_regular`.
+    `roots`: these folders. The path is checked when the file is opened, as `open_regular` does.
     """
 
     roots: tuple[str, ...]
@@ -49,9 +49,9 @@ def open_regular(path: str | bytes, roots: Iterable[str] = ()) -> BinaryIO:
     """Open a regular file for reading.
 
     Use it for files that the user did not name: opening a pipe could wait forever. roots: the
-    folders that must contain the file after links are followed; by default it may be anywhere.
-    Raises OutsideError for a file outside of `roots`, and OSError for a file that cannot be opened
-    or is not regular.
+    folders that must contain the file after links are followed; by default the file may be
+    anywhere. Raises OutsideError for a file outside of `roots`. Raises OSError for a file that
+    cannot be opened or is not regular.
     """
     return open_named(_checked(path), "rb", opener=partial(_descriptor, roots=tuple(roots)))
 
@@ -59,10 +59,11 @@ def open_regular(path: str | bytes, roots: Iterable[str] = ()) -> BinaryIO:
 def read_regular(
     path: str | bytes, size: Callable[[os.stat_result], int], roots: Iterable[str] = ()
 ) -> bytes:
-    """Read the first bytes of a file at once; `roots` as in `open_regular`.
+    """Open a regular file, and read its first bytes at once.
 
-    size: returns how many bytes to read, from the status of the file, and raises OSError for a
-    file that is not regular. Raises the errors of `size` and of `open_regular`.
+    size: a function that returns how many bytes to read, from the status of the file; it raises
+    OSError for a file that is not regular. roots: as in `open_regular`. Raises the errors of `size`
+    and of `open_regular`.
     """
     name = _checked(path)
     handle = _opened(name, tuple(roots))
@@ -92,7 +93,7 @@ def file_size(path: str | bytes, roots: Iterable[str] = ()) -> int:
 
 
 def status(path: str | bytes, roots: Iterable[str] = ()) -> os.stat_result:
-    """Return the status of a file of any type; with `roots`, exset must be able to read the file.
+    """Return the status of a file of any type. With `roots`, exset must be able to read the file.
 
     Raises OutsideError for a file outside of `roots`, and OSError if there is no such file.
     """
@@ -108,9 +109,9 @@ def status(path: str | bytes, roots: Iterable[str] = ()) -> os.stat_result:
 
 
 def _descriptor(path: str, flags: int, roots: tuple[str, ...]) -> int:
-    """Open a regular file inside the roots; return its descriptor, as an `opener` for `open` must.
+    """Open a regular file inside the roots, and return its descriptor.
 
-    flags: those of `os.open`.
+    `open` takes this function as its `opener`. flags: the flags of `os.open`.
     """
     handle = _opened(path, roots)
     try:
@@ -149,7 +150,7 @@ def _opened(path: str, roots: tuple[str, ...]) -> int:
 
 
 def _opened_by_path(path: str, real: str, roots: tuple[str, ...]) -> int:
-    """Open a file by its path, then check that it is still inside the roots; return its descriptor.
+    """Open a file by its path, and return its descriptor. Then check that it is inside the roots.
 
     This is for systems that cannot open folders. real: the path without links.
     """

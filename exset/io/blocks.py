@@ -1,4 +1,4 @@
-"""Read open files: get their type and size, and their decompressed bytes in blocks."""
+"""Read open files: find their type and size, and read their decompressed bytes in blocks."""
 
 import errno
 import io
@@ -29,7 +29,7 @@ def size_of(file: BinaryIO) -> int | None:
 
 
 def status_of(file: BinaryIO) -> os.stat_result | None:
-    """Return the status of a file; None if it has no file descriptor."""
+    """Return the status of a file. Return None if the file has no file descriptor."""
     try:
         handle = file.fileno()
     except io.UnsupportedOperation:
@@ -39,7 +39,7 @@ def status_of(file: BinaryIO) -> os.stat_result | None:
 
 
 def check_device(file: BinaryIO, name: str) -> None:
-    """Raise OSError for a device that may never end: any except a terminal and the null device."""
+    """Raise OSError for a device that may never end: not a terminal, and not the null device."""
     status = status_of(file)
     if status is None or not stat.S_ISCHR(status.st_mode) or os.isatty(file.fileno()):
         return
@@ -48,7 +48,7 @@ def check_device(file: BinaryIO, name: str) -> None:
 
 
 def available(file: BinaryIO, name: str, size: int) -> bytes:
-    """Read the bytes that are available, at most `size`; no bytes mean the end of the file."""
+    """Read the bytes that are available, at most `size`. Return no bytes at the end of the file."""
     # `read` of a buffered file waits for all bytes, `read1` does not.
     read: Callable[[int], bytes] = getattr(file, "read1", file.read)
     with with_file_name(name):
@@ -60,7 +60,7 @@ def available(file: BinaryIO, name: str, size: int) -> bytes:
 
 
 def _is_non_blocking(file: BinaryIO) -> bool:
-    """Return whether reads do not wait for data; then an empty read may not mean the end."""
+    """Return whether reads do not wait for data. If so, an empty read may not mean the end."""
     try:
         return not os.get_blocking(file.fileno())
     except (io.UnsupportedOperation, AttributeError):  # no such files on Windows
@@ -68,7 +68,7 @@ def _is_non_blocking(file: BinaryIO) -> bool:
 
 
 def is_ready_to_read(pipe: BinaryIO, seconds: float) -> bool:
-    """Wait up to `seconds` for data or the end of a pipe; return whether one of them came."""
+    """Wait up to `seconds` for data in a pipe or for its end; return whether one of them came."""
     try:
         return bool(select.select([pipe], [], [], seconds)[0])
     except (OSError, ValueError):  # not possible on Windows, nor for file descriptors above 1023
@@ -78,13 +78,16 @@ def is_ready_to_read(pipe: BinaryIO, seconds: float) -> bool:
 class Blocks(Iterator[bytes]):
     """The decompressed bytes of an input, in blocks that are not empty, as they arrive.
 
-    `name`: the name in messages. `size`: the number of bytes in the input, None if unknown.
-    `is_pipe`: whether data may arrive later, as from a pipe, a terminal or a socket. `needed`: the
-    number of bytes to read, None if unknown; less than `size` if only the first units are needed.
-    `count`: the number of bytes read so far. `file`: the open file if a reader may read its bytes
-    in any order instead of the blocks: a regular file that is not compressed. `sidecar`: as in
-    `Source`. `notes`: values that a reader keeps, under names of its own, for the next time that
-    the same file is read.
+    - `name`: the name in messages.
+    - `size`: the number of bytes in the input; None if unknown.
+    - `is_pipe`: whether data may arrive later, as from a pipe, a terminal or a socket.
+    - `needed`: the number of bytes to read; None if unknown. It is less than `size` if only the first
+      units are needed.
+    - `count`: the number of bytes read so far.
+    - `file`: the open file if it is a regular, uncompressed file. A reader may then read from it in any
+      order, instead of taking blocks.
+    - `sidecar`: as in `Source`.
+    - `notes`: values that a reader stores by name, to use them when it reads the same file again.
     """
 
     def __init__(
@@ -96,10 +99,10 @@ class Blocks(Iterator[bytes]):
         ready: Callable[[float], bool] | None = None,
         file: BinaryIO | None = None,
     ) -> None:
-        """Divide the input `name` into blocks; `chunks`: its bytes, in pieces that may be empty.
+        """Make blocks of the input `name`; `chunks`: its bytes, divided anyhow, with empty chunks.
 
-        `size`: how many bytes it has, or None. `is_pipe`, `file`: as for the class. `ready`: waits
-        for data as `is_ready` does.
+        `size`: the number of bytes in the input; None if unknown. `is_pipe`, `file`: as for the
+        class. `ready`: a function that waits for data as `is_ready` does.
         """
         self.name = name
         self.size = self.needed = size
@@ -114,8 +117,9 @@ class Blocks(Iterator[bytes]):
 
     @classmethod
     def of(cls, file: BinaryIO, name: str, limits: Limits, size: int) -> "Blocks":
-        """Return the blocks of an open file, of about `size` bytes each; errors as in
-        `exset.io.files`.
+        """Return the blocks of an open file; a block has about `size` bytes.
+
+        Raises the errors of `exset.io.files`.
         """
         count_stored, count_made = _counter(name, limits), _counter(name, limits)
 
@@ -141,7 +145,7 @@ class Blocks(Iterator[bytes]):
 
     @contextmanager
     def kept(self, limits: Limits) -> "Iterator[Blocks]":
-        """Give blocks whose `file` can be read in any order, and several times.
+        """Yield blocks whose `file` can be read in any order, and several times.
 
         If these blocks have no such file, their bytes are first copied to a temporary file.
         """
@@ -161,9 +165,9 @@ class Blocks(Iterator[bytes]):
     def again(
         self, limits: Limits, size: int, watch: Callable[[bytes], object] | None = None
     ) -> "Blocks":
-        """Return the blocks of the whole `file`, of `size` bytes each, from its first byte on.
+        """Return the blocks of the whole `file`, from its first byte on; a block has `size` bytes.
 
-        `watch`: called with each block when it is read.
+        `watch`: a function that gets each block when the block is read.
         """
         assert self.file is not None
         self.file.seek(0)
@@ -184,11 +188,11 @@ class Blocks(Iterator[bytes]):
         return block
 
     def is_ready(self, seconds: float) -> bool:
-        """Return whether a block, or the input's end, comes within `seconds`; False if unknown."""
+        """Return whether a block or the input's end comes within `seconds`; False if unknown."""
         return bool(self._ahead) or (self._ready is not None and self._ready(max(seconds, 0)))
 
     def head(self, size: int, least: int | None = None) -> bytes:
-        """Return the next bytes without consuming them: `size` bytes, or all if there are fewer.
+        """Return the next `size` bytes without consuming them. Return fewer if the input ends.
 
         `least`: the number of bytes to wait for, by default `size`.
         """
@@ -214,9 +218,9 @@ def too_long(name: str, limits: Limits) -> LimitError:
 
 
 def _counter(name: str, limits: Limits) -> Callable[[bytes], bytes]:
-    """Return a function that returns the bytes that it gets, after counting them.
+    """Return a function that counts bytes: it returns the bytes that it gets.
 
-    It raises LimitError when they are more than `max_bytes`.
+    It raises LimitError when it has counted more than `max_bytes`.
     """
     count = 0
 

@@ -16,12 +16,10 @@ _RANGE: Final = re.compile(r"\{(\d{1,9})\.\.(\d{1,9})\}")
 
 
 class Pattern(Folder):
-    """The files that a pattern names, as if they were a folder, in the order of the pattern."""
+    """The files that a pattern names, in the order of the pattern, to be read like a folder."""
 
     def __init__(self, pattern: str, limits: Limits = DEFAULT, roots: tuple[str, ...] = ()) -> None:
-        """Make the folder for a pattern; `{000..009}` is each number from 000 to 009, in three
-        digits.
-        """
+        """Make the folder of a pattern; `{000..009}` means each number from 000 to 009."""
         super().__init__(pattern, limits)
         self._folder = os.path.dirname(_RANGE.split(pattern, maxsplit=1)[0])
         self.roots = (self._folder or os.curdir, *roots) if roots else ()
@@ -59,7 +57,7 @@ class Pattern(Folder):
 
 
 def folder_at(name: str, limits: Limits = DEFAULT, roots: tuple[str, ...] = ()) -> Folder | None:
-    """Return the folder at a path, or a `Pattern` if the name has braces; None for a file."""
+    """Return the folder at a path, or a `Pattern` for a path with braces; None for a file."""
     if name == "-" or "://" in name:
         return None
     if is_folder(name):

@@ -16,7 +16,7 @@ def class_folders(folder: str) -> list[str]:
 
 
 def files_below(folder: str, name: str, suffixes: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the paths of the files at any depth in the folder `name` of `folder`, sorted.
+    """Yield the sorted paths of all files in `name`, a subfolder of `folder`, at any depth.
 
     The paths are relative to `folder`, with slashes. `suffixes`: yield only files with these
     suffixes, written in lower case; by default all files. Hidden files and folders are left out.

@@ -1,8 +1,8 @@
 """Compressed files: gzip, bzip2, xz and zstd.
 
-The first bytes of a file, not its name, decide how it is decompressed. Readers decompress in steps
-of limited size, and only once, even if the data were compressed twice. Equal data give equal
-compressed bytes.
+The first bytes of a file, not its name, decide how it is decompressed. A reader decompresses in
+steps of limited size. It decompresses only once, even if the data were compressed twice. Equal data
+give equal compressed bytes.
 """
 
 import io
@@ -38,20 +38,18 @@ Made = TypeVar("Made")
 
 
 def _implied(suffix: str) -> Kind | None:
-    """Return the compression that the suffix of a file name implies, or None."""
+    """Return the compression that a file name's suffix implies. Return None if it implies none."""
     return SUFFIXES.get(suffix) or _ARCHIVES.get(suffix)
 
 
 def may_be_compressed(head: bytes) -> bool:
-    """Return whether `head` may be the beginning of compressed data; it may have only a few
-    bytes.
-    """
+    """Return whether `head`, perhaps only a few bytes, may be the beginning of compressed data."""
     magics = (_LZW, *(magic for kind in KINDS for magic in kind.magics))
     return any(magic.startswith(head[: len(magic)]) for magic in magics)
 
 
 def content_of(head: bytes) -> Kind | None:
-    """Return the compression of data by their first `MAGIC` bytes; None for other data."""
+    """Return the compression of data from their first `MAGIC` bytes. Return None for other data."""
     for kind in KINDS:
         if head.startswith(kind.magics) and (kind is not _BZIP2 or head[4:10] in _BZIP2_BLOCKS):
             return kind
@@ -59,9 +57,9 @@ def content_of(head: bytes) -> Kind | None:
 
 
 def kind_of(head: bytes, name: str) -> Kind | None:
-    """Return the compression of a file, given its first bytes, or None.
+    """Return the compression of a file from its first bytes. Return None if it is not compressed.
 
-    Raises FormatError if the suffix of its name is that of another compression.
+    Raises FormatError if the suffix of `name` is that of another compression.
     """
     content = content_of(head)
     suffix = os.path.splitext(name)[1]
@@ -87,9 +85,10 @@ def decompressed(
 ) -> Iterator[bytes]:
     """Decompress all members of a file, and yield at most `size` bytes at a time.
 
-    `read`: returns the next bytes of the file, and no bytes only at its end. `begin`: the bytes
-    that were already read. Raises FormatError with code "compression" for damaged data, and
-    LimitError above `max_ratio` and for data that need too much memory.
+    `read`: a function that returns the next bytes of the file; it returns no bytes only at the end
+    of the file. `begin`: the bytes that were already read. Raises FormatError with code
+    "compression" for damaged data. Raises LimitError above `max_ratio`, and for data that need too
+    much memory.
     """
     made = 0
     used = 0  # bytes of the file that were decompressed or skipped
@@ -151,7 +150,7 @@ def decompressed(
 def _made(make: Callable[[], Made], kind: Kind, name: str) -> Made:
     """Make a compressor or decompressor by calling `make`.
 
-    Raises FormatError if the library of this compression is missing; name: the file.
+    Raises FormatError if the library of this compression is missing. name: the file's name.
     """
     try:
         return make()
@@ -178,7 +177,7 @@ def _reason(error: Exception) -> str:
 def _past_zeros(read: Callable[[int], bytes], data: bytes, size: int) -> tuple[bytes, int]:
     """Skip the zeros that fill a file up to a full block.
 
-    `data`: bytes that were already read. Return the data after the zeros, and the number of zeros.
+    Return the data after the zeros, and the number of zeros. `data`: bytes that were already read.
     """
     skipped = 0
     while data:
@@ -199,7 +198,7 @@ def _window_too_large(name: str, kind: Kind, used: int) -> LimitError:
 class _CompressedFile(io.BufferedIOBase):
     """A file that compresses what is written to it.
 
-    Only `finish` completes the data, not `close` as in GzipFile.
+    `finish` completes the data. `close` does not, unlike in GzipFile.
     """
 
     def __init__(self, file: BinaryIO, compressor: Compressor) -> None:
@@ -218,10 +217,10 @@ class _CompressedFile(io.BufferedIOBase):
 
 
 def compressed_alike(data: bytes, path: str) -> bytes:
-    """Compress `data`, the new content of the file `path`, as its old content is compressed.
+    """Compress `data`, the new content of the file `path`, in the same way as the old content.
 
-    The result is not compressed if the suffix of the file says how to compress it: the writer does
-    it then.
+    If the suffix of `path` implies a compression, return `data` unchanged: the function that writes
+    the file compresses it.
     """
     with open_named(path, "rb") as file:
         kind = content_of(file.read(MAGIC))
@@ -233,7 +232,7 @@ def compressed_alike(data: bytes, path: str) -> bytes:
 
 @contextmanager
 def compressing(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
-    """Give a file that compresses what is written to it, as the suffix of `name` says.
+    """Yield a file that compresses what is written to it, as the suffix of `name` implies.
 
     After an error, the compressed data stay incomplete.
     """

@@ -1,4 +1,4 @@
-"""The compression formats, with the library classes for each, which are imported when used."""
+"""The compression formats and their library classes; the libraries are imported when used."""
 
 import sys
 import zlib
@@ -27,8 +27,8 @@ Decompressor: TypeAlias = "BZ2Decompressor | LZMADecompressor | _Zlib | _Isal"
 class Kind:
     """A compression format.
 
-    `padding`: zeros may follow a member if their number is a multiple of it; 0: no zeros may
-    follow.
+    `padding`: zeros may follow a member if the number of zeros is a multiple of `padding`. 0: no
+    zeros may follow.
     """
 
     name: str
@@ -129,9 +129,10 @@ KINDS: Final = (
 
 
 def crc32(data: bytes | memoryview, before: int = 0) -> int:
-    """Return the CRC-32 of bytes, with isal if it is installed, which takes a fifth of the time.
+    """Return the CRC-32 of bytes.
 
-    before: the checksum of all earlier bytes.
+    If isal is installed, use it: it takes a fifth of the time. before: the checksum of all earlier
+    bytes.
     """
     return _crc32()(data, before)
 

@@ -1,4 +1,4 @@
-"""Find the suffix for a file name that fits the first bytes of data."""
+"""Find a suffix for a file name from the first bytes of the file's data."""
 
 from typing import Final
 
@@ -31,7 +31,7 @@ _RIFF: Final = {b"WAVE": ".wav", b"AVI ": ".avi", b"WEBP": ".webp"}
 
 
 def suffix_of(data: bytes | memoryview) -> str:
-    """Return the suffix that fits data, with its dot, such as `.txt`; `.bin` if unknown."""
+    """Return the suffix that fits data, such as `.txt`. Return `.bin` if no suffix is known."""
     head = bytes(data[:HEAD])
     if head[:4] == b"RIFF" and head[8:12] in _RIFF:
         return _RIFF[head[8:12]]

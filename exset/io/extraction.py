@@ -32,7 +32,7 @@ _KEPT: Final = 128
 
 
 def parts_of(name: bytes) -> list[bytes]:
-    """Split a relative name at its slashes; raise ValueError with the reason for an unsafe name.
+    """Split a relative name at its slashes. Raise ValueError, with the reason, for an unsafe name.
 
     A leading `./` and doubled slashes are dropped.
     """
@@ -57,9 +57,7 @@ def parts_of(name: bytes) -> list[bytes]:
 
 
 def _is_plain(part: bytes) -> bool:
-    """Return whether Windows uses a part of a path unchanged; it reads `.. `, for example, as
-    `..`.
-    """
+    """Return whether Windows keeps a part of a path unchanged; it changes `.. ` to `..`."""
     changed = _RESERVED & set(part) or part.endswith((b".", b" ")) or min(part) < 32
     return not changed and _DEVICE.fullmatch(part) is None
 
@@ -68,7 +66,7 @@ class Extractor:
     """Writes new regular files below a folder, and creates the folder if it is missing."""
 
     def __init__(self, folder: str) -> None:
-        """Open the folder, which may itself be a link. Raises OSError if that fails."""
+        """Open the folder, which may itself be a link. Raises OSError if it cannot be opened."""
         self.folder = folder
         self.count = 0
         """The numbers of files and bytes that were written."""
@@ -102,8 +100,9 @@ class Extractor:
     def write(self, name: bytes, pieces: Iterable[bytes | memoryview]) -> None:
         """Write a new file, and create the folders in its name.
 
-        Raises ValueError for an unsafe name, FileExistsError for a name that exists, and OSError if
-        a part of the path is a link, or not a folder. An incomplete file is removed.
+        Raises ValueError for an unsafe name, and FileExistsError for a name that exists. Raises
+        OSError if a part of the path is a link, or is not a folder. If writing fails, the
+        incomplete file is removed.
         """
         parts = parts_of(name)
         if not _CAN:
@@ -129,10 +128,10 @@ class Extractor:
         self.count += 1
 
     def _fill(self, handle: int, pieces: Iterable[bytes | memoryview], name: str) -> None:
-        """Write the pieces to the open file `handle`; a copy of the handle stays open until
-        the file is flushed to disk.
+        """Write the pieces to the open file `handle`.
 
-        name: of the file, for errors.
+        A copy of the handle stays open until the file is flushed to disk. name: the name of the
+        file, for errors.
         """
         with open_named(handle, "wb", name=name) as file:
             for piece in pieces:
@@ -171,7 +170,7 @@ class Extractor:
     def _folder(self, parts: list[bytes]) -> int:
         """Open a subfolder of the extraction folder, and create it if it is missing.
 
-        parts: the names on the way to it.
+        parts: the names of the folders on the path to the subfolder, and its own name.
         """
         if self._last is not None and self._last[0] == parts:
             return self._last[1]
@@ -194,7 +193,7 @@ class Extractor:
         return here
 
     def _close_last(self) -> None:
-        """Close the folder that was used last, after flushing its list of names to disk."""
+        """Flush the names in the folder that was used last to disk, and close this folder."""
         last, self._last = self._last, None
         if last is not None:
             with with_file_name(self._path(last[0])):
@@ -204,8 +203,9 @@ class Extractor:
                     os.close(last[1])
 
     def _write_by_path(self, parts: list[bytes], pieces: Iterable[bytes | memoryview]) -> None:
-        """Write a file on a system that cannot open folders; check each part of the path
-        before use.
+        """Write a file on a system that cannot open folders.
+
+        Each part of the path is checked before it is used.
         """
         path = os.fsencode(os.path.realpath(self.folder))
         for part in parts[:-1]:
@@ -238,7 +238,7 @@ class Extractor:
 def _name(temp: str, name: bytes, folder: int) -> None:
     """Give a new file its final name in the open folder `folder`.
 
-    Raises FileExistsError if the name exists. temp: its temporary name.
+    temp: the temporary name of the file. Raises FileExistsError if the final name exists.
     """
     try:
         os.link(temp, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)

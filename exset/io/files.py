@@ -2,7 +2,7 @@
 
 A name is a path, `-` for standard input and output, or a remote file such as `https://...` or
 `s3://...`. exset refuses a name that starts with `|`: Lens would run it as a command, exset
-executes nothing. A name in the content of a file is always a path: see `local`.
+executes nothing. A name that is in a file's content is always a path: see `local`.
 """
 
 import errno
@@ -46,15 +46,17 @@ def read(
 ) -> Source:
     """Read a whole file and decompress it. If `x.ex` is missing, try `x.ex.gz` and so on.
 
-    `maps`: returns, from the first 4096 bytes, whether to map the file into memory instead. Do not
-    truncate a mapped file while it is in use: the operating system ends the process. `roots`: the
-    folders that must contain the file, as in `exset.io.beneath`; it must then be a regular file.
+    `maps`: a function that gets the first 4096 bytes, and returns whether to map the file into
+    memory instead of reading it. Do not truncate a mapped file while it is in use: the operating
+    system ends the process. `roots`: the folders that must contain the file, as in
+    `exset.io.beneath`. With `roots`, the file must be a regular file.
 
-    The content decides how a file is compressed. Raises FormatError for compressed data that are
-    truncated, damaged, or contradict the suffix; LimitError above `max_ratio` or `max_bytes`;
-    OSError from the system, and for a device that may never end: any except a terminal and the
-    null device. If both `x.ex` and `x.ex.gz` exist, the uncompressed file is read (Lens, util.c:
-    file name search).
+    The content decides how a file is compressed. If both `x.ex` and `x.ex.gz` exist, the
+    uncompressed file is read (Lens, util.c: file name search).
+
+    Raises FormatError for compressed data that are truncated or damaged, or that contradict the
+    suffix. Raises LimitError above `max_ratio` or `max_bytes`. Raises OSError from the system, and
+    for a device that may never end, which is any but a terminal and the null device.
     """
     with _opened(path, limits, roots) as (file, name):
         if (size := size_of(file)) and (content := _uncompressed(file, name, size, maps)):
@@ -69,19 +71,19 @@ def read(
 def blocks(
     path: FilePath, *, limits: Limits = DEFAULT, size: int = _CHUNK, roots: tuple[str, ...] = ()
 ) -> Iterator[Blocks]:
-    """Open a file to read it in blocks of about `size` bytes; names and errors as in `read`.
+    """Open a file to read it in blocks of about `size` bytes. Names and errors are those of `read`.
 
-    A block of a pipe has the bytes that are available. An error in the data is raised when its
-    block is read.
+    A block of a pipe has the bytes that are available. An error in the data is raised when the
+    block with the error is read.
     """
     with _opened(path, limits, roots) as (file, name):
         yield Blocks.of(file, name, limits, size)
 
 
 def local_path(path: FilePath, name: str) -> str:
-    """Return the path of a file on this machine; "" for standard input and remote files.
+    """Return the path of a file on this machine. Return "" for standard input and remote files.
 
-    name: the name under which `path` was found, which may have a suffix of compression.
+    name: the name under which `path` was found; it may have a suffix of compression.
     """
     given = os.fsdecode(path)
     return "" if given == "-" or remote.is_remote(given) else name
@@ -93,7 +95,7 @@ def is_plain(name: str) -> bool:
 
 
 def is_file(name: str) -> bool:
-    """Return whether a name is the path of a regular file on this machine, or of a new file."""
+    """Return whether a name is the path of a regular file, or of a new file, on this machine."""
     if name == "-" or remote.is_remote(name):
         return False
     try:
@@ -103,7 +105,7 @@ def is_file(name: str) -> bool:
 
 
 def local(path: str) -> str:
-    """Return a path that another file contains, as a name that is always a path.
+    """Return a path that is stored in a file as a name that always means a path.
 
     In such a name, `-` and `https://` have no special meaning.
     """
@@ -111,7 +113,7 @@ def local(path: str) -> str:
 
 
 def head(path: FilePath, size: int) -> Source:
-    """Read the first bytes of a file, decompressed: `size` bytes, or all if there are fewer.
+    """Return the first `size` decompressed bytes of a file. Return fewer if the file is shorter.
 
     This reads little more than these bytes. Raises the errors of `read`.
     """
@@ -120,7 +122,7 @@ def head(path: FilePath, size: int) -> Source:
 
 
 def write(path: FilePath, data: bytes | bytearray | memoryview | Iterable[bytes]) -> None:
-    """Write a whole file as `writing` does, from bytes or from chunks of them."""
+    """Write a whole file as `writing` does. `data`: its bytes, or chunks of them."""
     with writing(path) as file:
         if not isinstance(data, bytes | bytearray | memoryview):
             for chunk in data:
@@ -137,11 +139,16 @@ def write(path: FilePath, data: bytes | bytearray | memoryview | Iterable[bytes]
 def writing(path: FilePath) -> Iterator[BinaryIO]:
     """Open a file for writing; it gets its name only when it is complete and on disk.
 
-    On any failure the old file stays unchanged and nothing else is left. Owner, group and
-    permissions of an old file are kept as far as the system allows; other hard links to it keep
-    the old content; a symbolic link is followed; pipes and devices are written directly. A name
-    ending in `.gz`, `.bz2`, `.bz`, `.xz` or `.zst` is compressed. Raises OSError from the system;
-    FormatError for `|command`, `.Z`, and remote files that could be left incomplete.
+    After any failure, an old file stays unchanged, and no other file is left.
+
+    - The owner, group and permissions of an old file are kept as far as the system allows.
+    - Other hard links to an old file keep the old content.
+    - A symbolic link is followed.
+    - Pipes and devices are written directly.
+    - If the name ends in `.gz`, `.bz2`, `.bz`, `.xz` or `.zst`, the data are compressed.
+
+    Raises OSError from the system. Raises FormatError for `|command`, for `.Z`, and for remote
+    files that could be left incomplete.
     """
     name = _checked(path)
     if name.endswith(".Z"):
@@ -204,7 +211,10 @@ def _open(name: str, roots: tuple[str, ...]) -> tuple[str, BinaryIO]:
 
 
 def _nearest(name: str) -> str | None:
-    """Return the path of the file in the same folder whose name is most similar, or None."""
+    """Return the path of the file in the same folder whose name is most similar to `name`.
+
+    Return None if no name is similar.
+    """
     from exset.core.suggestions import nearest
 
     folder, base = os.path.split(name)
@@ -221,7 +231,7 @@ def _nearest(name: str) -> str | None:
 def _opened(
     path: FilePath, limits: Limits, roots: tuple[str, ...]
 ) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file or standard input; the context gives the file, and its name for messages."""
+    """Open a file or standard input; yield the open file, and its name for messages."""
     name = _checked(path)
     with ExitStack() as stack:
         if name == "-":
@@ -252,7 +262,7 @@ def _standard(stream: TextIO | None, name: str) -> BinaryIO:
 def _uncompressed(
     file: BinaryIO, name: str, size: int, maps: Callable[[bytes], bool] | None
 ) -> bytes | memoryview | None:
-    """Return the content of a regular file, read or mapped, without copying it.
+    """Return the content of a regular file, read or mapped, without copying the content.
 
     Return None if the file is compressed. maps: as for `read`.
     """

@@ -1,7 +1,7 @@
 """Read or write a folder as one input or one output, such as a folder of shards.
 
-A reader opens only files inside the folder, even if a file in it names a file outside. A new
-folder gets its name when all its files are complete and on disk.
+A reader opens only files inside the folder, even if a file in the folder names an outside file. A
+new folder gets its name when all its files are complete and on disk.
 """
 
 import errno
@@ -34,9 +34,9 @@ _IS_FULL: Final = "the folder exists and is not empty: name a new folder, or rem
 
 
 class Folder:
-    """A folder to read as one input, and the files in it. `name`: its path, for messages.
+    """A folder to read as one input. `name`: its path, for messages.
 
-    `roots`: if there are any, each file must be in one of these folders, or in the folder itself.
+    `roots`: if not empty, each file must be in one of these folders, or in the folder itself.
     `notes`: as in `Blocks`.
     """
 
@@ -67,9 +67,9 @@ class Folder:
     def files(self, below: str = "") -> Iterator[str]:
         """Yield the relative names of all files, at any depth, sorted by folder and by bytes.
 
-        `below`: a subfolder; yield only the files below it. Names have slashes on every system.
-        Hidden files and folders are left out; folders that are links are not entered. Raises
-        OSError if a folder cannot be read.
+        `below`: a subfolder; yield only the files in it. Names have slashes on every system. Hidden
+        files, hidden folders, and the files in linked folders are left out. Raises OSError if a
+        folder cannot be read.
         """
         for inside, folders, found in os.walk(self.path_of(below), onerror=raise_error):
             folders[:] = sorted((each for each in folders if each[0] != "."), key=os.fsencode)
@@ -79,17 +79,17 @@ class Folder:
                     yield path.replace(os.sep, "/")
 
     def has(self, pattern: str) -> bool:
-        """Return whether a file or folder matches a pattern with `*`, `?` and `[...]`.
+        """Return whether any file or folder matches a pattern with `*`, `?` and `[...]`.
 
-        A pattern has a part for each folder on the path, such as `*/*.png`; a pattern that ends
-        with a slash matches only folders.
+        A pattern for files in subfolders has a part for each folder on the path, such as `*/*.png`.
+        A pattern that ends with a slash matches only folders.
         """
         if "/" not in pattern:
             return any(fnmatchcase(each, pattern) for each in self.names if each[0] != ".")
         return next(matches(pattern, self.name), None) is not None
 
     def path_of(self, name: str) -> str:
-        """Return the path of a file in the folder by its relative name; "" is the folder itself.
+        """Return the path of the file with the relative name `name`; "" is the folder itself.
 
         Raises FormatError for a name that leads out of the folder.
         """
@@ -107,12 +107,12 @@ class Folder:
     def open(self, name: str) -> BinaryIO:
         """Open a regular file in the folder without decompressing it.
 
-        Raises OSError if it cannot be opened, or is not regular.
+        Raises OSError if the file cannot be opened, or is not regular.
         """
         return open_regular(self.path_of(name), self.roots)
 
     def _regular(self, name: str) -> str:
-        """Return the path of the file `name`, which must be a regular file.
+        """Return the path of the file `name`. Raises OSError if it is not a regular file.
 
         Reading a pipe, for example, could wait forever.
         """
@@ -135,7 +135,7 @@ class NewFolder:
         """Create a file by its relative name, and the subfolders in this name.
 
         The file supports seeking. Raises FormatError for a name that leads out of the folder,
-        FileExistsError if a file has the name already, and OSError.
+        FileExistsError if another file already has the name, and OSError from the system.
         """
         checked = _checked(self.name, name)
         if self._path is None:
@@ -149,7 +149,7 @@ class NewFolder:
             self.size += file.seek(0, os.SEEK_END)
 
     def write(self, name: str, data: bytes | memoryview | Iterable[bytes | memoryview]) -> None:
-        """Create a file with the contents `data`; raises the errors of `open`."""
+        """Create a file with the contents `data`. Raises the errors of `open`."""
         with self.open(name) as file:
             if isinstance(data, bytes | memoryview):
                 file.write(data)
@@ -159,8 +159,8 @@ class NewFolder:
     def path_of(self, name: str) -> str:
         """Return the path at which another process may create the file `name` of this folder.
 
-        This is a path in a temporary folder: the finished file will have another path. Raises
-        FormatError for a name that leads out of the folder.
+        This path is in a temporary folder: the finished file has another path. Raises FormatError
+        for a name that leads out of the folder.
         """
         assert self._path is not None, "nothing is written"
         return os.path.join(self._path, _checked(self.name, name))
@@ -172,10 +172,9 @@ class NewFolder:
             os.makedirs(os.path.join(self._path, checked), exist_ok=True)
 
     def copy(self, name: str, path: str, roots: tuple[str, ...] = ()) -> None:
-        """Create the file `name` in this folder with the contents of the file at `path`, which
-        must be a regular file.
+        """Create the file `name` in this folder with the contents of the regular file at `path`.
 
-        `roots`: the folders that must contain this file, as in `exset.io.beneath`.
+        `roots`: the folders that must contain the file at `path`, as in `exset.io.beneath`.
         """
         with open_regular(path, roots) as source, self.open(name) as file:
             while chunk := source.read(_CHUNK):
@@ -186,8 +185,8 @@ class NewFolder:
 def writing(path: FilePath, *, dry_run: bool = False) -> Iterator[NewFolder]:
     """Write a new folder; it gets its name only when all its files are complete and on disk.
 
-    With `dry_run` nothing is written, and the bytes are only counted. After any failure, no file
-    or folder is left. The folder must be new or empty. Raises FileExistsError for any other
+    With `dry_run`, nothing is written: the bytes are only counted. After any failure, no file or
+    folder is left. `path` must be new, or an empty folder. Raises FileExistsError for any other
     folder, OSError from the system, and FormatError for `-` and for remote folders.
     """
     from shutil import rmtree
@@ -221,7 +220,7 @@ def writing(path: FilePath, *, dry_run: bool = False) -> Iterator[NewFolder]:
 def _sync(folder: str) -> None:
     """Flush all files of a folder to disk.
 
-    Call this after the last write: by then, the system has already written most files.
+    Call this after the last write: the system has written most files by then.
     """
     for inside, _, names in os.walk(folder, onerror=raise_error):
         for name in names:
@@ -233,7 +232,7 @@ def _sync(folder: str) -> None:
 
 @contextmanager
 def _named(name: str, temp: str) -> Iterator[None]:
-    """In OSErrors of this context, replace the temporary folder `temp` by the new folder `name`."""
+    """Name the new folder `name`, not the temporary folder `temp`, in OSErrors of this context."""
     try:
         yield
     except OSError as error:

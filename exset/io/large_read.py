@@ -1,8 +1,8 @@
 """Read a large file into memory of large pages, in several threads.
 
-Most of the time of a large read is spent by the system, which provides and clears memory page by
-page. The threads write into a new `bytes` object: CPython documents that this is allowed before
-its first use.
+Most of the time of a large read goes to the system, which provides and clears memory page by page.
+The threads write into a new `bytes` object. CPython documents that this is allowed before the first
+use of the object.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ _LARGE_PAGES: Final = 14  # MADV_HUGEPAGE of Linux
 
 
 def read(file: BinaryIO, size: int) -> bytes:
-    """Return the next `size` bytes of a regular file; fewer if it ends earlier."""
+    """Return the next `size` bytes of a regular file. Return fewer if the file ends earlier."""
     if not hasattr(os, "preadv") or sys.implementation.name != "cpython":
         return file.read(size)
     make, address_of = ctypes.pythonapi.PyBytes_FromStringAndSize, ctypes.pythonapi.PyBytes_AsString
@@ -44,7 +44,10 @@ def read(file: BinaryIO, size: int) -> bytes:
 
 
 def _use_large_pages(address: int, size: int) -> None:
-    """Ask the system to use large pages for `size` bytes of memory at `address`; it may refuse."""
+    """Ask the system to use large pages for `size` bytes of memory at `address`.
+
+    The system may refuse.
+    """
     if sys.platform != "linux":
         return
     first = -(-address // _PAGE) * _PAGE

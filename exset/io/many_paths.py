@@ -1,4 +1,4 @@
-"""Many paths as one sequence, which takes a fraction of the memory of a list of texts."""
+"""Many paths as one sequence, which takes much less memory than a list of texts."""
 
 from array import array
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Paths(Sequence[str]):
-    """A sequence of paths, each made on access. A slice is a view."""
+    """A sequence of paths; each path is made on access. A slice is a view."""
 
     def __init__(self, paths: Iterable[str] = ()) -> None:
         self._data = bytearray()
@@ -20,7 +20,7 @@ class Paths(Sequence[str]):
             self.append(path)
 
     def append(self, path: str) -> None:
-        """Add a path at the end; this is not possible for a slice."""
+        """Add a path at the end. Paths cannot be added to a slice."""
         self._data += path.encode("utf-8", "surrogatepass")
         self._ends.append(len(self._data))
         self._rows = range(len(self._ends) - 1)
@@ -41,11 +41,11 @@ class Paths(Sequence[str]):
         return self._data[self._ends[row] : self._ends[row + 1]].decode("utf-8", "surrogatepass")
 
     def distinct(self) -> "Paths":
-        """Return the paths without repetitions, in the order of their first use."""
+        """Return the paths without repetitions, in the order in which they first occur."""
         return Paths(dict.fromkeys(self)) if repeated(array("q", map(hash, self))) else self
 
     def firsts(self) -> "NDArray[np.int64]":
-        """Return for each path the index of the first path that equals it: int64 [paths]."""
+        """Return, for each path, the index of the first equal path: int64 [paths]."""
         import numpy as np
 
         hashes = np.fromiter(map(hash, self), np.int64, len(self))
@@ -63,9 +63,9 @@ class Paths(Sequence[str]):
 
 
 def repeated(hashes: "array[int]") -> set[int]:
-    """Return the hashes that occur more than once; the array is sorted.
+    """Return the hashes that occur more than once. The array must be sorted.
 
-    Paths are first compared by their hashes: a set of a million paths takes much memory.
+    Paths are first compared by hash, as a set of a million paths takes much memory.
     """
     import numpy as np
 
@@ -75,6 +75,6 @@ def repeated(hashes: "array[int]") -> set[int]:
 
 
 def names_of(paths: Sequence[str], most: int = 8) -> str:
-    """Return the first `most` paths as one text, which also says how many others there are."""
+    """Return the first `most` paths as one text. The text also says how many more there are."""
     others = f" and {len(paths) - most:,} more" if len(paths) > most else ""
     return f"{', '.join(paths[:most])}{others}"

@@ -1,4 +1,4 @@
-"""Open files whose errors have their name; Python's errors about open files have none."""
+"""Open files whose errors have the file's name; Python's errors about open files have none."""
 
 import io
 import os
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def with_file_name(name: str, codes: Collection[int | None] = ()) -> Iterator[None]:
     """Add a file name to each OSError of this context that has none.
 
-    `codes`: add it only to errors with these codes, if there are any.
+    `codes`: if not empty, add the name only to errors with these codes (`errno`).
     """
     try:
         yield
@@ -31,7 +31,7 @@ def open_named(
     name: str | None = None,
     opener: Callable[[str, int], int] | None = None,
 ) -> BinaryIO:
-    """Open a binary file as `open` does; all errors of the file have its name.
+    """Open a binary file as `open` does; all errors of the file have the file's name.
 
     `path`: a path, or the number of an open file. `name`: the name in errors, by default the path.
     `opener`: as for `open`.
@@ -46,7 +46,7 @@ def open_named(
 
 
 def sync(file: BinaryIO, name: str) -> None:
-    """Flush a file to disk; an OSError has the file name `name`."""
+    """Flush a file to disk. If this fails, the OSError has the file name `name`."""
     with with_file_name(name):
         file.flush()
         os.fsync(file.fileno())

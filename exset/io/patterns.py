@@ -1,4 +1,4 @@
-"""Find the files that a pattern names; unlike Python's `glob`, report unreadable folders."""
+"""Find the files that match a pattern. Unlike Python's `glob`, report unreadable folders."""
 
 import errno
 import os
@@ -13,10 +13,10 @@ _MAGIC = re.compile(r"[*?[]")
 def matches(pattern: str, folder: str = "") -> Iterator[str]:
     """Yield the paths of the files and folders that match a pattern, in any order.
 
-    A pattern has `*`, `?`, `[...]`, and `**` for folders at any depth. Hidden names match only a
-    part of a pattern that begins with a dot. `folder`: where a relative pattern begins, by default
-    the current folder; the paths are relative to it. Raises OSError for a folder that cannot be
-    read.
+    A pattern has `*`, `?`, `[...]`, and `**` for folders at any depth. A hidden name matches only
+    if its part of the pattern begins with a dot. `folder`: a relative pattern begins in this
+    folder, by default the current folder; the paths are then relative to it. Raises OSError for a
+    folder that cannot be read.
     """
     above, part = os.path.split(pattern)
     if not _MAGIC.search(pattern):
@@ -54,7 +54,7 @@ def _names(path: str) -> list[str]:
 
 
 def _is_folder(path: str) -> bool:
-    """Return whether a path is a folder; a broken or circular link is not one."""
+    """Return whether a path is a folder. Return False for a broken or circular link."""
     try:
         return S_ISDIR(os.stat(path or os.curdir).st_mode)
     except (FileNotFoundError, NotADirectoryError):

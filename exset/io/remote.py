@@ -1,6 +1,6 @@
 """Open remote files, such as s3://bucket/x.ex, through fsspec (extra `remote`).
 
-Only names from the user may be remote, never names in the content of a file: see
+Only a name that the user gives may be remote. A name in a file's content is never remote: see
 `exset.io.files.local`.
 """
 
@@ -54,9 +54,9 @@ def shown(name: str) -> str:
 
 @contextmanager
 def opened(name: str) -> Iterator[BinaryIO]:
-    """Open a remote file to be read once, from beginning to end.
+    """Open a remote file to read it once, from beginning to end.
 
-    Raises OSError for any error of the remote system and for a missing library, and FormatError
+    Raises OSError for any error of the remote system and for a missing library. Raises FormatError
     for an unknown protocol.
     """
     system, path = _system(name)
@@ -72,7 +72,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def writing(name: str) -> Iterator[BinaryIO]:
-    """Write a remote file as a whole, through a local temporary file.
+    """Write a remote file: write a local temporary file, and send it when it is complete.
 
     Raises the errors of `opened`, and FormatError if the protocol may leave an incomplete file.
     """
@@ -103,7 +103,8 @@ class _Remote(io.RawIOBase):
 def _system(name: str, to_write: bool = False) -> "tuple[AbstractFileSystem, str]":
     """Return the file system of a remote file, and the path of the file in it.
 
-    to_write: whether to write the file; raises an error if an incomplete file could remain there.
+    to_write: whether the caller writes the file. If so, raises FormatError if the file system may
+    leave an incomplete file.
     """
     protocol = _protocol(name)
     if protocol in _HERE:
@@ -125,7 +126,7 @@ def _system(name: str, to_write: bool = False) -> "tuple[AbstractFileSystem, str
 def _options(protocol: str) -> dict[str, object]:
     """Return fsspec's options for a protocol: send the file without extra compression.
 
-    The total time is unlimited; only a server that stops answering is an error.
+    There is no limit for the total time. Only a server that stops answering causes an error.
     """
     if protocol not in _SERVERS:
         return {}
@@ -157,7 +158,7 @@ def _as_os_error(name: str) -> Iterator[None]:
 
 
 def _reason(error: Exception, protocol: str) -> tuple[int, str]:
-    """Return the system's code (`errno`) for an error of a remote file, and the reason as text."""
+    """Return the system's code (`errno`) and the reason, as text, for an error of a remote file."""
     if isinstance(error, ImportError):
         if error.name == "fsspec":
             reason = f"{protocol}:// needs fsspec: pip install 'exset[remote]'"
@@ -182,5 +183,5 @@ def _protocol(name: str) -> str:
 
 
 def refusal(name: str, message: str, hint: str | None) -> FormatError:
-    """Return the error for a file name that exset refuses. message: why. hint: what to do."""
+    """Return the error for a refused file name. message: what is wrong. hint: what to do."""
     return FormatError(message, place=Place(shown(name)), hint=hint, code="file-name")

@@ -1,4 +1,4 @@
-"""Sidecars: files `NAME.exset.json` with the metadata that the file `NAME` cannot store."""
+"""Sidecars: a file `NAME.exset.json` has the metadata that the file `NAME` cannot store."""
 
 import os
 from contextlib import ExitStack, suppress
@@ -15,13 +15,13 @@ SUFFIX: Final = ".exset.json"
 
 
 def name_of(path: str) -> str:
-    """Return the name of the sidecar of a file: a.tar.exset.json for a.tar and a.tar.gz."""
+    """Return the name of a file's sidecar: a.tar.exset.json for both a.tar and a.tar.gz."""
     bare, suffix = os.path.splitext(path)
     return (bare if suffix in SUFFIXES else path) + SUFFIX
 
 
 def with_metadata(source: Source, limits: Limits) -> Source:
-    """Return the source of a file, with the content of the file's sidecar if there is one.
+    """Return the source of a file; if the file has a sidecar, the source has the sidecar's content.
 
     Raises OSError if the sidecar cannot be read.
     """
@@ -31,7 +31,7 @@ def with_metadata(source: Source, limits: Limits) -> Source:
 
 
 def content_of(path: str, limits: Limits) -> bytes | None:
-    """Return the content of a local file's sidecar; None if it has none.
+    """Return the content of a local file's sidecar. Return None if the file has no sidecar.
 
     Raises OSError if the sidecar cannot be read.
     """
@@ -44,9 +44,10 @@ def content_of(path: str, limits: Limits) -> bytes | None:
 
 
 def write(path: str, data: bytes, sidecar: bytes | None) -> None:
-    """Write a local file and its sidecar; if `sidecar` is None, remove an old sidecar.
+    """Write a local file and its sidecar. If `sidecar` is None, remove an old sidecar.
 
-    Both files get their names when both are on disk. Errors are as in `exset.io.files.write`.
+    The two files get their names when both are on disk. Raises the errors of
+    `exset.io.files.write`.
     """
     if sidecar is None:
         files.write(path, data)
@@ -58,10 +59,10 @@ def write(path: str, data: bytes, sidecar: bytes | None) -> None:
 
 
 def remove_old(path: str) -> None:
-    """Remove the sidecar that an older file `path` had, unless another file may need it.
+    """Remove the sidecar of an older file `path`, unless another file may need this sidecar.
 
-    For example, NAME and NAME.gz have the same sidecar. If the removal fails, readers still see
-    that the sidecar does not belong to the new file.
+    For example, NAME and NAME.gz have the same sidecar. If the sidecar cannot be removed, readers
+    still see that it does not belong to the new file.
     """
     sidecar = name_of(path)
     if not os.path.isfile(sidecar):

@@ -1,4 +1,4 @@
-"""Write several files that belong together; after a failure, all old files are unchanged."""
+"""Write several files that belong together. After a failure, all old files are unchanged."""
 
 import errno
 import os
@@ -18,8 +18,8 @@ from exset.io.named import open_named, sync, with_file_name
 def write(path: FilePath, data: bytes, others: Mapping[str, bytes]) -> None:
     """Write a file and other files; all get their names when all are complete and on disk.
 
-    `others`: the contents of the other files, by path. If there are any, all files must be
-    uncompressed and on this machine. Raises the errors of `exset.io.files.write`.
+    `others`: the contents of the other files, by path. If there are any, no file may be compressed,
+    and all must be on this machine. Raises the errors of `exset.io.files.write`.
     """
     if not others:
         files.write(path, data)
@@ -42,7 +42,7 @@ def write(path: FilePath, data: bytes, others: Mapping[str, bytes]) -> None:
 
 @dataclass
 class _Staged:
-    """A new file with a temporary name; `backup`: another name of the old file, if there is one."""
+    """A new file with a temporary name. `backup`: the second name of an old file, if any."""
 
     target: str
     temp: str
@@ -50,7 +50,7 @@ class _Staged:
     has_old: bool
 
     def replace(self) -> None:
-        """Give the new file its name; keep the old file as backup."""
+        """Give the new file its final name, and keep the old file under its name `backup`."""
         if self.has_old:
             try:
                 os.link(self.target, self.backup)
@@ -59,7 +59,7 @@ class _Staged:
         os.replace(self.temp, self.target)
 
     def restore(self) -> None:
-        """Undo `replace`, if it ran: give the old file its name back, or remove the new file."""
+        """Undo `replace`, if it ran: restore the old file; remove the new file if none was old."""
         with suppress(OSError):
             if self.has_old:
                 os.replace(self.backup, self.target)
@@ -75,9 +75,9 @@ class _Staged:
 
 @contextmanager
 def _staging(name: str, data: bytes) -> Iterator[_Staged]:
-    """Write a file with a temporary name next to its target `name`.
+    """Write a file with a temporary name next to its target `name`; yield this file.
 
-    The context gives this file; when the context ends, the temporary name is removed.
+    When the context ends, the temporary name is removed.
     """
     old = None
     with suppress(FileNotFoundError):
