@@ -55,8 +55,8 @@ class Execution:
     - isolated: the work may crash or hang. So even if `jobs` is 1, another process runs it, with a
       time limit; see `exset.core.isolation`.
     - record: where to keep the outcomes, and which share of the work to do.
-    - gathered: journals that have all outcomes. exset reads the outcomes from the journals, and does
-      not process the files.
+    - gathered: journals that have all outcomes. exset reads the outcomes from the journals, and
+      does not process the files.
     - work: the id of the work, which journals must also have; see `Header.work`.
     - watch: a function that gets all outcomes, also those of a share.
     """

@@ -190,10 +190,10 @@ class Kernels:
         return cast(Callable[P, R], self._functions[function.__name__])
 
     def _load(self, size: int) -> None:
-        """Load the object file, at most once. If it is missing and the work is large, begin to
-        compile.
+        """Load the object file, at most once. If it is missing and the work is large, compile it.
 
-        `size`: the size of the work, in bytes of text or in numbers.
+        The compilation runs in the background. `size`: the size of the work, in bytes of text or in
+        numbers.
         """
         with self._lock:
             if not self._functions and not self._is_useless:

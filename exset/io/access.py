@@ -11,13 +11,13 @@ from typing import Final, NoReturn
 class Access:
     """Which files may be opened, and how.
 
-    - `links`: follow soft and external links of HDF5, and read the data of datasets that are in other
-      files, within `roots`.
+    - `links`: follow soft and external links of HDF5, and read the data of datasets that are in
+      other files, within `roots`.
     - `roots`: the folders that must contain all opened files. By default, a file may be in any
       folder, and its links must stay in the file's own folder.
     - `plugins`: let HDF5 load filter plugins.
-    - `locking`: whether to lock HDF5 files; None: as HDF5 does by default. Use False on parallel file
-      systems.
+    - `locking`: whether to lock HDF5 files; None: as HDF5 does by default. Use False on parallel
+      file systems.
     """
 
     links: bool = False

@@ -81,11 +81,11 @@ class Blocks(Iterator[bytes]):
     - `name`: the name in messages.
     - `size`: the number of bytes in the input; None if unknown.
     - `is_pipe`: whether data may arrive later, as from a pipe, a terminal or a socket.
-    - `needed`: the number of bytes to read; None if unknown. It is less than `size` if only the first
-      units are needed.
+    - `needed`: the number of bytes to read; None if unknown. It is less than `size` if only the
+      first units are needed.
     - `count`: the number of bytes read so far.
-    - `file`: the open file if it is a regular, uncompressed file. A reader may then read from it in any
-      order, instead of taking blocks.
+    - `file`: the open file if it is a regular, uncompressed file. A reader may then read from it in
+      any order, instead of taking blocks.
     - `sidecar`: as in `Source`.
     - `notes`: values that a reader stores by name, to use them when it reads the same file again.
     """

@@ -51,7 +51,7 @@ def fields(kind: ElementType, separator: bytes = b"\t") -> st.SearchStrategy[byt
 def manifests(
     draw: st.DrawFn, *, dialect: Dialect | str | None = None, max_records: int = 6
 ) -> Manifest:
-    """Draw a manifest that can be written as text, in the given dialect or in any dialect."""
+    """Draw a manifest that can be written as text, in `dialect` or, by default, in any dialect."""
     chosen = draw(st.sampled_from(Dialect)) if dialect is None else Dialect(dialect)
     kinds = st.just(ElementType.FILE) if chosen is Dialect.CSV else st.sampled_from(ElementType)
     types = draw(st.lists(kinds, min_size=1, max_size=4))

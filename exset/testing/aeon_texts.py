@@ -1,6 +1,6 @@
 """Hypothesis strategies for aeon's files as people write them: manifests, configurations, blocks.
 
-The files are small. Most files are valid; each of the rest has one likely mistake.
+The files are small. Most files are valid; each of the other files has one likely mistake.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for aeon loader configurations, made from the tables of the schema."""
+"""Hypothesis strategies for loader configurations of aeon, made from the tables of their schema."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -70,7 +70,7 @@ class Readable(Protocol):
 
 @dataclass
 class Outcome:
-    """What reading some bytes gave: a model or an error, and findings.
+    """The result of reading some bytes: a model or an error, and findings.
 
     later: the errors after the first one. counts: how many findings each code has.
     """
@@ -101,19 +101,19 @@ def check(
     """Check the contract of a reader; return whether it accepted the bytes.
 
     Raises Broken with one of these rules:
-    raises: the reader raised something other than FormatError;
-    engines: two engines gave different models, errors or findings;
-    parts: reading in chunks of `step` bytes gives another outcome than reading all at once;
-    finding: a finding has no place, a place outside of the file, or text that is not safe to show;
-    write: a writer raised something other than FormatError;
-    stable: a file that was written without a loss cannot be read, or gives another model, or is
-        written differently the second time;
-    shown: a summary, the statistics or the `repr` of a model failed.
+    - raises: the reader raised something other than FormatError;
+    - engines: two engines gave different models, errors or findings;
+    - parts: reading in chunks of `step` bytes gave another outcome than reading all at once;
+    - finding: a finding has no place, a place outside of the file, or text that is not safe to
+      show;
+    - write: a writer raised something other than FormatError;
+    - stable: a file that was written without a loss cannot be read, or gives another model, or has
+      other bytes when it is written a second time;
+    - shown: a summary, the statistics or the `repr` of a model failed.
 
-    `deep`: whether to check the last three rules. `turn`: a number from 0; the model is then
-    written in its own format, and in every third of its family's other formats. The number selects
-    these formats. Without `turn`, the model is written in all of them. A Python warning counts as
-    an error.
+    `deep`: whether to check the last three rules. `turn`: a number from 0. The model is then
+    written in its own format, and in every third of its family's other formats; `turn` selects
+    which. Without `turn`, the model is written in all formats. A Python warning counts as an error.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -150,7 +150,7 @@ def _read(read: Callable[..., Model], data: bytes, engine: Engine, limits: Limit
 
 
 def check_finding(finding: Finding) -> None:
-    """Raise Broken unless a finding has a message and can be shown."""
+    """Raise Broken if a finding has no message or cannot be shown."""
     if not finding.message:
         raise Broken("finding", f"no message: {finding!r}")
     json.dumps(finding.to_dict(), allow_nan=False).encode("ascii")
@@ -184,7 +184,7 @@ def _check_chunks(fmt: Format, data: bytes, whole: Outcome, limits: Limits, step
 
 
 def _up_to_error(outcome: Outcome) -> Outcome:
-    """Return an outcome without the findings that are placed after its error."""
+    """Return an outcome without the findings that come after its error in the file."""
     end = _begin(outcome.error)
     kept = [each for each in outcome.findings if end < 0 or _begin(each) <= end]
     counts = {each.code: outcome.counts[each.code] for each in kept}
@@ -192,7 +192,7 @@ def _up_to_error(outcome: Outcome) -> Outcome:
 
 
 def _begin(finding: Finding | None) -> int:
-    """Return the byte offset at which the place of a finding begins; -1 if it has none."""
+    """Return the byte offset of a finding's place. Return -1 if it has no place in bytes."""
     place = None if finding is None else finding.place
     return -1 if place is None or place.span is None else place.span.start
 
@@ -217,7 +217,11 @@ def _check_written_as(
     is_exact: bool,
     known: set[tuple[bytes, int]],
 ) -> None:
-    """Check what is written with some options, unless it is in `known`; add it to `known`."""
+    """Write a model with some options, and check what was written.
+
+    known: files that are already checked. A file in `known` is not checked again; a new one is
+    added.
+    """
     how = f"{other.name} with {options or 'no options'}"
     findings = Findings()
     data = _write(other, model, findings, options, how)
@@ -269,7 +273,7 @@ def _check_shown(fmt: Format, model: Model) -> None:
 
 
 def _part(data: bytes, begin: int = 0) -> bytes:
-    """Return up to 1,000 bytes from a little before `begin` on, for a message."""
+    """Return up to 1,000 bytes, for a message. They start up to 20 bytes before `begin`."""
     return data[max(begin - 20, 0) :][:1000]
 
 
@@ -279,8 +283,9 @@ def described(error: BaseException) -> str:
 
 
 def line_of(error: BaseException, frame: int = -1) -> str:
-    """Return the source line of a frame in a traceback; by default the line that raised the
-    error.
+    """Return the file name, line number and function of a frame in a traceback, as text.
+
+    By default, the frame is the one that raised the error.
     """
     place = extract_tb(error.__traceback__)[frame]
     return f"{os.path.basename(place.filename)}:{place.lineno} in {place.name}"

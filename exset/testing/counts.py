@@ -1,4 +1,4 @@
-"""The file of counts of the fuzzer: how many cases of each target all runs have tried."""
+"""The fuzzer's file of counts: how many cases of each target all runs together have tried."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from exset.io import files
 
 
 def read_counts(path: Path) -> dict[str, dict[str, int]]:
-    """Return the counts of all runs so far, by target; no counts if there is no file."""
+    """Return the counts of all runs so far, by target. Return {} if there is no file."""
     found: dict[str, dict[str, int]] = json.loads(path.read_text()) if path.exists() else {}
     return found
 
@@ -17,8 +17,8 @@ def read_counts(path: Path) -> dict[str, dict[str, int]]:
 class CountsFile:
     """A file of counts, to which a run adds its own counts, as often as it likes.
 
-    Each write adds only what is new since the last write. So runs of different targets can use the
-    same file, and a run that is killed loses only its last cases.
+    Each write adds only the cases since the last write. So several runs of different targets can
+    use the same file, and a run that is killed loses only its last cases.
     """
 
     def __init__(self, path: Path) -> None:
@@ -27,7 +27,7 @@ class CountsFile:
         self._added: dict[str, dict[str, int]] = {}
 
     def add(self, counts: Mapping[str, Mapping[str, int]]) -> None:
-        """Write the file with the counts of this run so far, by target; the write is atomic.
+        """Write the file atomically, with the counts of this run so far, by target, added.
 
         Raises OSError if the file cannot be written; the old file then stays.
         """

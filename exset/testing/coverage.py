@@ -1,8 +1,9 @@
 """Record what a fuzzer's case reaches: lines of Python, and states of grammars and layouts.
 
-Lines need `sys.monitoring` of Python 3.12 or later. States are recorded on every Python: the
-grammars' parser states with their tokens, and the instructions and lengths of the layouts. Each
-line or state is a number; `Reached.new` returns the numbers that are new in this process.
+Lines need `sys.monitoring` of Python 3.12 or later. States are recorded on every Python. A state of
+a grammar is a parser state with a token; a state of a layout is an instruction, or the length of a
+stream. Each line or state is a number. `Reached.new` returns the numbers that are new in this
+process.
 """
 
 import os
@@ -69,7 +70,8 @@ class Reached:
     def _with_states(
         self, streams: Callable[[Driver, Any], Iterator[ParseStream]]
     ) -> Callable[[Driver, Any], Iterator[ParseStream]]:
-        """Return a function that calls `streams`, a method of `Driver`, and also records states.
+        """Return a function that calls `streams`, a method of `Driver`, and records states.
+
         It records each pair of a parser state and a token.
         """
 
@@ -90,7 +92,7 @@ class Reached:
     def _with_instructions(
         self, run: Callable[[Execution], int | None]
     ) -> Callable[[Execution], int | None]:
-        """Return a function that calls `run`, a method of `Execution`, and also records states.
+        """Return a function that calls `run`, a method of `Execution`, and records states.
 
         It records at which instruction a layout fails, and how long its streams are.
         """

@@ -1,16 +1,17 @@
 """Fuzz readers and writers: `python -m exset.testing.fuzz`.
 
 The seeds are files from the strategies of formats, the bundled samples, and files in folders. The
-fuzzer changes the seeds (`exset.testing.mutations`), and checks the contract of each format
-(`exset.testing.contract`) in another process, with limited time and memory. A case that breaks the
-contract is made small and kept as a file, in a folder with the name of the format. The exit code
-is 1 if a case broke the contract.
+fuzzer changes the seeds (`exset.testing.mutations`). For each changed file, a case, it checks the
+contract of the format (`exset.testing.contract`) in another process, with limited time and memory.
+If a case breaks the contract, the fuzzer makes it smaller and keeps it as a file, in a folder with
+the name of the format. The exit code is then 1.
 
-With `--corpus` each case that reaches new lines of Python, or new states of a grammar or a layout,
-becomes a seed, and stays in this folder for later runs. With `--counts` the number of cases of
-each target is added to a file; the next run continues with the next numbers, so no case is tried
-twice. The file is written each minute, too. SIGINT and SIGTERM end a run early; it still writes
-the counts and prints the results.
+With `--corpus`, each case that reaches new lines of Python, or new states of a grammar or a layout,
+becomes a seed. It stays in the corpus folder for later runs.
+
+With `--counts`, the number of cases of each target is added to a file. The next run continues with
+the next numbers, so no case is tried twice. The file is also written each minute. SIGINT and
+SIGTERM end a run early; it still writes the counts and prints the results.
 """
 
 import argparse
@@ -57,8 +58,8 @@ _COMPILATION = 100.0
 class Tally:
     """How many cases of a target had each outcome.
 
-    died: how often the process died. grown: how many cases became seeds. broken: how many broke
-    each rule.
+    died: how often the process died. grown: how many cases became seeds. broken: for each rule, how
+    many cases broke it.
     """
 
     cases: int = 0
@@ -78,10 +79,12 @@ class Tally:
 class Fuzzer:
     """Tries cases of one target; the number of a case determines its bytes.
 
-    `mutator`: makes the cases, with the seed `start`. `processes`: the processes that try the
-    cases, by default this process. `room`, `slow`: as in `verdict`. `first`: the number of the
-    first case. `corpus`: the folder in which cases that reach something new are kept, and become
-    seeds; the bytes of a case then depend on them, too.
+    - `mutator`: makes the cases, with the seed `start`.
+    - `processes`: the processes that try the cases, by default this process.
+    - `room`, `slow`: as in `verdict`.
+    - `first`: the number of the first case.
+    - `corpus`: the folder for cases that reach something new. They become seeds, so the bytes of a
+      case then depend on this folder, too.
     """
 
     target: Target
@@ -100,10 +103,10 @@ class Fuzzer:
         return self.mutator.made(random.Random(f"{self.target.name} {self.start} {number}"))
 
     def warm(self) -> None:
-        """Read some good and some bad files before the cases.
+        """Read some good and some bad files before the first case.
 
-        The first files need time and memory for imports and compilation, which no case should
-        need.
+        The first files need more time and memory, for imports and compilation. No case should fail
+        because of this.
         """
         some = (*self.mutator.seeds[:_WARMUP], *map(self.case, range(_WARMUP)))
         for number, data in enumerate(some):
@@ -113,7 +116,7 @@ class Fuzzer:
                 return
 
     def _learn(self, data: bytes, found: Verdict) -> None:
-        """Keep a case that reached something new, and use it as a seed from now on."""
+        """If a case reached something new, keep it, and use it as a seed from now on."""
         if self.corpus is None or found.reached <= self.reached:
             return
         self.reached |= found.reached
@@ -141,7 +144,7 @@ class Fuzzer:
             return Verdict(rule="slow" if is_late else "crash", why=f"{error}", has_died=True)
 
     def run(self, count: int, keep: Path | None) -> Iterator[tuple[int, Path]]:
-        """Try the next cases; make those that fail small, and keep them.
+        """Try the next cases. If a case fails, make it smaller, and keep it as a file.
 
         Yield the number of the case and the path of each kept file.
         """
@@ -152,7 +155,7 @@ class Fuzzer:
                 yield number, path
 
     def _tried_together(self, cases: Sequence[tuple[bytes, int]]) -> Iterable[Verdict]:
-        """Return the verdicts on cases, which are sent to the process at once."""
+        """Send cases to the process all at once, and return the verdicts."""
         if self.processes is not None:
             trial = (self.target, cases, self.room, self.slow)
             watches = self.corpus is not None
@@ -163,7 +166,10 @@ class Fuzzer:
         return (self.tried(*case) for case in cases)
 
     def _learned(self, data: bytes, number: int, found: Verdict, keep: Path | None) -> Path | None:
-        """Count a case; if it failed, make it small and keep it; return the kept file."""
+        """Count a case. If it failed, make it smaller, keep it, and return its file.
+
+        Return None if no file was kept.
+        """
         self.tally.cases += 1
         self.tally.read += found.is_read
         self._learn(data, found)
@@ -201,11 +207,10 @@ def build(
     draw: int = 300,
     corpus: Path | None = None,
 ) -> Mutator:
-    """Return a mutator for a target: it changes the target's seeds (valid files) and inserts
-    the words of its grammar.
+    """Return a mutator that changes a target's seeds, and inserts words of its grammar.
 
-    folders: folders with more seeds. draw: how many seeds are drawn at random, with the seed
-    `start`. corpus: a folder of more seeds, if it exists.
+    folders: folders with more seeds (valid files). draw: how many seeds are drawn at random, with
+    the seed `start`. corpus: another folder of seeds, which need not exist.
     """
     seeds = target.seeds(folders, draw, start)
     if corpus is not None and corpus.is_dir():
@@ -223,9 +228,9 @@ def fuzz(
     echo: Callable[[str], None] = print,
     save: Callable[[], None] | None = None,
 ) -> None:
-    """Try cases for `seconds`, or until `cases` are tried; targets get equal time.
+    """Try cases for `seconds`, or until `cases` cases are tried. All targets get equal time.
 
-    `save` is called every `INTERVAL` seconds.
+    `save`: a function that is called every `INTERVAL` seconds.
     """
     for fuzzer in fuzzers:
         fuzzer.warm()
@@ -267,7 +272,7 @@ def main(arguments: Sequence[str] | None = None, targets: Sequence[Target] | Non
 
 
 def _run(chosen: argparse.Namespace, by_name: Mapping[str, Target]) -> int:
-    """Fuzz the chosen targets until the end or a signal; return the exit code."""
+    """Fuzz the chosen targets until they are done or a signal comes; return the exit code."""
     processes = Processes(1)
     before = {} if chosen.counts is None else read_counts(chosen.counts)
     fuzzers: list[Fuzzer] = []

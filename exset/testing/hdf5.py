@@ -1,4 +1,4 @@
-"""Hypothesis strategies for tables in HDF5 files with a group for each row."""
+"""Hypothesis strategies for tables in HDF5 files that store each row as a group."""
 
 from hypothesis import strategies as st
 

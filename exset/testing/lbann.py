@@ -1,7 +1,8 @@
 """Hypothesis strategies for LBANN's sample lists and schemas, with unusual names and values.
 
-The schemas leave out everything that conduit cannot read from YAML: NUL in names and texts, texts
-that look like numbers (even quoted), lone surrogates, and integers beyond 64 bits.
+The schemas have nothing that conduit cannot read from YAML. So they have no NUL in names and texts,
+no texts that look like numbers (even in quotes), no lone surrogates, and no integers beyond 64
+bits.
 """
 
 from functools import cache
@@ -47,7 +48,7 @@ def sample_lists(
     ids: Literal["text", "integer"] | None = None,
     max_files: int = 5,
 ) -> SampleList:
-    """Draw a sample list; by default, of any kind, and with ids of any type."""
+    """Draw a sample list. By default, it has any kind, and ids of any type."""
     kinds = [each for each in Kind if not (ids == "integer" and each.is_exclusion)]
     kind = draw(st.sampled_from(kinds)) if kind is None else kind
     names = draw(st.lists(words(), max_size=max_files, unique=not kind.is_single))
@@ -67,7 +68,7 @@ def sample_lists(
 
 
 def repeated(samples: SampleList) -> SampleList:
-    """Return the list with each file twice and no excluded samples, a form that LBANN accepts."""
+    """Return a list that has each file twice, and excludes no samples. LBANN accepts this form."""
     whole = samples.with_unchecked(others=np.zeros(len(samples.name), np.uint64))
     return whole.concat(whole)
 

@@ -1,6 +1,6 @@
 """Hypothesis strategies for LBANN's files as people write them: lists, schemas, pairs of schemas.
 
-The texts are small. Most texts are valid; each of the rest has one likely mistake.
+The texts are small. Most texts are valid; each of the other texts has one likely mistake.
 """
 
 import json
@@ -29,7 +29,7 @@ _ENDS = st.sampled_from(["\n", "\n", "\n", "\n", "\r\n"])
 
 @st.composite
 def list_texts(draw: st.DrawFn, *, integers: bool = False) -> bytes:
-    """Draw a sample list, which need not be valid; with `integers`, one for `ids="integer"`.
+    """Draw a sample list, which need not be valid. `integers`: for a reader with `ids="integer"`.
 
     Exclusion lists with integer ids are not drawn: LBANN cannot read them.
     """
@@ -67,11 +67,11 @@ def list_texts(draw: st.DrawFn, *, integers: bool = False) -> bytes:
 
 @st.composite
 def _ids(draw: st.DrawFn, integers: bool, is_exclusion: bool) -> list[tuple[int, str]]:
-    """Draw the ids in a line of a list, as pairs: how many samples the id names, and the id as
-    text.
+    """Draw the ids in a line of a list: pairs of a number of samples and an id, as text.
 
-    integers: whether ids are integers and ranges. is_exclusion: whether the list excludes them;
-    most lines then have no id twice.
+    The number says how many samples the id names. integers: whether ids are integers and ranges.
+    is_exclusion: whether the list excludes the samples of these ids; then most lines have no id
+    twice.
     """
     names = _INTEGERS if integers else _IDS.map(lambda name: (1, name))
     ids = draw(st.lists(names, max_size=3, unique=is_exclusion))
@@ -138,7 +138,7 @@ def _metadata_lines(draw: st.DrawFn, indent: str) -> list[str]:
 
 @st.composite
 def pair_requests(draw: st.DrawFn) -> bytes:
-    """Draw a pair of schemas as JSON: an experiment selects fields, which may not all exist."""
+    """Draw a pair of schemas as JSON. The experiment schema may select fields that do not exist."""
     names = st.sampled_from(["a", "b", "g", "h"])
     both = [draw(_tree(names, 0)) for _ in range(2)]
     if draw(st.integers(0, 9)) < 8:
@@ -163,9 +163,9 @@ def _tree(draw: st.DrawFn, names: st.SearchStrategy[str], depth: int) -> dict[st
 
 @st.composite
 def _selection(draw: st.DrawFn, tree: dict[str, object]) -> dict[str, object]:
-    """Draw an experiment schema for a data schema, given as a tree.
+    """Draw an experiment schema for a data schema, which is `tree`.
 
-    It has some of the tree's nodes, and maybe one that the tree lacks.
+    The drawn schema has some nodes of the tree, and maybe one node that the tree lacks.
     """
     made = dict[str, object]()
     for name, child in tree.items():

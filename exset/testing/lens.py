@@ -1,9 +1,9 @@
 """Hypothesis strategies for Lens example sets in normal form, with rare and unusual content.
 
-Text cannot store some strings (`exset.parsers.lens.write_strings`), a list that inputs and targets
-of different events share, or units in an order that the parser refuses. Binary files cannot store
-NUL in strings, empty names or negative frequencies. Source: Lens, util.c: readBlock; example.c:
-readEventRanges, readExample, readBinaryExample.
+Text cannot store some strings (`exset.parsers.lens.write_strings`), a list that is the inputs of
+one event and the targets of another, or units in an order that the parser refuses. Binary files
+cannot store NUL in strings, empty names or negative frequencies. Source: Lens, util.c: readBlock;
+example.c: readEventRanges, readExample, readBinaryExample.
 """
 
 import math
@@ -39,7 +39,10 @@ _ESCAPES = [b"\\\\", b"\\}", b'\\"']
 def strings(
     *, text: bool = True, binary: bool = True, min_size: int = 0, group: bool = False
 ) -> st.SearchStrategy[bytes]:
-    """Return a strategy for strings that text files, binary files, or both can store."""
+    """Return a strategy for strings that the chosen files can store.
+
+    `text`: text files must be able to store them. `binary`: the same for binary files.
+    """
     drawn = _nested() | _unusual_names | st.text(max_size=8).map(str.encode) | st.binary(max_size=8)
     if text:
         drawn = drawn.map(lambda raw: raw.lstrip(b"\n"))
@@ -50,7 +53,7 @@ def strings(
 
 
 def set_headers(*, text: bool = True, binary: bool = True) -> st.SearchStrategy[SetHeader]:
-    """Return a strategy for set headers; most have a field whose value is not the default."""
+    """Return a strategy for set headers. Most of them have a field that is not at its default."""
     proc = st.none() | strings(text=text, binary=binary)
     fields = st.dictionaries(st.sampled_from(REAL_FIELDS), _reals, max_size=3)
     return st.builds(lambda proc, fields: SetHeader(proc, **fields), proc, fields)
@@ -60,7 +63,10 @@ def set_headers(*, text: bool = True, binary: bool = True) -> st.SearchStrategy[
 def example_sets(
     draw: st.DrawFn, *, text: bool = True, binary: bool = True, max_examples: int = 4
 ) -> ExampleSet:
-    """Draw an example set in normal form that text, binary files, or both can store."""
+    """Draw an example set in normal form that the chosen files can store.
+
+    `text`: text files must be able to store it. `binary`: the same for binary files.
+    """
     string = strings(text=text, binary=binary)
     names = strings(text=text, binary=binary, min_size=1 if binary else 0)
     group = strings(text=text, binary=binary, min_size=1, group=True)
@@ -146,7 +152,8 @@ def binary_example_sets() -> st.SearchStrategy[ExampleSet]:
 def dense_sets(draw: st.DrawFn, *, max_examples: int = 4) -> ExampleSet:
     """Draw an example set, with missing values, that a table of dense values can store exactly.
 
-    For each side, an event has all groups or no group, each as one dense range; no list is shared.
+    The inputs of an event have either all groups, each as one dense range, or no group; so do its
+    targets. No list is shared.
     """
     group_names = strings(text=False, min_size=1)
     sizes = st.dictionaries(group_names, st.integers(1, 3), min_size=1, max_size=3)
@@ -189,7 +196,8 @@ def _examples(
 ) -> _Example:
     """Draw an example: range lists, and events that refer to these lists by number.
 
-    string, names: strategies for strings. text: whether text files must be able to store it.
+    string, names: strategies for strings. text: whether text files must be able to store the
+    example.
     """
     lists = draw(st.lists(st.lists(_ranges(text, num_groups), max_size=3), max_size=4))
     frequency = draw(_reals)

@@ -1,8 +1,8 @@
 """A Hypothesis strategy for Lens texts as people write them, valid and invalid.
 
-exset writes a model in only one of the possible spellings. These texts have fields in any order,
-event lists, strings in all delimiters, comments, all line ends and likely mistakes. They are
-small, and most are valid.
+exset writes a model in only one of the possible spellings. These texts have other spellings: fields
+in any order, event lists, strings in all delimiters, comments, all line ends and likely mistakes.
+The texts are small, and most are valid.
 """
 
 from hypothesis import strategies as st
@@ -97,8 +97,8 @@ def _example(draw: st.DrawFn) -> list[str]:
 def _unusual_order(draw: st.DrawFn, count: int) -> list[str]:
     """Draw the parts of an example in an unusual order, as text.
 
-    An event list goes back to an earlier event, or an active value is next to data. count: how
-    many events the example has.
+    For example, an event list goes back to an earlier event, or an active value is next to data.
+    count: how many events the example has.
     """
     last = f"[{count - 1}]"
     if count > 1 and draw(st.integers(0, 2)) == 2:

@@ -27,7 +27,7 @@ def labelled_files(draw: st.DrawFn, *, max_files: int = 6) -> Table:
 
 @st.composite
 def indexed_files(draw: st.DrawFn, *, max_files: int = 6) -> Table:
-    """Draw a table of paths with an index, each with one label or with several labels."""
+    """Draw a table of paths, each with an index and with one or several labels."""
     table = draw(labelled_files(max_files=max_files))
     rows = table.rows
     index = np.array([draw(st.integers(-(2**63), 2**63 - 1)) for _ in range(rows)], np.int64)
@@ -46,7 +46,7 @@ def indexed_files(draw: st.DrawFn, *, max_files: int = 6) -> Table:
 
 @st.composite
 def folders(draw: st.DrawFn, *, max_files: int = 6) -> Table:
-    """Draw folders of classes: a table of their files, and the contents of each file.
+    """Draw folders of classes, as a table of the paths and contents of the files.
 
     The files are in the order of their names, as a folder lists them.
     """

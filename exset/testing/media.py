@@ -18,14 +18,14 @@ def chunk(name: str, data: bytes) -> bytes:
 
 
 def chunk_list(form: str, *chunks: bytes, name: str = "LIST") -> bytes:
-    """Return a RIFF list: the chunk `name`, which contains the type `form` and other chunks."""
+    """Return a RIFF list: a chunk called `name` that contains the type `form` and other chunks."""
     return chunk(name, form.encode("latin-1") + b"".join(chunks))
 
 
 def wave(
     data: bytes, *, tag: int = 1, channels: int = 1, rate: int = 16000, bits: int = 16
 ) -> bytes:
-    """Return a WAVE file. data: the bytes of the samples; tag: the number of the codec."""
+    """Return a WAVE file. data: the bytes of the samples. tag: the number of the codec."""
     size = channels * bits // 8
     fmt = struct.pack("<HHIIHH", tag, channels, rate, rate * size, size, bits)
     return chunk_list("WAVE", chunk("fmt ", fmt), chunk("data", data), name="RIFF")
@@ -43,9 +43,11 @@ def avi(
 ) -> bytes:
     """Return an AVI file as programs write it; with the defaults, aeon can read it.
 
-    frames: the pictures. size: width and height. handler: the codec. flags: whether the file says
-    that it has an index. index: whether it has one. sound: bytes of a second stream, after each
-    frame. before: chunks before the list `movi`.
+    - frames: the pictures. size: their width and height. handler: the codec.
+    - flags: the flags of the header: they say whether there is an index.
+    - index: whether there is an index.
+    - sound: the bytes of a second stream, written after each frame.
+    - before: chunks to write before the list `movi`.
     """
     streams = 1 + bool(sound)
     main = struct.pack("<10I", _FRAME, 0, 0, flags, len(frames), 0, streams, 0, *size)
@@ -76,7 +78,7 @@ def waves() -> st.SearchStrategy[bytes]:
 
 
 def avis() -> st.SearchStrategy[bytes]:
-    """Return a strategy for AVI files of Motion JPEG; the bytes of their frames are arbitrary."""
+    """Return a strategy for AVI files of Motion JPEG. The frames have arbitrary bytes."""
     return st.builds(
         avi,
         st.lists(st.binary(max_size=9), min_size=1, max_size=4),

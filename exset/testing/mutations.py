@@ -38,9 +38,9 @@ _NEAR: Final = 12
 class Mutator:
     """Makes nearly valid files from seeds, which it cuts, changes and joins.
 
-    `most`: how many bytes of a seed are used at most. `words`: words to insert in addition to
-    `WORDS`, such as the words of a grammar. `repaired`: a function that corrects checksums, used
-    on most cases.
+    `most`: how many bytes of a seed are used at most. `words`: words to insert besides `WORDS`,
+    such as the words of a grammar. `repaired`: a function that corrects checksums; it is used on
+    most cases.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Mutator:
 
 
 def _with_changed_bits(rng: random.Random, data: bytes) -> bytes:
-    """Return the data with some single bits flipped, or some single bits set."""
+    """Return the data with some bits flipped, or with some bits set to 1."""
     changed = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 4)) if data else 0):
         at = rng.randrange(len(changed))
@@ -121,7 +121,7 @@ def _with_changed_bits(rng: random.Random, data: bytes) -> bytes:
 
 
 def _with_changed_bytes(rng: random.Random, data: bytes) -> bytes:
-    """Return the data with two, four or eight bytes replaced by a number from `INTEGERS`."""
+    """Return the data in which a number of `INTEGERS` replaces two, four or eight bytes."""
     size = rng.choice((2, 4, 4, 8))
     number = rng.choice(INTEGERS) % (1 << 8 * size)
     orders: tuple[Literal["little", "big"], ...] = ("little", "big")
@@ -148,17 +148,17 @@ def _with_changed_lines(rng: random.Random, data: bytes) -> bytes:
 
 
 def _span(rng: random.Random, data: bytes) -> tuple[int, int]:
-    """Return the start and the end of a random span of the data, which is often short."""
+    """Return the start and end of a random span of the data. The span is often short."""
     begin = rng.randint(0, len(data))
     length = rng.choice((1, 2, 4, 8, 26, 100, len(data)))
     return begin, min(begin + rng.randint(0, length), len(data))
 
 
 def minimised(data: bytes, fails: Callable[[bytes], bool], tries: int = 3000) -> bytes:
-    """Delete smaller and smaller spans of `data` while the rest still fails; return the rest.
+    """Return a small version of `data` that still fails.
 
-    Each remaining byte is replaced by `0` if the result still fails. `fails` is called at most
-    `tries` times.
+    First, delete smaller and smaller spans while the rest still fails. Then, replace each remaining
+    byte by `0` if the result still fails. `fails` is called at most `tries` times.
     """
     left = tries
     size = max(len(data) // 2, 1)

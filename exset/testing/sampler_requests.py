@@ -1,4 +1,4 @@
-"""A Hypothesis strategy for requests to samplers, as the conformance kit writes them."""
+"""A Hypothesis strategy for requests to samplers, in the form of the conformance kit."""
 
 import json
 

@@ -44,7 +44,7 @@ _CLASSES = st.sampled_from(("cat", "17", "\xe9", "a.b", "-"))
 
 @st.composite
 def patterns(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
-    """Draw a table of patterns: inputs, targets and classes; of one size, or of several sizes."""
+    """Draw a table of patterns with inputs, targets and classes. Sizes may be equal or vary."""
     rows = draw(st.integers(1, max_rows))
     columns: dict[str, TableColumn] = {}
     for name, sizes, least in (("inputs", "input_sizes", 1), ("targets", "target_sizes", 0)):
@@ -91,7 +91,7 @@ def streams(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
 
 @st.composite
 def timed_patterns(draw: st.DrawFn, *, max_examples: int = 3) -> Table:
-    """Draw a table of examples of one or more events, with inputs and targets by group."""
+    """Draw a table of examples, which have one or more events with inputs and targets by group."""
     sizes = [draw(st.integers(1, 3)) for _ in range(draw(st.integers(1, max_examples)))]
     rows = sum(sizes)
     example = np.repeat(np.arange(len(sizes)), sizes)
@@ -115,7 +115,7 @@ def timed_patterns(draw: st.DrawFn, *, max_examples: int = 3) -> Table:
 
 @st.composite
 def layers(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
-    """Draw a table of layers, some of several dimensions, with words and numbers of each type."""
+    """Draw a table of layers, with words and numbers of all types. Some have several dimensions."""
     rows = draw(st.integers(1, max_rows))
     columns: dict[str, TableColumn] = {}
     if draw(st.booleans()):
@@ -142,7 +142,7 @@ _WORDS = st.sampled_from(("cat", "", "\xe9", "a\tb", 'a"b', "_D:", "a\nb", "1"))
 
 @st.composite
 def archives(draw: st.DrawFn, *, max_rows: int = 4) -> Table:
-    """Draw a table of matrices or of vectors, each with a key, of reals or of integers."""
+    """Draw a table of keys with matrices, or with vectors. The values are reals or integers."""
     rows = draw(st.integers(1, max_rows))
     keys = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1)
     name = Text.of(

@@ -16,8 +16,8 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 def stoppable() -> Iterator[None]:
     """Raise KeyboardInterrupt in this context at the first SIGINT or SIGTERM; ignore later ones.
 
-    This also works if a shell started the program in the background, and made it ignore SIGINT.
-    Only the main thread handles signals: other threads do nothing.
+    This also works if a shell started the program in the background, and so made it ignore SIGINT.
+    Only the main thread handles signals: in other threads, this does nothing.
     """
     if current_thread() is not main_thread():
         yield
@@ -34,7 +34,7 @@ def stoppable() -> Iterator[None]:
 
 
 def interrupt_workers() -> None:
-    """Interrupt the current calls of all worker processes, so that they remove their files."""
+    """Interrupt the current calls of all worker processes, so that they remove temporary files."""
     for child in active_children():
         if child.pid is not None:
             with suppress(OSError):  # it has just ended
@@ -48,5 +48,5 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _as_interrupt(number: int, frame: FrameType | None) -> None:
-    """Turn SIGTERM into SIGINT: a program that blocks SIGINT for a while then delays both."""
+    """Turn SIGTERM into SIGINT, so that a program that blocks SIGINT for a while delays both."""
     signal.raise_signal(signal.SIGINT)

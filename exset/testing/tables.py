@@ -1,4 +1,4 @@
-"""Hypothesis strategies for tables: columns of all types, rows without a value, unusual values."""
+"""Hypothesis strategies for tables: columns of all types, missing values, unusual values."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ _NAMES = st.text(st.characters(codec="utf-8", exclude_characters=".\0/:"), min_s
 
 @st.composite
 def tables(draw: st.DrawFn, *, nested: bool = True, max_rows: int = 5) -> Table:
-    """Draw a table; `nested`: whether columns may be lists, and lists of records."""
+    """Draw a table. `nested`: whether a column's values may be lists, also lists of records."""
     rows = draw(st.integers(0, max_rows))
     names = draw(st.lists(_NAMES, max_size=4, unique=True))
     dotted = [draw(st.sampled_from((name, f"{name}.x"))) for name in names]
@@ -32,7 +32,7 @@ def tables(draw: st.DrawFn, *, nested: bool = True, max_rows: int = 5) -> Table:
 
 
 def arrays(max_rows: int = 5) -> st.SearchStrategy[Table]:
-    """Return a strategy for tables of one column of numbers, with a value in every row."""
+    """Return a strategy for tables of one column of numbers without missing values."""
     shapes = of_numpy.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=max_rows)
     drawn = of_numpy.arrays(st.sampled_from(_DTYPES).map(np.dtype), shapes)
     return drawn.map(lambda array: Table.of({"array": array}))
@@ -53,8 +53,9 @@ def texts(draw: st.DrawFn, max_rows: int = 5) -> Table:
 
 @st.composite
 def columns_of(draw: st.DrawFn, rows: int, *, nested: bool = True, depth: int = 2) -> TableColumn:
-    """Draw a column of `rows` rows. nested: whether it may be of lists or records. depth: how
-    deeply these may be nested.
+    """Draw a column of `rows` rows.
+
+    nested: whether its values may be lists or records. depth: how deeply these may be nested.
     """
     kinds = [
         "numbers",

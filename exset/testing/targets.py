@@ -32,7 +32,7 @@ _ENGINES: Final[tuple[tuple[Engine, ...], ...]] = (
 
 
 class Target(ABC):
-    """What a fuzzer tests: it has seeds, and checks the cases that are made from the seeds."""
+    """What a fuzzer tests: it has seeds, and checks the cases that are made from its seeds."""
 
     name: str
     """The name of the target, and of the folder of kept files."""
@@ -45,9 +45,9 @@ class Target(ABC):
 
     @abstractmethod
     def check(self, data: bytes, number: int | None = None) -> bool:
-        """Return whether the bytes were read. Raises Broken if a rule of the contract is broken.
+        """Return whether the bytes were read. Raises Broken if they break a rule of the contract.
 
-        `number`: the number of the case, which selects the checks; None selects all checks.
+        `number`: the number of the case, which selects the checks. None selects all checks.
         """
 
     def words(self) -> list[bytes]:
@@ -60,7 +60,7 @@ class Target(ABC):
 
 
 class ReaderTarget(Target):
-    """A reader of bytes, which must be picklable; `check` checks its contract."""
+    """A reader of bytes as a target. The reader must be picklable."""
 
     def __init__(self, reader: Readable) -> None:
         self.name = reader.name
@@ -99,12 +99,12 @@ class FormatTarget(ReaderTarget):
 
 
 def all_targets() -> tuple[Target, ...]:
-    """Return a target for each format of files, including formats of other packages."""
+    """Return a target for each format of files, also for formats of other packages."""
     return tuple(map(FormatTarget, (*formats.of_files(), *formats.load_plugins())))
 
 
 def drawn(fmt: Format, count: int, start: int) -> list[bytes]:
-    """Return the files of `count` models, drawn from the format's strategy; `start`: the seed."""
+    """Return the files of `count` models that the format's strategy draws with the seed `start`."""
     if fmt.strategy is None:
         return []
     strategy = cast(Callable[[], st.SearchStrategy[Model]], load(fmt.strategy))()
@@ -138,7 +138,7 @@ def collected(strategy: st.SearchStrategy[T], count: int, start: int) -> list[T]
 
 
 def found(fmt: Format, folders: Iterable[str]) -> list[bytes]:
-    """Return the small files of a format in folders and their subfolders, and in the samples."""
+    """Return a format's small files that are in the folders, their subfolders and the samples."""
     sources = [samples.read(name) for name in samples.names()]
     for folder in folders:
         for path in sorted(Path(folder).rglob("*")):
@@ -158,7 +158,7 @@ def found(fmt: Format, folders: Iterable[str]) -> list[bytes]:
 
 
 def words(reader: str) -> list[bytes]:
-    """Return the fixed texts in the grammars that a reader uses; reader: "module:function"."""
+    """Return the fixed texts of the grammars that a reader uses. reader: "module:function"."""
     home = importlib.import_module(reader.partition(":")[0])
     names = {getattr(each, "__module__", "") for each in vars(home).values()}
     used = [importlib.import_module(name) for name in names if name.startswith("exset.parsers")]

@@ -30,11 +30,10 @@ _REFS = Path("/proc/self/clear_refs")
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a case: whether the bytes were read, or the rule that was broken.
+    """The outcome of a case: whether the bytes were read, or which rule they broke.
 
-    `has_died`: whether the process ended without an answer. `reached`: the numbers of the lines
-    and states that this process reached for the first time, if it watches; see
-    `exset.testing.coverage`.
+    `has_died`: whether the process ended without an answer. `reached`: the numbers of the lines and
+    states that this process reached for the first time; see `exset.testing.coverage`.
     """
 
     is_read: bool = False
@@ -45,7 +44,7 @@ class Verdict:
 
     @property
     def kind(self) -> str:
-        """The rule and, if known, the line that raised the error, to recognise equal errors."""
+        """The broken rule and, if known, the line that raised the error: equal for equal errors."""
         places = re.findall(r"\([\w.]+:\d+ in \S+\)", self.why)
         return " ".join((str(self.rule), *places[-1:]))
 
@@ -59,11 +58,12 @@ def verdict(
     exits: bool = False,
     watches: bool = False,
 ) -> Verdict:
-    """Check the bytes of a case.
+    """Check the bytes of a case, and return the verdict.
 
-    `room`: how many more bytes of memory the process may use for the check; 0: no limit. `slow`:
-    the seconds that the check may take. `exits`: end this process if it hangs, even in a library.
-    `watches`: report what the case reaches.
+    - `room`: how many more bytes of memory the process may use for the check; 0: no limit.
+    - `slow`: the seconds that the check may take.
+    - `exits`: end this process if it hangs, even in a library.
+    - `watches`: report what the case reaches.
     """
     watch = _watch() if watches else None
     check = partial(_checked, target, data, number, room, slow)
@@ -86,7 +86,10 @@ def verdicts(
     exits: bool = False,
     watches: bool = False,
 ) -> list[Verdict]:
-    """Check the bytes of several cases, each with its number; see `verdict`."""
+    """Check the bytes of several cases, and return their verdicts; see `verdict`.
+
+    cases: pairs of the bytes of a case and its number.
+    """
     return [verdict(target, *case, room, slow, exits, watches) for case in cases]
 
 
@@ -108,7 +111,7 @@ def _checked(target: Target, data: bytes, number: int | None, room: int, slow: f
 
 
 class _Timeout(BaseException):
-    """Raised when the time limit is exceeded; it is no Exception, so that no reader catches it."""
+    """The time limit is exceeded. As this is no Exception, no reader catches it."""
 
 
 @contextmanager
@@ -134,7 +137,7 @@ def _bounded_time(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _bounded_memory(room: int) -> Iterator[None]:
-    """In this context, raise Broken if the process uses more than `room` bytes more memory.
+    """In this context, raise Broken if the process uses `room` bytes more memory than before.
 
     This needs Linux.
     """
@@ -160,7 +163,7 @@ def _bounded_memory(room: int) -> Iterator[None]:
 
 
 def _bytes_of(name: str) -> int:
-    """Return a size of this process in bytes; name: what /proc calls it, such as VmSize."""
+    """Return a size of this process in bytes. name: its name in /proc, such as VmSize."""
     match = re.search(rf"{name}:\s*(\d+) kB", _STATUS.read_text())
     assert match is not None
     return int(match[1]) * 1024

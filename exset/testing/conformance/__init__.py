@@ -5,9 +5,9 @@
     def test_my_reader() -> None:
         conformance.check(my_reader, "ex")
 
-`my_reader` takes the contents of a file and returns its meaning, as in `schema("lens")`, or raises
-ValueError for an invalid file. `exset conformance run` does the same for programs in any language.
-Only generated cases need Hypothesis.
+`my_reader` gets the contents of a file and returns the meaning of the file: its data as JSON, in
+the form that `schema("lens")` describes. For an invalid file it raises ValueError. `exset
+conformance run` does the same for programs in any language. Only generated cases need Hypothesis.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -48,8 +48,9 @@ __all__ = [
 
 
 class NotConforming(AssertionError):
-    """A reader is wrong on some cases: `results` has their results, and the message lists the
-    first 20.
+    """A reader is wrong on some cases.
+
+    `results` has the results of these cases; the message lists the first 20.
     """
 
     def __init__(self, results: Sequence[Result]) -> None:
@@ -72,11 +73,14 @@ def check(
 ) -> Score:
     """Check a reader against all cases of a format, or those that match `only`; return its score.
 
-    `reader`: a function that gets the contents of a file and returns its meaning; if it returns
-    None or raises ValueError, it refuses the file. `without`: features that the reader does not
-    support. `skip`: patterns of cases that need not pass. `folder`: use the cases in this folder
-    instead: see `cases_in`. Raises NotConforming if a case fails, and ValueError for a pattern
-    or a feature that no case has.
+    - `reader`: a function that gets the contents of a file and returns its meaning. To refuse a
+      file, it returns None or raises ValueError.
+    - `without`: features that the reader does not support.
+    - `skip`: patterns of cases that need not pass.
+    - `folder`: use the cases in this folder instead; see `cases_in`.
+
+    Raises NotConforming if a case fails, and ValueError for a pattern or a feature that no case
+    has.
     """
     all_cases = cases(format) if folder is None else cases_in(folder, format)
     judge = Judge(role, without=features_of(without, all_cases))

@@ -1,8 +1,8 @@
 """The meaning of aeon's manifests as JSON: the elements that aeon makes from the fields.
 
-`aeon-manifest.schema.json` describes this JSON. In a column of type FILE, each element is the path
-of the file. An element that aeon cannot make is null: aeon refuses the record when it loads the
-record.
+`aeon-manifest.schema.json` describes this JSON. In a column of type FILE, an element is the path of
+the file. If aeon cannot make an element, the element is null: aeon refuses its record when it loads
+the record.
 """
 
 import numpy as np

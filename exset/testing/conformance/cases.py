@@ -1,7 +1,7 @@
 """The cases of the conformance kit: files, and what they mean.
 
-`data/*.toml` are tables of cases, with one case for each rule. `data/*.jsonl` has the meaning of
-each valid case, and cases that were once drawn at random by the strategies of `exset.testing`.
+`data/*.toml` are tables of declared cases, one case for each rule. `data/*.jsonl` has the meaning
+of each valid case, and cases that the strategies of `exset.testing` once drew at random.
 """
 
 import json
@@ -38,13 +38,16 @@ VERDICTS: Final[tuple[Verdict, ...]] = ("valid", "invalid", "differs")
 class Case:
     """A file, and how a reader must read it.
 
-    `verdict`: a reader must accept a `valid` file and refuse an `invalid` file; on a file that
-    `differs`, the real systems disagree, or one crashes. `meaning`: what the file means, for files
-    that exset reads. `rule`: the rule in words; `section`: the section of the manual. `features`:
-    the features that a reader needs. `agree`: the real programs that agree with the case.
-    `severity`: how bad a wrong answer is: `error` if people write such files, `warning` if they
-    are unusual. `systems`: what each system does with a file that differs. `options`: the options
-    of exset's reader.
+    - `verdict`: a reader must accept a `valid` file and refuse an `invalid` file. On a file that
+      `differs`, the real systems disagree, or one of them crashes.
+    - `meaning`: what the file means, for files that exset reads.
+    - `rule`: the tested rule in words. `section`: the section of the manual that has this rule.
+    - `features`: the features that a reader needs.
+    - `agree`: the real programs that agree with the case.
+    - `severity`: how bad a wrong answer is: `error` if people write such files, `warning` if such
+      files are unusual.
+    - `systems`: what each real system does with a file that differs.
+    - `options`: the options of exset's reader.
     """
 
     name: str
@@ -139,7 +142,7 @@ def _rows() -> Iterator[dict[str, object]]:
 
 
 def tables(suffix: str) -> list[str]:
-    """Return the names of the tables that have a suffix, such as `.toml`."""
+    """Return the names of the tables of cases with a suffix, such as `.toml`."""
     return sorted(name for name in os.listdir(HOME) if name.endswith(suffix))
 
 

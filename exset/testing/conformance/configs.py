@@ -1,10 +1,12 @@
 """The meaning of aeon's loader configurations as JSON: the values of all members, and the outputs.
 
 `aeon-config.schema.json` describes this JSON. The values are those that aeon's last version uses:
-numbers converted as in C++, and defaults. aeon uses only one `augmentation` object; it is missing
-if no etl object is an image or a video; for a video, aeon uses only its `frame`. A program may
-leave out members that have their default values. All members together determine the outputs: the
-arrays of a batch.
+numbers converted as in C++, and the defaults of missing members. A program may leave out members
+that have their default values. All members together determine the outputs, which are the arrays of
+a batch.
+
+aeon uses only one `augmentation` object. It uses none if no etl object is an image or a video. If
+there are videos but no images, it uses only the member `frame`.
 """
 
 from typing import Final
@@ -53,7 +55,7 @@ def unshared(document: Document) -> Document:
 
 
 def _members(settings: Settings) -> dict[str, Json]:
-    """Return the members that have a value, without `ssd_config`, which aeon ignores."""
+    """Return the members that have a value; leave out `ssd_config`, which aeon ignores."""
     found: dict[str, Json] = {"type": settings.type} if settings.type else {}
     for member, value in settings.values():
         if member.name == "augmentation" and member.kind == "objects":
@@ -65,7 +67,10 @@ def _members(settings: Settings) -> dict[str, Json]:
 
 
 def _used(loader: Settings) -> Settings | None:
-    """Return the augmentation that aeon uses: for images; for a video only its `frame`."""
+    """Return the augmentation as aeon uses it; for videos without images, this is only its `frame`.
+
+    Return None if aeon uses no augmentation.
+    """
     value = loader["augmentation"]
     first = value[0] if isinstance(value, tuple) and value else None
     types = {each.type for each in loader.objects("etl")}
@@ -95,9 +100,9 @@ def _canonical(kind: Kind, value: Value) -> Json:
 
 
 def _object(node: Node, table: str) -> dict[str, Json]:
-    """Return an object in canonical form, in which missing members have their defaults.
+    """Return an object in canonical form: members that are missing get their defaults.
 
-    table: the name of the table of the schema that declares its members.
+    table: the name of the table of the schema that declares the object's members.
     """
     declared = TABLES[table].members_of(_DIALECT)
     kind = table.partition(" ")[2]

@@ -1,8 +1,8 @@
-"""Parse the notation in which the tables of declared cases write cache blocks.
+"""Parse the notation of cache blocks in the tables of declared cases.
 
     { block = "header:2 'a' x:07000000 | 'b' x:08000000 trailer end" }
 
-A text in quotes is the data of an element; so is `x:` with hexadecimal digits, and `times:3:00`,
+An element is written as its data: a text in quotes, `x:` with hexadecimal digits, or `times:3:00`,
 which means three bytes of 0. `|` separates records. The words after `header:` change the first
 entry; the words after `entry:` describe an entry of any kind. `patch = { 22 = "ffff" }` replaces
 bytes of the block, and `cut = 40` drops all bytes from offset 40 on.
@@ -56,8 +56,9 @@ def entry(
     nlink: int = 0,
     longest: int = 15,
 ) -> bytes:
-    """Return an entry of a cpio file as aeon writes it. longest: how many bytes of the name
-    are kept.
+    """Return an entry of a cpio file as aeon writes it.
+
+    longest: keep at most so many bytes of the name.
     """
     name = name[:longest] + b"\0"
     words = (0o070707, 0, 0, mode, 0, 0, nlink, 0, time >> 16, time & 0xFFFF, len(name))
@@ -75,7 +76,8 @@ def _any_entry(rest: str) -> bytes:
 def _header(rest: str) -> bytes:
     """Return the first entry of a block, which has the block's header.
 
-    rest: what to change; `3,word=0,version=2` sets 3 records and changes two fields.
+    rest: what to change; `3,word=0,version=2` sets the number of records to 3, and changes two
+    fields.
     """
     count, _, more = rest.partition(",")
     words = _words(more)

@@ -1,4 +1,4 @@
-"""Export the cases as plain files: the file, its meaning as JSON, and an index."""
+"""Export the cases as plain files: for each case its file and its meaning as JSON, and an index."""
 
 import json
 import os
@@ -23,7 +23,7 @@ index.json                    rule, section of the manual, features and severity
 
 
 def exported(format: str | None = None) -> Iterator[tuple[str, bytes]]:
-    """Yield each file of the export as its path and its contents."""
+    """Yield the path and the contents of each file of the export."""
     chosen = cases(format)
     yield "README.txt", _README.format(version=VERSION).encode("ascii")
     for family in dict.fromkeys(meanings.family_name(each.format) for each in chosen):

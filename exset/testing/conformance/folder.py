@@ -1,8 +1,8 @@
-"""Read and write cases in a folder: exported cases, perhaps edited, and random cases that `keep`
-wrote.
+"""Read and write cases in a folder.
 
-The layout is that of the export: `FORMAT/VERDICT/NAME.FORMAT`, with the meaning next to the file.
-Only the file is needed. `index.json` may add details of a case, such as its rule.
+Such cases were exported, and perhaps edited; or `keep` wrote them, which are then random cases. The
+layout is that of the export: `FORMAT/VERDICT/NAME.FORMAT`, with the meaning in another file next to
+it. Only the case's file itself is needed. `index.json` may add details of a case, such as its rule.
 """
 
 import hashlib
@@ -21,9 +21,9 @@ from exset.testing.conformance.nodes import BadMeaning, Node
 
 
 def cases_in(folder: str, format: str | None = None) -> tuple[Case, ...]:
-    """Return the cases in a folder, or only the cases of a format, sorted by verdict and name.
+    """Return the cases in a folder, or only those of a format, sorted by verdict and name.
 
-    Raises ValueError for a folder without such cases, and for an index or a meaning with errors.
+    Raises ValueError for a folder without such cases, and for errors in the index or in a meaning.
     Raises OSError if a file cannot be read.
     """
     if format is not None:
@@ -60,7 +60,7 @@ def _case(folder: str, format: str, verdict: Verdict, name: str, index: Mapping[
 
 
 def _described(case: Case, entry: Node) -> Case:
-    """Return a case with the details of its entry in the index."""
+    """Return a case, with the details that its entry of the index adds."""
     severity = entry.get("severity")
     if not severity.missing and severity.value not in get_args(Severity):
         raise severity.error(" or ".join(get_args(Severity)))
@@ -86,7 +86,7 @@ def _members(node: Node) -> dict[str, str]:
 
 
 def _index(folder: str) -> dict[str, Node]:
-    """Return the entries of the index, by the path of the case; none if there is no index."""
+    """Return the entries of the index, by the path of the case. Return {} if there is no index."""
     path = Path(folder, INDEX)
     if not path.exists():
         return {}
@@ -98,10 +98,10 @@ def _index(folder: str) -> dict[str, Node]:
 
 
 def keep(case: Case, folder: str) -> str:
-    """Write a random case to a folder and to its index, as `export` does; return the file's path.
+    """Write a random case to a folder as `export` does, and add it to the index; return its path.
 
-    The name comes from the contents, so the same file is kept only once. Raises ValueError for an
-    index with errors, and OSError.
+    The name of the case comes from its contents, so the same file is kept only once. Raises
+    ValueError for an index with errors, and OSError.
     """
     case = replace(case, name=f"drawn-{hashlib.sha256(case.data).hexdigest()[:10]}")
     path = os.path.join(folder, case.path)

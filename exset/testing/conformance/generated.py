@@ -54,7 +54,7 @@ _ROUND: Final = 10
 def contents(format: str) -> st.SearchStrategy[bytes]:
     """Return a strategy for the contents of cases: files of a format, or requests as JSON.
 
-    Some of the files are as exset writes them, others as people could write them. Raises
+    Some of the files are as exset writes them, the others as people could write them. Raises
     ValueError for a format without a strategy.
     """
     texts = _strategy(_TEXTS[format]) if format in _TEXTS else None
@@ -70,7 +70,7 @@ def contents(format: str) -> st.SearchStrategy[bytes]:
 
 
 def drawings(format: str) -> st.SearchStrategy[tuple[bytes, Mapping[str, str]]]:
-    """Return a strategy for files of a format, each with options for its reader.
+    """Return a strategy for pairs: a file of a format, and options for the file's reader.
 
     Raises ValueError for a format without a strategy.
     """
@@ -102,8 +102,9 @@ def files(format: str, count: int, start: int) -> list[bytes]:
 
 @dataclass(frozen=True)
 class Found:
-    """The smallest file on which a reader is wrong; `draws`: how many files were drawn until it
-    was wrong.
+    """The smallest file on which a reader is wrong.
+
+    `draws`: how many files were drawn until the reader was wrong.
     """
 
     result: Result
@@ -116,10 +117,10 @@ def case_of(
     name: str = "generated",
     options: Mapping[str, str] = NO_OPTIONS,
 ) -> Case:
-    """Return the case of a file; exset determines its verdict and its meaning.
+    """Return the case of a file; exset determines the verdict and the meaning.
 
-    `options`: the options of exset's reader. The verdict is `differs` if the real systems
-    disagree, or fail on a file that exset reads.
+    `options`: the options of exset's reader. The verdict is `differs` if exset reads the file, but
+    real systems disagree about it or fail.
     """
     findings = Findings()
     needed = ("integers",) if options == _INTEGERS else ()
@@ -141,10 +142,11 @@ def case_of(
 def search(
     reader: Reader, format: str, count: int, judge: Judge | None = None, start: int = 0
 ) -> Found | None:
-    """Draw up to `count` files; return the smallest file on which the reader is wrong, or None.
+    """Draw up to `count` files; return the smallest file on which the reader is wrong.
 
-    `start`: the seed; the same seed draws the same files. The reader must always give the same
-    answer to the same file. Raises ValueError for a format without a strategy.
+    Return None if the reader is never wrong. `start`: the seed; the same seed draws the same files.
+    The reader must always give the same answer to the same file. Raises ValueError for a format
+    without a strategy.
     """
     judge = judge or Judge()
     strategy = drawings(format)
@@ -164,7 +166,7 @@ def _round(
     start: int,
     count: int,
 ) -> Found | None:
-    """Draw up to `count` files with the seed `start`; the result is that of `search`.
+    """Draw up to `count` files with the seed `start`; return what `search` returns.
 
     strategy: draws a file and its options.
     """

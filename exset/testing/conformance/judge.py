@@ -1,4 +1,8 @@
-"""Judge how a program answers a case, in one of three roles: decoder, encoder, transcoder."""
+"""Judge how a program answers a case, in one of three roles: decoder, encoder, transcoder.
+
+A decoder reads a file, an encoder writes the file of a meaning, and a transcoder converts a file to
+another format.
+"""
 
 import json
 from collections.abc import Mapping
@@ -49,9 +53,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Judge:
-    """Judges the answers of a reader in a role. `target`: the format that a transcoder writes.
+    """Judges the answers of a reader in a role.
 
-    `without`: the features that the reader does not support.
+    `target`: the format that a transcoder writes. `without`: the features that the reader does not
+    support.
     """
 
     role: Role = "decoder"
@@ -59,7 +64,7 @@ class Judge:
     without: frozenset[str] = frozenset()
 
     def question(self, case: Case) -> bytes | None:
-        """Return the reader's input for a case; None if the case does not suit the role."""
+        """Return the reader's input for a case. Return None if the case does not suit the role."""
         if self.role == "decoder":
             return case.data
         if case.meaning is None or case.verdict != "valid":
@@ -96,7 +101,7 @@ class Judge:
         return Result(case, "wrong" if wrong else "passed", tuple(wrong))
 
     def _differences(self, case: Case, output: bytes | Mapping[str, object]) -> list[str]:
-        """Return how the output of a reader differs from the expected output, as texts."""
+        """Return texts that say how the reader's output differs from the expected output."""
         expected = case.meaning
         if self.role == "transcoder":
             made = output if isinstance(output, bytes) else json.dumps(output).encode()
@@ -128,7 +133,7 @@ class Judge:
 
 
 def _converted(case: Case, target: str) -> bytes | None:
-    """Convert the file of a case to another format; return None if the format cannot store it."""
+    """Convert the file of a case to another format. Return None if this format cannot store it."""
     model = meanings.read(case.data, case.format, Findings(), options=case.options)
     try:
         return formats.get(target).write(model, findings=Findings())

@@ -43,8 +43,8 @@ def meaning(samples: SampleList) -> Document:
 def normalized(document: Node) -> Document:
     """Check a meaning that a program wrote; return its canonical form.
 
-    A missing number of samples is 0; missing ids are no ids. Raises BadMeaning if the meaning is
-    invalid.
+    If the number of samples is missing, it is 0. If the ids are missing, there are none. Raises
+    BadMeaning if the meaning is invalid.
     """
     document.known("type", "directory", "label_file", "files")
     kind = document.get("type")

@@ -1,8 +1,8 @@
 """The meaning of Lens example sets as JSON, the same for `.ex` and `.bex` files.
 
 `schemas/lens.schema.json` describes this JSON. In canonical form, the set has every field, and an
-event has only values that it does not inherit. The lists of an example are in the order of their
-first use: by the inputs of its events, then by the targets.
+event has only the values that it does not inherit. An example's lists are in the order of their
+first use: first the lists that events use as inputs, then those that they use as targets.
 """
 
 from collections.abc import Iterator
@@ -46,9 +46,9 @@ def meaning(examples: ExampleSet) -> Document:
 def normalized(document: Node) -> Document:
     """Check a meaning that a program wrote; return its canonical form.
 
-    A missing field has its default. A list is an array of ranges, or a number: its index in the
-    `lists` of the example or of the document. A field of an event is dropped if the event would
-    inherit the same value. Raises BadMeaning if the meaning is invalid.
+    A missing field gets its default. A list may be an array of ranges, or a number: the index of
+    the list in the `lists` of the example or of the document. An event's field is dropped if the
+    event would inherit the same value. Raises BadMeaning if the meaning is invalid.
     """
     document.known("set", "lists", "examples")
     header = _header(document.get("set"))
@@ -58,7 +58,7 @@ def normalized(document: Node) -> Document:
 
 
 def unshared(document: Document) -> Document:
-    """Return the meaning without sharing: each side of each event has a list of its own."""
+    """Return the meaning without sharing: all inputs and targets of events have their own lists."""
     plain = Node(document)
     examples = []
     for example in plain.get("examples").items():

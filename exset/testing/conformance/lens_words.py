@@ -62,10 +62,10 @@ def _example(name: str, expected: Node, found: Node) -> Iterator[str]:
 
 
 def _side(side: str, one: Node, other: Node, expected: Node, found: Node) -> str:
-    """Return how the lists of an event differ, in words; "" if they have equal values.
+    """Return how the lists of an event differ, in words. Return "" if they have equal values.
 
-    side: inputs or targets. one, other: the two lists. expected, found: the examples that have
-    them.
+    side: inputs or targets. one: the event in the expected meaning, whose example is `expected`.
+    other: the same event in the meaning of the reader, whose example is `found`.
     """
     lists = [_list(side, *pair) for pair in ((one, expected), (other, found))]
     values = [None if each is None else each.value for each in lists]
@@ -88,7 +88,8 @@ def _list(side: str, event: Node, example: Node) -> Node | None:
 def _shared_with(side: str, event: Node, example: Node) -> str:
     """Return a text that names another event with the same list, such as `the list of event 1, `.
 
-    event: the event. example: the example that has both events.
+    event: the event that has the list. example: the example that has both events. Return "" if no
+    other event has the list.
     """
     number = event.get(side).value
     for v, other in enumerate(example.get("events").items()):
@@ -120,9 +121,9 @@ def _ranges(ranges: Node | None) -> str:
 
 
 def _sharing(name: str, pairs: list[tuple[Node, Node]]) -> Iterator[str]:
-    """Yield texts that name events which share a list in only one of two meanings.
+    """Yield texts that say which events share a list in one meaning, but not in the other.
 
-    name: the example. pairs: each event in both meanings.
+    name: the example. pairs: for each event, what both meanings have.
     """
     groups = [_groups([pair[k] for pair in pairs]) for k in (0, 1)]
     for words, one, other in (

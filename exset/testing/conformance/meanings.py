@@ -1,4 +1,4 @@
-"""Make, check and compare the meaning of a file as JSON, for every family that defines one."""
+"""Make, check and compare meanings of files as JSON, for every family that defines meanings."""
 
 import json
 import os
@@ -47,15 +47,15 @@ class FamilyMeaning(Protocol):
         """Return the canonical meaning of a model."""
 
     def normalized(self, document: Node) -> Document:
-        """Return the canonical form of a meaning. Raises BadMeaning if it is invalid."""
+        """Return the canonical form of a meaning. Raises BadMeaning if the meaning is invalid."""
 
     def features(self, document: Document) -> set[str]:
         """Return the features that a reader needs to read a file with this canonical meaning."""
 
     def unshared(self, document: Document) -> Document:
-        """Return the canonical meaning without sharing between events.
+        """Return the canonical meaning in which no two events share a list.
 
-        exset compares it with the meaning from a reader that cannot report sharing.
+        This is for a reader that cannot report sharing: exset compares its meaning with this one.
         """
 
     def explained(self, expected: Document, found: Document) -> list[str]:
@@ -71,7 +71,7 @@ class RequestMeaning(Protocol):
 
 
 def family_of(format: str) -> FamilyMeaning:
-    """Return the functions of a format's family. Raises ValueError if it defines no meaning."""
+    """Return the meaning functions of a format's family. Raises ValueError if it has none."""
     name = family_name(format)
     if name not in FAMILIES:
         raise ValueError(
@@ -97,8 +97,7 @@ def meaning(
     """Return the meaning of a file's contents.
 
     `options`: the options of the reader, such as `dialect`. `findings`: collects the reader's
-    findings. Raises FormatError for an invalid file, and ValueError for a format without a
-    meaning.
+    findings. Raises FormatError for an invalid file, and ValueError for a format without meanings.
     """
     family = family_of(format)
     if isinstance(family, RequestMeaning):
@@ -123,8 +122,8 @@ def read(
 def parsed(text: bytes, format: str) -> Document:
     """Parse the JSON of a meaning that a program wrote; return the meaning in canonical form.
 
-    Strings may have control characters, and bytes that are not UTF-8, as shell scripts write them.
-    Raises BadMeaning if the meaning is invalid.
+    Strings may have control characters and bytes that are not UTF-8, because shell scripts write
+    such strings. Raises BadMeaning if the meaning is invalid.
     """
     try:
         document = json.loads(text.decode("utf-8", "surrogateescape"), strict=False)
@@ -142,7 +141,7 @@ def checked(document: object, format: str) -> Document:
 
 
 def dumped(document: Mapping[str, object], indent: int | None = None) -> bytes:
-    """Return a meaning as JSON, in ASCII, with a line break at its end."""
+    """Return a meaning as JSON, in ASCII, with a line break at the end."""
     return (json.dumps(document, indent=indent, allow_nan=False) + "\n").encode("ascii")
 
 

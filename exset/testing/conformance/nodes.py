@@ -1,4 +1,4 @@
-"""Read parts of a JSON document from another program; each part has its path for messages."""
+"""Read the values in a JSON document that another program wrote. Messages have a value's path."""
 
 import math
 from base64 import b64decode, b64encode
@@ -22,7 +22,7 @@ _QUIET_DOUBLE: Final = 0x7FF8 << 48
 
 
 class BadMeaning(ValueError):
-    """A document that is no valid meaning; the message has the path of the wrong part."""
+    """A document is not a valid meaning. The message has the path of the wrong value."""
 
 
 class Node:
@@ -33,19 +33,19 @@ class Node:
         self.path = path
 
     def error(self, expected: str) -> BadMeaning:
-        """Return an error with the path, the expected value, and the value found."""
+        """Return an error with the path, the expected value, and the value of this node."""
         found = repr(self.value)
         found = found if len(found) <= 60 else f"{found[:57]}..."
         return BadMeaning(f"{self.path or 'the document'}: expected {expected}, not {found}")
 
     def get(self, name: str) -> "Node":
-        """Return a member of this object; its value is None if the member is missing."""
+        """Return a member of this object as a node. If it is missing, the node's value is None."""
         if not isinstance(self.value, dict):
             raise self.error("an object")
         return Node(self.value.get(name), f"{self.path}.{name}" if self.path else name)
 
     def known(self, *names: str) -> "Node":
-        """Return this object; raise BadMeaning if it has a member that is not one of `names`."""
+        """Return this object. Raise BadMeaning if it has a member that is not one of `names`."""
         if not isinstance(self.value, dict):
             raise self.error("an object")
         for name in self.value:
@@ -69,7 +69,7 @@ class Node:
         return self.value is None
 
     def members(self) -> "dict[str, Node]":
-        """Return the members of this object; no members if it is missing."""
+        """Return the members of this object. Return {} if the object is missing."""
         if self.missing:
             return {}
         if not isinstance(self.value, dict):
@@ -149,9 +149,9 @@ class Node:
         return double(self._number())
 
     def _bits(self, digits: str) -> int | None:
-        """Return the number in the member `bits` of this object; None if there is no such member.
+        """Return the number in this object's member `bits`. Return None without this member.
 
-        digits: how many hexadecimal digits the bits have, for the error.
+        digits: how many hexadecimal digits the bits must have; the error says this number.
         """
         if not isinstance(self.value, dict):
             return None
@@ -184,7 +184,7 @@ def real(value: "int | float | np.floating | np.integer") -> Document:
 
 
 def double(value: "int | float | np.floating | np.integer") -> Document:
-    """Return a number of double precision as its exact decimal and bits, the same for all NaNs."""
+    """Return the exact decimal and the bits of a double-precision number; all NaNs are the same."""
     try:
         number = np.float64(value)
     except OverflowError:  # a whole number that no float holds
@@ -219,7 +219,7 @@ def shown(value: Json) -> str:
 
 
 def brief(value: Json) -> Json:
-    """Return a meaning for people: with plain numbers, and without missing members."""
+    """Return a meaning to show to people, with plain numbers and without missing members."""
     if isinstance(value, list):
         return [brief(each) for each in value]
     if not isinstance(value, dict):

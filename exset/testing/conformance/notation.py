@@ -1,4 +1,4 @@
-"""Parse the notation in which the tables of declared cases write bytes of binary files."""
+"""Parse the notation of bytes of binary files in the tables of declared cases."""
 
 import re
 import struct
@@ -13,10 +13,16 @@ _ITEM: Final = re.compile(
 def bytes_of(text: str, names: dict[str, str]) -> bytes:
     r"""Return the big-endian bytes that a text describes.
 
-    Items are separated by blanks: `3` is an int of 4 bytes, `0.5`, `inf` or `nan` a float of 4
-    bytes, `"a"` a string with a NUL at its end, `b:1` a byte, `x:00ff` bytes in hexadecimal, and
-    `$head` the items of the text that `names` has for `head`. Raises ValueError for any other
-    item.
+    Blanks separate the items of the text:
+
+    - `3` is an int of 4 bytes.
+    - `0.5`, `inf` or `nan` is a float of 4 bytes.
+    - `"a"` is a string with a NUL at its end.
+    - `b:1` is a byte.
+    - `x:00ff` is bytes in hexadecimal.
+    - `$head` is the items of the text that `names` has for `head`.
+
+    Raises ValueError for any other item.
     """
     made = bytearray()
     for word in re.findall(r'"[^"]*"|\S+', text):

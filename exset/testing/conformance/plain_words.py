@@ -1,4 +1,4 @@
-"""Say in words how two meanings differ, for families without a module of their own for it."""
+"""Say in words how two meanings differ, for families that have no own module for this."""
 
 from collections.abc import Iterator
 
@@ -34,5 +34,5 @@ def _differences(path: str, expected: Json, found: Json) -> Iterator[str]:
 
 
 def _is_object(value: Json) -> bool:
-    """Return whether a value is an object that represents neither a number nor a string."""
+    """Return whether a value is an object that does not represent a number or a string."""
     return isinstance(value, dict) and not value.keys() & {"bits", "base64"}

@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """If a test has the mark, make a test for each case."""
+    """If a test has the mark `conformance`, make a test for each case."""
     if FIXTURE not in metafunc.fixturenames:
         return
     if (mark := metafunc.definition.get_closest_marker("conformance")) is None:

@@ -1,11 +1,11 @@
 """Readers under test: Python functions, and programs in any language.
 
-A program gets a file on standard input, or its path for the argument `{}`, and writes its answer
-to standard output. Exit code 0: the file is accepted; 1: it is refused; any other code, or a
-traceback of Python: a crash.
+A program gets a file on standard input. If one of its arguments is `{}`, it gets the file's path
+there instead. It writes its answer to standard output. Exit code 0 means that it accepts the file,
+1 that it refuses the file. Any other code, or a traceback of Python, is a crash.
 
-A few cases have options, such as `ids=integer`. `{ids}` in an argument is replaced by the value, or
-by nothing in a case without this option.
+A few cases have options, such as `ids=integer`. Then `{ids}` in an argument is replaced by
+`integer`. In a case without this option, `{ids}` is removed.
 
 With `loop` one process answers all cases. exset writes the length of each file in decimal digits, a
 blank before each option, a line feed, and the file. The program answers `0` or `1`, a blank, the
@@ -43,7 +43,7 @@ Status: TypeAlias = Literal["accepted", "refused", "crashed", "timed out"]
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a reader to a file: its output, or the reason for a crash."""
+    """The answer of a reader to a file: its output, or the reason why it refused or crashed."""
 
     status: Status
     output: bytes | Mapping[str, object] = b""
@@ -51,11 +51,11 @@ class Answer:
 
 
 class Reader(ABC):
-    """A reader under test; use it in a `with` statement, which ends its processes."""
+    """A reader under test. Use it in a `with` statement, which ends the reader's processes."""
 
     @abstractmethod
     def answer(self, data: bytes, options: Mapping[str, str] = NO_OPTIONS) -> Answer:
-        """Return the reader's answer to the contents of a file, read with these options."""
+        """Return the reader's answer to the contents of a file. `options`: how to read the file."""
 
     def close(self) -> None:  # noqa: B027
         """End the processes of the reader, if it has any."""
@@ -101,7 +101,7 @@ class ProgramReader(Reader):
         self._timeout = timeout
 
     def answer(self, data: bytes, options: Mapping[str, str] = NO_OPTIONS) -> Answer:
-        """Run the program on a file; return its answer. Raises OSError if it cannot be started."""
+        """Run the program on a file; return its answer. Raises OSError if it does not start."""
         words = [_filled(word, options) for word in self._command]
         if "{}" not in words:
             return self._run(words, data)
@@ -132,7 +132,7 @@ class ProgramReader(Reader):
 
 
 class LoopReader(Reader):
-    """A program that answers one case after the other; after a crash, it is started again."""
+    """A program that answers one case after another. After a crash, it is started again."""
 
     def __init__(self, command: Sequence[str], timeout: float = TIMEOUT) -> None:
         self._command = list(command)
@@ -141,10 +141,10 @@ class LoopReader(Reader):
         self._has_answered = False
 
     def answer(self, data: bytes, options: Mapping[str, str] = NO_OPTIONS) -> Answer:
-        """Send a file and its options to the program, which keeps running, and return its answer.
+        """Send a file and its options to the program, which keeps running; return the answer.
 
-        Raises OSError if the program cannot be started, and ValueError if it gives no answer to
-        the first case.
+        Raises OSError if the program cannot be started, and ValueError if it gives no answer to the
+        first case.
         """
         if self._process is None:
             pipe = subprocess.PIPE
@@ -209,9 +209,9 @@ class LoopReader(Reader):
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End a program, and the programs that it started, such as those of a shell script.
+    """End a program and its child processes, such as those of a shell script.
 
-    Windows has no groups of processes: only the program ends.
+    Windows has no groups of processes: there, only the program ends.
     """
     if not hasattr(os, "killpg"):
         process.kill()
@@ -223,15 +223,16 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _filled(word: str, options: Mapping[str, str]) -> str:
-    """Return a word of a command; replace each option name in braces by the option's value."""
+    """Return a word of a command, with option names in braces replaced by the options' values."""
     for name in OPTIONS:
         word = word.replace(f"{{{name}}}", options.get(name, ""))
     return word
 
 
 def _last(stderr: bytes, before: str = "") -> str:
-    """Return the last line that a program wrote to standard error; before: a text to put
-    before it.
+    """Return the last line that a program wrote to standard error, after the text `before`.
+
+    Return "" if the program wrote nothing.
     """
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
     return before + lines[-1][:500] if lines else ""

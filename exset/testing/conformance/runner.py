@@ -18,7 +18,7 @@ from exset.testing.conformance.readers import Reader
 class Score:
     """How many cases passed (`passed`) of those that count (`run`), and how many do not count.
 
-    `not_judged`: files on which the real systems disagree, so that any answer is right.
+    `not_judged`: files on which the real systems disagree. Any answer to such a file is right.
     """
 
     passed: int
@@ -45,7 +45,7 @@ def score(results: Iterable[Result]) -> Score:
 
 
 def selected(chosen: Iterable[Case], patterns: Sequence[str]) -> list[Case]:
-    """Return the cases whose name or id matches one of the patterns; all without patterns.
+    """Return the cases whose name or id matches a pattern; without patterns, return all.
 
     Raises ValueError for a pattern that matches no case.
     """
@@ -57,7 +57,7 @@ def selected(chosen: Iterable[Case], patterns: Sequence[str]) -> list[Case]:
 
 
 def features_of(names: Iterable[str], chosen: Iterable[Case]) -> frozenset[str]:
-    """Return the names of features as a set; raise ValueError for one that no case has."""
+    """Return the names of features as a set. Raise ValueError for a feature that no case has."""
     features = frozenset(names)
     known = {feature for case in chosen for feature in case.features}
     if unknown := sorted(features - known):
@@ -82,9 +82,12 @@ def run(
 ) -> Iterator[Result]:
     """Yield the result of each case, in the order of the cases.
 
-    `make`: makes a reader; each thread has a reader of its own. `skip`: patterns of cases that
-    need not pass; a skipped case that passes is a failure. `parallel`: the number of threads.
-    `stop_early`: stop at the first failure. Raises OSError if a program cannot be started.
+    - `make`: a function that makes a reader; each thread has its own reader.
+    - `skip`: patterns of cases that need not pass. If a skipped case passes, this is a failure.
+    - `parallel`: the number of threads.
+    - `stop_early`: stop at the first failure.
+
+    Raises OSError if a program cannot be started.
     """
     judge = judge or Judge()
     with ExitStack() as stack:

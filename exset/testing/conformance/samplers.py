@@ -1,9 +1,9 @@
-"""Test index streams of samplers: a case is a request as JSON, and means indices for each rank.
+"""Test the indices that samplers give. A case is a request; its meaning is each rank's indices.
 
     {"sampler": "planned", "labels": [0, 0, 1, 1], "n": 2, "m": 1, "replicas": 2, "seed": 3}
 
-`samplers.schema.json` describes the meaning. The members `shuffle`, `drop_last`, `seed`, `epoch`
-and `compat` are arguments of the samplers; without `replicas` there is one rank.
+The request is JSON. Its members `shuffle`, `drop_last`, `seed`, `epoch` and `compat` are arguments
+of the samplers. Without `replicas` there is one rank. `samplers.schema.json` describes the meaning.
 """
 
 import json

@@ -1,9 +1,10 @@
-"""Test which fields an experiment reads: a case is a pair of schemas as JSON.
+r"""Test which fields an experiment reads. A case is a pair of schemas as JSON.
 
     {"data": "a:\n  metadata: {scale: 2.0}\n", "experiment": "a:\n"}
 
-`schema_pairs.schema.json` describes the meaning: the name of each field, and its directives,
-including directives from groups and from the experiment schema. The fields may be in any order.
+The meaning is the name of each field that the experiment reads, and the field's directives. These
+also come from groups and from the experiment schema. The fields may be in any order.
+`schema_pairs.schema.json` describes the meaning.
 """
 
 import json

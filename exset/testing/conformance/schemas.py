@@ -1,7 +1,7 @@
 """The meaning of LBANN's schemas as JSON: the tree of nodes, each with its directives.
 
 `schema.schema.json` describes this JSON. The values have conduit's types: the integer 1 differs
-from the float 1.0, and a text that looks like a number is a number.
+from the float 1.0. A text that looks like a number is a number.
 """
 
 from collections.abc import Iterator, Mapping
@@ -40,7 +40,7 @@ def unshared(document: Document) -> Document:
 
 
 def directives(node: Node) -> dict[str, Json]:
-    """Return the canonical form of a node's directives; no directives if they are missing."""
+    """Return the canonical form of a node's directives. Return {} if the directives are missing."""
     return {name: _normal(value) for name, value in node.members().items()}
 
 
@@ -58,7 +58,7 @@ def canonical(value: Value) -> Json:
 
 
 def kinds(value: Json) -> Iterator[str]:
-    """Yield the features that a reader needs for this value, which is in canonical form."""
+    """Yield the features that a reader needs for a value in canonical form."""
     if isinstance(value, list):
         yield "lists"
         for each in value:

@@ -1,8 +1,8 @@
 """Make the contents of files from the tables of declared cases.
 
-A text represents its bytes in UTF-8, or the bytes that it describes in the notation of
-`notation.py`. A table of TOML describes other contents: `{hex = ...}`, changes to a configuration,
-a pair of schemas, or a cache block.
+A table of cases gives the contents of a file as a text or as a TOML table. A text is stored as
+UTF-8; in some tables of cases, it describes bytes in the notation of `notation.py`. A TOML table is
+`{hex = ...}`, changes to a configuration, a pair of schemas, or a cache block.
 """
 
 import json
@@ -32,10 +32,10 @@ def data_of(written: object, table: Mapping[str, object]) -> bytes:
 
 
 def _config(declared: Mapping[str, object], base: Mapping[str, object]) -> bytes:
-    """Return the configuration `base`, with its members replaced by the declared ones.
+    """Return the configuration `base`, in which the declared members replace members of `base`.
 
-    `without` lists members to remove. `etl` and `augmentation` are lists in a configuration, but
-    each is declared as the only object of its list.
+    `without` lists members to remove. `etl` and `augmentation` are lists in a configuration. A case
+    declares the only object of such a list.
     """
     members = {**base, **cast(Mapping[str, object], declared["config"])}
     for name in ("etl", "augmentation"):
