@@ -1,4 +1,6 @@
-"""Read annotations of pictures: JSON with the size of the picture, and the box of each object."""
+"""Read annotations of pictures. An annotation is JSON with the picture's size and a box for each
+object.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -17,7 +19,9 @@ _MOST_PIXELS: Final = 2**31 - 1
 
 
 class Box(NamedTuple):
-    """The box of an object in a picture: coordinates in pixels, from 0. Its edges belong to it."""
+    """The box of an object in a picture: its coordinates in pixels, from 0. The pixels at `xmax`
+    and `ymax` are inside the box.
+    """
 
     name: str
     xmin: float
@@ -54,7 +58,10 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def problem(annotation: object) -> str | None:
-    """Return the first reason for which aeon rejects an annotation, or None."""
+    """Return the first reason for which aeon rejects an annotation.
+
+    Return None if aeon accepts it.
+    """
     if not isinstance(annotation, dict):
         return "the annotation is not an object"
     if "object" not in annotation:
@@ -101,12 +108,17 @@ def _numbers(value: object, names: tuple[str, ...]) -> str | None:
 
 
 def size(annotation: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the picture's width and height from an annotation that has no `problem`."""
+    """Return the width and height of an annotation's picture. `problem` must return None for the
+    annotation.
+    """
     return annotation["size"]["width"], annotation["size"]["height"]
 
 
 def boxes(annotation: Mapping[str, Any]) -> Iterator[Box]:
-    """Yield the box of each object of an annotation that has no `problem`."""
+    """Yield the box of each object of an annotation.
+
+    `problem` must return None for the annotation.
+    """
     for each in annotation["object"]:
         found = each["bndbox"]
         yield Box(each["name"], found["xmin"], found["ymin"], found["xmax"], found["ymax"])

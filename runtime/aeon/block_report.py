@@ -24,7 +24,8 @@ SHOWN = 8
 
 @dataclass
 class BlockTally:
-    """Counts the contents of a block, of an archive, or of all blocks of a cache, one by one.
+    """Counts the contents of a block, of an archive, or of the blocks of a cache, which are added
+    one by one.
 
     detailed: also count the elements of each column by size and by kind.
     """
@@ -65,7 +66,7 @@ class BlockTally:
         self.merge(added)
 
     def merge(self, other: "BlockTally") -> None:
-        """Add the counts of the blocks that follow in the same cache."""
+        """Add the counts of `other`, which has counted the next blocks of the same cache."""
         if not self.chunks:
             vars(self).update(vars(other))
             return
@@ -116,7 +117,7 @@ class BlockTally:
         return made
 
     def _columns(self, made: Report) -> Iterator[dict[str, object]]:
-        """Add a row for each column to the report `made`; yield the numbers of each column.
+        """Add a row for each column to the report `made`; yield the numbers in each row.
 
         An archive has one column.
         """
@@ -146,7 +147,7 @@ class ColumnTally:
         return made
 
     def merge(self, other: "ColumnTally") -> None:
-        """Add the counts of the same column in the blocks that follow."""
+        """Add the counts of `other`, which has counted the same column in the next blocks."""
         self.spread.merge(other.spread)
         for kind, count in other.contents.items():
             self.contents[kind] = self.contents.get(kind, 0) + count

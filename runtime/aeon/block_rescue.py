@@ -15,7 +15,8 @@ from exset.grammars.aeon.block import Block, Entries, record_numbers
 
 @dataclass(frozen=True)
 class Records:
-    """The intact records of a block: their elements, and the number of each record in the block.
+    """The intact records of a block: the elements of the records, and the records' numbers in the
+    block.
 
     width: the number of elements of a record. is_damaged: whether the block also has records that
     are not intact.
@@ -28,16 +29,17 @@ class Records:
 
     @classmethod
     def of(cls, block: Block, width: int) -> "Records":
-        """Return all records of an intact block. width: the number of elements of each."""
+        """Return all records of an intact block. width: the number of elements of a record."""
         return cls(block.elements, width, range(len(block)))
 
     @classmethod
     def rescued(cls, source: Source, limits: Limits, width: int, findings: Findings) -> "Records":
         """Return the intact records of a block, which may be damaged.
 
-        width: the number of elements of a record, 0 if unknown. aeon gives each element a name
-        with the number of its record. Without such names, exset finds the records only if no
-        element is missing, or if only the end of the block is damaged and the width is known.
+        width: the number of elements of a record, 0 if unknown. aeon gives each element a name that
+        contains the number of its record. If the elements have no such names, exset finds records
+        only in two cases: no element is missing, or only the end of the block is damaged and the
+        width is known.
         """
         is_cut, is_damaged = False, True
         try:

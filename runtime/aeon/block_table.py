@@ -1,4 +1,7 @@
-"""Make a table of blocks: a row for each record, a column for each element of a record."""
+"""Make a table of blocks.
+
+It has a row for each record and a column for each element of a record.
+"""
 
 from collections.abc import Iterable
 from typing import cast
@@ -32,10 +35,10 @@ def to_table(
     """Return the table of a block, or of all blocks of a cache, with a row for each record.
 
     types: the types of the elements in the manifest, also as text such as `"FILE,ASCII_INT"`.
-    Blocks do not store types; by default all are BINARY. Columns of ASCII_INT become int32, of
-    ASCII_FLOAT float32. STRING becomes text if all its values are UTF-8, else bytes. BINARY
-    becomes bytes, and FILE the bytes of the files. names: the names of the columns, by default
-    `0`, `1` and so on. `level` has no effect. Raises the errors of `CacheDataset`.
+    Blocks do not store types; by default all elements are BINARY. ASCII_INT becomes a column of
+    int32, ASCII_FLOAT of float32. STRING becomes text if all its values are UTF-8, else bytes.
+    BINARY becomes bytes, and FILE becomes the bytes of the files. names: the names of the columns,
+    by default `0`, `1` and so on. `level` has no effect. Raises the errors of `CacheDataset`.
     """
     dataset = CacheDataset(blocks, types=types, names=names, findings=findings, limits=limits)
     arrays = dataset.batch(np.arange(len(dataset)))

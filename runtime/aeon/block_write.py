@@ -21,11 +21,11 @@ def write(
     root: str = "",
     lossy: bool = False,
 ) -> bytes:
-    """Return the bytes of a block. A manifest becomes one block with all its records.
+    """Return the bytes of a block. If `model` is a manifest, the block has all its records.
 
-    base: the folder in which relative paths of a manifest start. root: the folder that must
-    contain all files of the manifest. Raises the FormatError of
-    `exset.codecs.aeon.cpio_write.encode`, and FormatError for an element that aeon cannot make.
+    base: the folder in which relative paths of a manifest start. root: the folder that must contain
+    all files of the manifest. Raises the FormatError of `exset.codecs.aeon.cpio_write.encode`, and
+    FormatError for an element that aeon cannot make.
     """
     if isinstance(model, Manifest):
         model = block_of(model, base, Access(roots=(root,)) if root else DEFAULT_ACCESS)
@@ -33,7 +33,7 @@ def write(
 
 
 def block_of(manifest: Manifest, base: str = "", access: Access = DEFAULT_ACCESS) -> Block:
-    """Return the elements of a manifest as a block.
+    """Return one block with the elements of all records of a manifest.
 
     Raises FormatError if an element cannot be made.
     """

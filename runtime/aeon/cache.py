@@ -39,13 +39,15 @@ def block_name(number: int) -> str:
 
 @dataclass(frozen=True)
 class Cache(UnitSequence[Block, tuple[Block, ...]]):
-    """A folder of blocks. Iteration yields the blocks; each is mapped into memory when it is read.
+    """A folder of blocks. Iteration yields the blocks; a block is mapped into memory when it is
+    read.
 
     The folder is listed only once. `roots`: if not empty, each block must be in one of these
-    folders or in the cache itself; a block that is a link must lead there. Raises OSError.
+    folders or in the cache itself; the target of a block that is a link must be there, too. Raises
+    OSError.
 
-    Before 2017, aeon gave folders and blocks other names, and wrote no marker: exset reads these
-    caches, too.
+    Before 2017, aeon gave folders and blocks other names, and wrote no marker. exset reads these
+    old caches, too.
     """
 
     path: str
@@ -66,7 +68,9 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
 
     @property
     def uid(self) -> str | None:
-        """The manifest's checksum in the name of the folder; None if the name has no checksum."""
+        """The manifest's checksum, which is in the name of the folder; None if the name has no
+        checksum.
+        """
         found = _FOLDER.fullmatch(self.name) or _OLD_FOLDER.fullmatch(self.name)
         return None if found is None else found[1]
 
@@ -83,17 +87,21 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
 
     @property
     def is_complete(self) -> bool:
-        """Whether aeon regards the cache as complete: it has the marker, or is from before 2017."""
+        """Whether aeon regards the cache as complete: the cache has the marker, or is from before
+        2017.
+        """
         return COMPLETE in self._names or self._is_old
 
     @property
     def owner(self) -> Owner | None:
-        """The process that made the lock, even if it has ended; None if there is no lock."""
+        """The process that made the cache's lock, even if the process has ended; None if there is
+        no lock.
+        """
         return cache_lock.owner_of(self.path)
 
     @property
     def others(self) -> list[str]:
-        """The names of the files that do not belong to a cache."""
+        """The names of the files in the folder that are not part of the cache."""
         known = {os.path.basename(path) for path in self.blocks.values()}
         known |= {COMPLETE, JOURNAL, cache_lock.NAME}
         return [name for name in self._names if name not in known]
@@ -138,13 +146,13 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
     def check(self, findings: Findings, width: int | None = None) -> dict[int, Block]:
         """Add a finding for each error of the folder and its blocks; return the intact blocks.
 
-        The result is {number: block}. width: the number of elements of a record, by default as in
-        the first intact block.
+        The result is a dict {number: block}. width: the number of elements of a record, by default
+        the number in the first intact block.
         """
         return dict(self.intact(findings, width))
 
     def intact(self, findings: Findings, width: int | None = None) -> Iterator[tuple[int, Block]]:
-        """Check the cache as `check` does; yield each intact block with its number.
+        """Check the cache as `check` does; yield (number, block) for each intact block.
 
         width: the number of elements of a record, None if unknown.
         """
@@ -154,7 +162,7 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
     def intact_among(
         self, numbers: Iterable[int], findings: Findings, width: int | None = None
     ) -> Iterator[tuple[int, Block]]:
-        """Check only the blocks with these numbers; yield each intact one with its number.
+        """Check only the blocks with these numbers; yield (number, block) for each intact block.
 
         width: the number of elements of a record, None if unknown.
         """
@@ -210,7 +218,7 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
 def _is_file(path: str) -> bool:
     """Return whether a path is a regular file.
 
-    Return True if the system cannot tell: then reading the file gives the error.
+    Also return True if the system cannot tell: reading the file then raises the error.
     """
     try:
         return stat.S_ISREG(os.stat(path).st_mode)

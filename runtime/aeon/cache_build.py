@@ -1,9 +1,10 @@
-"""Build aeon's caches, complete them and repair them.
+"""Build aeon's caches, complete incomplete caches, and repair damaged caches.
 
 A builder may be killed at any moment. A block gets its name when all its data are on disk, and the
 cache gets its marker when all its blocks are on disk. So no reader regards an incomplete cache as
-complete. The next builder resumes: it keeps only blocks that the journal of the same plan lists. A
-build that fails before its first block is finished leaves nothing behind.
+complete. The next builder continues the build: it keeps only the blocks that the journal lists, and
+only if the journal is of the same plan. A build that fails before its first block is finished
+leaves nothing behind.
 """
 
 import json
@@ -39,9 +40,9 @@ _MAX_JOURNAL: Final = 1 << 24
 
 @dataclass(frozen=True)
 class Built:
-    """What a build did: the folder of the cache, and the numbers of the blocks.
+    """The result of a build: the folder of the cache, and the numbers of its blocks.
 
-    written: the blocks that it wrote. kept: the blocks that were there already.
+    written: the blocks that the build wrote. kept: the blocks that existed already.
     """
 
     folder: str
@@ -53,8 +54,8 @@ def build(plan: Plan, directory: str, *, clock: Callable[[], float] = time.time)
     """Build a cache as a folder in an existing directory, or complete the cache that is there.
 
     clock: returns the time that is stored with an element, in seconds. Raises BlockingIOError if
-    another builder is at work, FormatError for elements that cannot be made and for a complete
-    cache of another plan, and OSError.
+    another builder is at work, and OSError. Raises FormatError for elements that cannot be made,
+    and for a complete cache of another plan.
     """
     folder = os.path.join(directory, plan.folder)
     try:
@@ -71,7 +72,7 @@ def build(plan: Plan, directory: str, *, clock: Callable[[], float] = time.time)
 
 
 def _build(plan: Plan, folder: str, clock: Callable[[], float]) -> Built:
-    """Build the planned cache in a folder; if a part of it exists there, complete it. clock:
+    """Build the planned cache in a folder, or complete the blocks that are already there. clock:
     returns the time to store.
     """
     with locked(folder) as is_held:
@@ -97,10 +98,9 @@ def _build(plan: Plan, folder: str, clock: Callable[[], float]) -> Built:
 
 
 def _add_advice(error: FormatError | OSError, folder: str, kept: int) -> None:
-    """Add to an error how many finished blocks of the cache the next build keeps; do nothing
-    if `kept` is 0.
+    """Add to an error's text how many finished blocks the next build keeps.
 
-    folder: of the cache. kept: the number of these blocks.
+    folder: of the cache. kept: the number of finished blocks; if 0, nothing is added.
     """
     if not kept:
         return
@@ -116,7 +116,7 @@ def _add_advice(error: FormatError | OSError, folder: str, kept: int) -> None:
 def repair(
     plan: Plan, folder: str, *, compare: Compared = "sizes", clock: Callable[[], float] = time.time
 ) -> Built:
-    """Write the blocks of a cache that are missing, damaged or different from the plan.
+    """Write those blocks of a cache again that are missing, damaged or different from the plan.
 
     compare: as in `Plan.check`. Raises the errors of `build`, and FormatError for the cache of
     another manifest.
@@ -136,11 +136,11 @@ def _complete(
     is_held: Callable[[], bool],
     clock: Callable[[], float],
 ) -> Built:
-    """Write all blocks of a cache except those in `keep`, remove blocks beyond the plan, and
-    write the file that marks it as complete.
+    """Write all blocks of a cache except those in `keep`. Then remove blocks beyond the plan, and
+    write the file that marks the cache as complete.
 
-    is_held: returns whether this builder still has the lock of the folder. clock: returns the
-    time to store.
+    is_held: returns whether this builder still has the lock of the folder. clock: returns the time
+    to store.
     """
     journal = os.path.join(cache.path, JOURNAL)
     finished = sorted(keep)
@@ -179,8 +179,9 @@ def _finished_blocks(plan: Plan, folder: str) -> Set[int]:
 
 
 def _write_block(plan: Plan, number: int, path: str, clock: Callable[[], float]) -> None:
-    """Write the block `number` of the plan to `path`. Raises FormatError if an element cannot
-    be made, and OSError.
+    """Write the block `number` of the plan to `path`.
+
+    Raises FormatError if an element cannot be made, and OSError.
     """
     rows = plan.blocks[number]
     which = slice(rows.start, rows.stop)
@@ -210,9 +211,9 @@ def _remove(path: str) -> None:
 
 
 def _cleared(path: str) -> str:
-    """Return the path, after removing what is there if it is a link or a pipe.
+    """Return the path. If a link or a pipe is there, remove it first.
 
-    Writing to it could lead out of the folder.
+    Writing to a link or a pipe could write outside the folder.
     """
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(os.lstat(path).st_mode):

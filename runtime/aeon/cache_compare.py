@@ -33,14 +33,17 @@ Compared: TypeAlias = Literal["nothing", "sizes", "contents"]
 
 
 class Difference(NamedTuple):
-    """How a block differs from the records of a manifest (`why`), and what to do about it."""
+    """The difference between a block and the records of a manifest.
+
+    why: how the block differs. hint: what the user can do.
+    """
 
     why: str
     hint: str
 
 
 class _Element(NamedTuple):
-    """An element that differs; `why`: the reason, only for a FILE element."""
+    """The place of an element that differs. why: how it differs, only for a FILE element."""
 
     record: int
     column: int
@@ -50,8 +53,9 @@ class _Element(NamedTuple):
 class Comparison:
     """Compares blocks of a cache with records of a manifest.
 
-    base, access: arguments of `elements.encoded`. compare: how to compare FILE elements with their
-    files. skipped: the elements that are not compared, because their files cannot be read.
+    base, access: arguments of `elements.encoded`. compare: which properties of FILE elements are
+    compared with the files. skipped: the elements that are not compared, because their files cannot
+    be read.
     """
 
     def __init__(self, base: str, access: Access, compare: Compared) -> None:
@@ -61,7 +65,9 @@ class Comparison:
         self.skipped: list[ElementError] = []
 
     def difference(self, block: Block, records: Manifest) -> Difference | None:
-        """Return how a block differs from the elements of the records; None if it does not."""
+        """Return how a block differs from the elements of the records. Return None if they are
+        equal.
+        """
         width = len(records.types)
         if block.width != width:
             has = counted(block.width or 0, "element")
@@ -88,7 +94,7 @@ class Comparison:
     def _files(self, found: Blobs, records: Manifest, column: int) -> Iterator[_Element]:
         """Yield the elements of a FILE column that differ from the files that the records name.
 
-        found: the elements in the block. column: the index of the column.
+        found: the column's elements in the block. column: the index of the column.
         """
         paths = elements(records, column, base=self.base).strings
         for row, (element, path) in enumerate(zip(found, paths, strict=True)):

@@ -23,7 +23,8 @@ Opener = Callable[[], Block]
 
 
 class CacheDataset(RecordDataset):
-    """The records of a cache, block after block; the elements are read from the files as needed.
+    """The records of a cache, in the order of the blocks. Elements are read from the files as
+    needed.
 
     A pickle contains only paths: each process maps the files that it reads.
     """
@@ -41,15 +42,15 @@ class CacheDataset(RecordDataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Make a dataset of a cache, of a block, or of the block that a function returns.
+        """Make a dataset of a cache, of a block, or of a function that returns a block.
 
         types: the types of the elements in the manifest, also as text such as `"FILE,ASCII_INT"`.
-        Blocks do not store types; by default all are BINARY. names, fields, padded: as for
+        Blocks do not store types; by default all elements are BINARY. names, fields, padded: as for
         `ManifestDataset`.
 
         All blocks are checked once; `findings` collects problems, such as a missing marker. Raises
         FormatError for blocks that are damaged or missing, and for elements that do not fit their
-        types; ValueError for an unknown type, and the errors of `ManifestDataset`.
+        types. Raises ValueError for an unknown type, and the errors of `ManifestDataset`.
         """
         kinds = None if types is None else _types(types)
         openers, counts = [], []
@@ -70,7 +71,10 @@ class CacheDataset(RecordDataset):
         return int(self._begins[-1])
 
     def element(self, row: int, column: int) -> bytes:
-        """Return a record's element in a column. Raises FormatError if its block has changed."""
+        """Return the element of a record in a column.
+
+        Raises FormatError if the block has changed.
+        """
         number = int(np.searchsorted(self._begins, row, side="right")) - 1
         element = (row - int(self._begins[number])) * len(self.types) + column
         return bytes(self._elements_of(number)[element])
@@ -87,10 +91,12 @@ class CacheDataset(RecordDataset):
         return self._column(parts, first + column, self.names[column], self.types[column])
 
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
-        """Write the elements of one column for the given records into `raw`, [records, bytes].
+        """Write the elements of one column for the given records into `raw`, of shape [records,
+        bytes].
 
-        Return for each whether it was written; empty and too long elements are not. Raises
-        FormatError if a block has changed.
+        Return a flag for each record: whether its element was written. Empty elements, and elements
+        that are longer than a row of `raw`, are not written. Raises FormatError if a block has
+        changed.
         """
         size, done = raw.shape[1], np.zeros(rows.size, np.bool_)
         if not raw.size:
@@ -113,10 +119,11 @@ class CacheDataset(RecordDataset):
             yield self._column(parts, first + column, name, kind)
 
     def _parts(self, rows: Longs) -> tuple[list[tuple[Blobs, Longs]], Longs]:
-        """Divide the records `rows` by the block in which they are.
+        """Group the records `rows` by their blocks.
 
-        Return, for each of these blocks, its elements and which of `rows` are in it. Also return,
-        for each row, the index of its first element in its block.
+        Return two values: a list with a pair for each block, and an array. The pair has the block's
+        elements, and the indices into `rows` of the records in the block. The array has, for each
+        of `rows`, the index of the record's first element in its block.
         """
         blocks = np.searchsorted(self._begins, rows, side="right") - 1
         first = (rows - self._begins[blocks]) * len(self.types)
@@ -194,7 +201,7 @@ def _numbers(parts: list[tuple[Blobs, Longs]], element: Longs, kind: ElementType
 def _opened(
     source: Cache | Block | Opener, findings: Findings
 ) -> Iterator[tuple[Block | Opener, Block]]:
-    """Yield, for each block, an object that opens it again, and the block.
+    """Yield a pair for each block: an object that opens the block again, and the block.
 
     Raises FormatError for a cache that is damaged.
     """

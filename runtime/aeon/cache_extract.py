@@ -1,4 +1,4 @@
-"""Write the elements of blocks, or the files of archives, as files, and write a manifest."""
+"""Write the elements of blocks as files, with a manifest; or the files of archives."""
 
 import math
 from base64 import b64encode
@@ -33,9 +33,9 @@ Suffixes = Sequence[str] | None
 
 
 class Extracted(NamedTuple):
-    """The number of written files, and of records in the manifest.
+    """The number of written files, and the number of records in the manifest.
 
-    files: not including the manifest. records: None if no manifest was written.
+    files: does not count the manifest. records: None if no manifest was written.
     """
 
     files: int
@@ -54,11 +54,12 @@ def extract_cache(
 ) -> Extracted:
     """Write the elements of a cache as files into a folder, with a subfolder for each block.
 
-    types: the types of the elements of a record. With types, a manifest is written, too: only FILE
-    elements become files, all others become fields of the manifest. suffixes: the suffixes of file
-    names, one for each element of a record, by default detected from the contents. damaged:
-    extract the intact records of damaged blocks. plan: the plan of the cache's manifest. It
-    replaces `types`, and FILE elements get their file names from the manifest, if these are safe.
+    types: the types of the elements of a record. If they are known, a manifest is written, too:
+    only FILE elements become files, and all others become fields of the manifest. suffixes: the
+    suffixes of file names, one for each element of a record, by default detected from the contents.
+    damaged: extract the intact records of damaged blocks. plan: the plan of the cache's manifest.
+    It replaces `types`, and FILE elements get their file names from the manifest, if these names
+    are safe.
 
     Raises FormatError if there are no blocks, if a block is damaged and `damaged` is false, and if
     an element does not fit its type; and OSError.
@@ -107,9 +108,9 @@ def extract_block(
 ) -> Extracted:
     """Write the elements of one block, as `extract_cache` does.
 
-    block: an intact block, or the source of a damaged one, whose intact records are written;
-    `findings` collects its problems. Raises FormatError if the number of elements of a record is
-    unknown, or differs from the number of types.
+    block: an intact block, or the source of a damaged block. Of a damaged block, the intact records
+    are written, and `findings` collects the problems. Raises FormatError if the number of elements
+    of a record is unknown, or differs from the number of types.
     """
     if isinstance(block, Block):
         records = Records.of(block, block.known_width())
@@ -132,10 +133,10 @@ def extract_block(
 
 
 def extract_archive(archive: Block, folder: str, *, name: str, findings: Findings) -> Extracted:
-    """Write the regular files of an archive under their names.
+    """Write the regular files of an archive, under their names in the archive.
 
-    An entry is left out, with a finding, if it is not a regular file, if its name is not safe, and
-    if a file with this name exists. name: the name of the archive in messages. Raises OSError.
+    An entry is skipped, with a finding, if it is not a regular file, if its name is not safe, or if
+    a file with this name exists. name: the name of the archive in messages. Raises OSError.
     """
     with Extractor(folder) as out:
         regular = archive.elements.is_regular.tolist()
@@ -168,8 +169,8 @@ class _Writer:
     def add(self, records: Records, prefix: bytes = b"", names: Manifest | None = None) -> None:
         """Write the elements of records as files.
 
-        prefix: the beginning of each file name. names: a manifest whose FILE fields are used as
-        names.
+        prefix: the beginning of each file name. names: a manifest; its FILE fields are the names of
+        the files.
         """
         elements = iter(records.elements.data)
         for record in records.numbers:
@@ -198,8 +199,9 @@ class _Writer:
         return Extracted(count, len(self._rows))
 
     def _write_once(self, name: bytes, data: memoryview) -> bytes:
-        """Write a file, unless an earlier record has written it under this name; return its
-        name.
+        """Write a file unless an earlier record has written a file of this name.
+
+        Return the name.
         """
         if name not in self._named:
             self._named.add(name)
@@ -220,9 +222,9 @@ def _is_safe(name: bytes) -> bool:
 
 
 def _field(data: memoryview, kind: ElementType, where: str) -> Field:
-    """Return the text of the manifest's field from which aeon would make this element.
+    """Return the field of a manifest from which aeon would make this element.
 
-    kind: the type of the element. where: its place, for errors.
+    kind: the type of the element. where: the place of the element, for errors.
     """
     if kind is ElementType.STRING:
         return bytes(data)

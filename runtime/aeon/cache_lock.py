@@ -1,10 +1,12 @@
 """Lock the folder of a cache for one builder, also on file systems without locks.
 
-The lock is aeon's file `caching_in_progress`. aeon leaves it empty and holds it with flock while it
-builds; exset does the same, and also writes its process into the file. A lock that a killed builder
-left behind is stale. Where flock works, nobody holds a stale lock, and the next builder takes it
-over. Elsewhere the file itself is the lock: it is stale if its process has ended. A lock from
-another machine is never stale, as flock may work only within a machine: a user must remove it.
+The lock is aeon's file `caching_in_progress`. aeon leaves the file empty, and holds it with flock
+while it builds. exset does the same, but also writes the id of its process into the file.
+
+A lock that a killed builder left behind is stale. Where flock works, no process holds a stale lock,
+and the next builder takes the lock over. Where flock does not work, the file itself is the lock: it
+is stale if its process has ended. A lock from another machine is never stale, because flock may
+work only within one machine: a user must remove the file.
 """
 
 import errno
@@ -29,7 +31,7 @@ _FLAGS: Final = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW
 def locked(folder: str) -> Iterator[Callable[[], bool]]:
     """Hold the lock of a folder; yield a function that returns whether the lock still exists.
 
-    Raises BlockingIOError if another builder has the lock, and OSError.
+    Raises OSError, and BlockingIOError if another builder has the lock.
     """
     path = os.path.join(folder, NAME)
     with with_file_name(path):
@@ -47,7 +49,10 @@ def locked(folder: str) -> Iterator[Callable[[], bool]]:
 
 
 def owner_of(folder: str) -> Owner | None:
-    """Return the owner of a folder's lock: None without a lock, `Owner()` if it cannot be read."""
+    """Return the owner of a folder's lock.
+
+    Return None if there is no lock, and `Owner()` if the lock cannot be read.
+    """
     path = os.path.join(folder, NAME)
     try:
         with open_regular(path) as file:
@@ -59,9 +64,7 @@ def owner_of(folder: str) -> Owner | None:
 
 
 def _acquire(path: str) -> int:
-    """Make the lock file `path`, or take over one that no running process has; return it as an
-    open file.
-    """
+    """Make the lock file `path`, or take over a stale lock file. Return the file's handle."""
     for _ in range(_TRIES):
         is_new = True
         try:
@@ -88,7 +91,7 @@ def _acquire(path: str) -> int:
 
 
 def _take(path: str, handle: int, is_new: bool) -> bool:
-    """Make the lock file, opened as `handle`, the lock of this process.
+    """Make the lock file, which is open as `handle`, the lock of this process.
 
     is_new: whether this process has created the file. Returns False if another attempt is needed.
     """
@@ -113,8 +116,8 @@ def _take(path: str, handle: int, is_new: bool) -> bool:
 
 
 def _remove_stale(path: str, handle: int) -> None:
-    """Remove the stale lock file opened as `handle`, but not one that another builder made
-    since.
+    """Remove the stale lock file that is open as `handle`. Keep a newer lock file that another
+    builder has made since.
     """
     aside = f"{path}.{os.urandom(8).hex()}"
     with suppress(FileNotFoundError):
@@ -134,8 +137,9 @@ def _is_same(path: str, handle: int) -> bool:
 
 
 def _flock(handle: int) -> bool | None:
-    """Lock an open file with `flock`; return False if another process has locked it, None if
-    `flock` does not work.
+    """Lock an open file with `flock`; return True.
+
+    Return False if another process has locked the file, and None if `flock` does not work.
     """
     try:
         import fcntl

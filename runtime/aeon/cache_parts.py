@@ -20,7 +20,10 @@ def count(folder: Folder) -> int:
 def read(
     folder: Folder, part: FilePart, findings: Findings, limits: Limits, engine: Engine
 ) -> Generator[Block, None, PartState]:
-    """Yield the block of a part; the first part also adds the findings about the folder."""
+    """Yield the block of a part of the cache. For the first part, also add the folder's findings.
+
+    A part is a block.
+    """
     cache, found = Cache(folder.name, limits, folder.roots), Findings()
     numbers = list(cache.blocks)
     if len(numbers) != part.count:
@@ -39,7 +42,7 @@ def read(
 
 
 def joined(parts: Sequence[tuple[PartState, Findings]], limits: Limits) -> Findings | None:
-    """Join the findings of a cache's parts, which are its blocks.
+    """Join the findings of the parts of a cache. A part is a block.
 
     Return None if the cache must be read as a whole.
     """

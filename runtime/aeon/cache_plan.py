@@ -28,8 +28,9 @@ class Plan:
     """The cache that aeon makes of a manifest.
 
     manifest: the records that aeon uses, in aeon's order. uid: aeon's checksum of these records.
-    base: aeon's manifest_root. block_size: aeon's option. blocks: the records of each block,
-    without empty blocks. access: its roots are the folders that must contain all files.
+    base: aeon's manifest_root. block_size: aeon's option. blocks: for each block, the range of its
+    records; empty blocks are left out. access: its roots are the folders that must contain all
+    files.
     """
 
     manifest: Manifest
@@ -73,7 +74,9 @@ class Plan:
         return cls(selected, uid, base, block_size, tuple(filter(None, ranges)), access)
 
     def with_blocks_of(self, cache: Cache) -> "Plan":
-        """Return the plan with the block size of a cache: the size of its first readable block."""
+        """Return the plan with the block size of a cache, which is the size of its first readable
+        block.
+        """
         for number in cache.blocks:
             with suppress(FormatError, OSError):
                 if size := len(cache.block(number)):
@@ -89,23 +92,27 @@ class Plan:
 
     @property
     def key(self) -> list[object]:
-        """Values that distinguish this plan from other plans of caches with the same checksum."""
+        """Values by which this plan differs from other plans with caches of the same checksum."""
         types = [kind.value for kind in self.manifest.types]
         base = os.path.abspath(self.base) if self.base else ""
         return [types, base, len(self.blocks[0]), len(self.manifest)]
 
     def records(self, number: int) -> Manifest:
-        """Return the records of the block with this number; none if it is beyond the last block."""
+        """Return the records of the block with this number; no records if the plan has no such
+        block.
+        """
         rows = self.blocks[number] if number < len(self.blocks) else range(0)
         return self.manifest.select(slice(rows.start, rows.stop))
 
     def check(
         self, cache: Cache, findings: Findings, *, compare: Compared = "sizes"
     ) -> dict[int, Block]:
-        """Add a finding for each error; return the intact blocks of this plan, {number: block}.
+        """Check a cache: add a finding for each difference from this plan, and return the intact
+        blocks.
 
-        compare: how exset compares FILE elements with their files. Elements whose files cannot be
-        read are not compared: one finding reports this.
+        The result is a dict {number: block} of the blocks that are as planned. compare: which
+        properties of FILE elements are compared with the files. Elements whose files cannot be read
+        are not compared, and one finding counts them.
         """
         place = Place(cache.path)
         if cache.uid != self.uid:
@@ -132,8 +139,11 @@ class Plan:
         return intact
 
     def _other_size(self, cache: Cache, intact: dict[int, Block]) -> int | None:
-        """Return the block size of a cache if it is not that of the plan, but fits all blocks;
-        else None.
+        """Return the block size of a cache if it is not that of the plan, but fits all intact
+        blocks.
+
+        Return None if it is that of the plan or does not fit, and for the cache of another
+        manifest.
         """
         other = self.with_blocks_of(cache)
         if cache.uid != self.uid or other.blocks == self.blocks or not intact:
@@ -151,8 +161,8 @@ class Plan:
         return finding_at("aeon-cache-uid", Place(cache.path), **words)
 
     def difference(self, number: int, block: Block, comparison: Comparison) -> Difference | None:
-        """Return how block `number` of a cache differs from the records of the plan; None if
-        it does not.
+        """Return how block `number` of a cache differs from the plan's records. Return None if they
+        are equal.
         """
         has, part = counted(len(block), "record"), self.records(number)
         if number >= len(self.blocks):

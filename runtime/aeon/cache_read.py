@@ -19,10 +19,10 @@ def read(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Block:
-    """Return the records of all blocks, in order, as a copy. `exset.dataset` makes no copy.
+    """Return one block with copies of the records of all blocks, in order.
 
-    `findings` collects problems. Raises FormatError for a cache without blocks, and for a block
-    that is missing or damaged.
+    `exset.dataset` reads a cache without copies. `findings` collects problems. Raises FormatError
+    for a cache without blocks, and for a block that is missing or damaged.
     """
     found = Findings()
     cache = Cache(folder.name, limits, folder.roots)
@@ -36,7 +36,7 @@ def read(
 
 
 def _joined(blocks: Sequence[Block]) -> Block:
-    """Return one block with the records of all blocks; elements get new names by aeon's rule."""
+    """Return one block with the records of all blocks. Name the elements anew by aeon's rule."""
     first = blocks[0]
     if len(blocks) == 1 or first.header is None:
         return first

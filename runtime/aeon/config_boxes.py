@@ -1,4 +1,6 @@
-"""Check the annotations of a column: members, classes, and whether boxes are in the picture."""
+"""Check the annotations of a column: their members, their classes, and that boxes are in the
+picture.
+"""
 
 from exset.core.errors import FormatError
 from exset.core.source import Source
@@ -10,7 +12,8 @@ from exset.runtime.aeon.config_column import Column
 
 
 def check_boxes(column: Column) -> None:
-    """Add a finding for each annotation that aeon cannot use, or whose boxes are empty or outside.
+    """Add a finding for each annotation that aeon cannot use, that has an empty box, or that has a
+    box outside the picture.
 
     Raises LimitError.
     """
@@ -43,7 +46,7 @@ def check_boxes(column: Column) -> None:
 
 
 def _shown(boxes: list[Box]) -> dict[str, str]:
-    """Return how a message names boxes: the first one, and how many others there are."""
+    """Return the words for boxes in a message: the first box, and the number of the other boxes."""
     first, *others = boxes
     edges = f"({first.xmin:g}, {first.ymin:g}) to ({first.xmax:g}, {first.ymax:g})"
     more = f" (and {counted(len(others), 'other')})" if others else ""

@@ -12,9 +12,9 @@ _SHOWN: Final = 5
 
 
 def check_classes(column: Column, used: Mapping[str, Sequence[int]]) -> None:
-    """Add findings for classes that class_names lacks, and for names that no element has.
+    """Add findings for classes that class_names does not list, and for names that no element uses.
 
-    used: for each class in the elements, the records that have it.
+    used: for each class in the elements, the records with this class.
     """
     names = column.etl["class_names"]
     listed = names if isinstance(names, tuple) else ()

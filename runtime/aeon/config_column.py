@@ -1,4 +1,4 @@
-"""A column of a manifest, and its object in the list `etl` of a configuration.
+"""A column of a manifest, with the configuration's object for this column in the list `etl`.
 
 The object says how aeon decodes the elements of the column.
 """
@@ -28,11 +28,11 @@ Size: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a manifest, and its object in the list `etl` of a configuration.
+    """A column of a manifest, with the configuration's object for this column in the list `etl`.
 
     etl: the object `etl[number]` of the configuration `config`. options: how to check the files of
-    the manifest. failed: the records whose elements have errors. picture_sizes: the sizes that the
-    pictures of records may have, by their headers or annotations.
+    the manifest. failed: the records whose elements have errors. picture_sizes: for each record,
+    the sizes that its picture may have, by the picture's header or the annotation.
     """
 
     etl: Settings
@@ -56,20 +56,20 @@ class Column:
         return f"etl[{self.number}] ({self.etl.type})"
 
     def of_config(self, member: str) -> Place:
-        """Return the place of a member of the etl object in the configuration."""
+        """Return the place of a member of this column's etl object in the configuration."""
         return Place(self.config, field=f"etl[{self.number}].{member}")
 
     def refuse(self, why: str, hint: str) -> None:
-        """Add the finding that aeon cannot decode elements of this type; `why`: the reason."""
+        """Add the finding that aeon cannot decode elements of this type. why: the reason."""
         words = {"title": self.title, "column": self.number, "why": why, "hint": hint}
         self.findings.add(finding_at("aeon-column", self.of_config("type"), **words))
 
     def report(self, code: str, record: int, **words: object) -> None:
-        """Add a finding about the element of a record; words: values for its message.
+        """Add a finding about the element of a record. words: values for the finding's message.
 
-        `Findings` keeps a limited number of findings for each code, and counts the others. Once
-        this number is reached, the last kept finding is added again, which is faster than a new
-        one.
+        `Findings` keeps a limited number of findings for each code, and counts the others. When a
+        code has reached this number, its last kept finding is added again, which is faster than
+        making a new finding.
         """
         if code not in self._last or self.findings.count(code) < self.findings.keep:
             line = int(self.manifest.lines[record])
@@ -83,15 +83,16 @@ class Column:
 
     @cached_property
     def elements(self) -> Strings:
-        """All elements of the column: text, bytes, or paths of files joined with the base
+        """All elements of the column: texts, bytes, or, for FILE, paths joined with the base
         folder.
         """
         return elements(self.manifest, self.number, base=self.options.base).strings
 
     @cached_property
     def sizes(self) -> Mapping[int, int]:
-        """{index of a record: bytes of its element}, without elements that cannot be made or
-        read.
+        """The sizes of the elements in bytes, {index of a record: size}.
+
+        Elements that cannot be made or read are left out.
         """
         if self.kind is not ElementType.FILE:
             lengths, present = self.elements.lengths.tolist(), self.elements.present.tolist()
@@ -103,8 +104,8 @@ class Column:
         return {row: size for row, size in found.items() if isinstance(size, int)}
 
     def beginnings(self, size: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the index of each record that `sizes` contains, and at most the first `size`
-        bytes of its element.
+        """Yield (record, beginning) for each record in `sizes`: its index, and at most the first
+        `size` bytes of its element.
         """
         for row in self.sizes:
             element = self.elements[row] or b""
@@ -117,7 +118,8 @@ class Column:
             yield row, element[:size]
 
     def contents(self, limit: str = "max_text") -> Iterator[tuple[int, str, bytes]]:
-        """Yield each record in `sizes`, the name of the file of its element, and the element.
+        """Yield (record, name, element) for each record in `sizes`: its index, the name of the
+        element's file, and the element.
 
         limit: the name of the limit for the bytes of a file. Raises LimitError for a larger file.
         """

@@ -16,7 +16,7 @@ from exset.runtime.aeon.provision.streams import Keyed
 
 
 def check_decoding(config: LoaderConfig, columns: Sequence[Column], options: CheckOptions) -> None:
-    """Add a finding for each element that the loader cannot decode, if it has no finding yet.
+    """Add a finding for each element that the loader cannot decode and that has no finding yet.
 
     The loader augments the elements as in the first epoch. options: how to check the configuration.
     Raises LimitError for a file that is too large, and ImportError without OpenCV.
@@ -56,7 +56,7 @@ def _slots(etl: Etl, limits: Limits) -> list[Slot]:
 def _etl(column: Column, context: Context) -> Etl | None:
     """Return the object that decodes a column's elements.
 
-    If the loader rejects its settings, return None, and add a finding.
+    If the loader rejects the column's settings, add a finding and return None.
     """
     try:
         return etl_class(column.etl.type)(column.etl, column.number, context)

@@ -29,10 +29,10 @@ _SETTING: Final = "<--base FOLDER or base=FOLDER> (the current folder of aeon)"
 
 
 def check_files(config: LoaderConfig, findings: Findings, options: CheckOptions, /) -> None:
-    """Add a finding for each file that aeon cannot find, or cannot decode.
+    """Add a finding for each file that aeon cannot find or cannot decode.
 
     `options.base` is the current folder of aeon, from which aeon resolves relative paths. Raises
-    LimitError; and ImportError if pictures must be decoded and OpenCV is not installed.
+    LimitError. Raises ImportError if pictures must be decoded and OpenCV is not installed.
     """
     files = _Files(config, findings, options)
     files.check_noise()
@@ -61,8 +61,9 @@ def check_files(config: LoaderConfig, findings: Findings, options: CheckOptions,
 
 
 def _check_columns(manifest: Manifest, config: LoaderConfig, findings: Findings, name: str) -> None:
-    """Add a finding unless the manifest has exactly one column for each etl object. name: the
-    manifest's name.
+    """Add a finding unless the manifest has exactly one column for each etl object.
+
+    name: the manifest's name.
     """
     place, columns, etl = Place(name, field="etl"), len(manifest.types), len(config.etl)
     if etl > columns:
@@ -76,7 +77,7 @@ def _check_columns(manifest: Manifest, config: LoaderConfig, findings: Findings,
 def _manifest(
     path: str, config: LoaderConfig, findings: Findings, options: CheckOptions
 ) -> Manifest:
-    """Read the manifest at a path, as the configuration's version of aeon does."""
+    """Read the manifest at a path in the same way as the configuration's version of aeon."""
     with open_regular(path, options.access.roots) as file:
         source = Source(path, file.read())
     dialect = "seed" if config.dialect == "seed" else None
@@ -90,7 +91,7 @@ def _manifest(
 
 
 class _Files:
-    """Finds the files that a configuration names, and adds findings about missing ones."""
+    """Finds the files that a configuration names, and adds a finding for each missing file."""
 
     def __init__(self, config: LoaderConfig, findings: Findings, options: CheckOptions) -> None:
         self.config = config
@@ -110,10 +111,10 @@ class _Files:
         return os.fsdecode(path_of(joined(self.base.path, os.fsencode(value))))
 
     def found(self, value: str, field: str, more: str = "") -> str | None:
-        """Return the path that aeon opens for `value`, the path in the configuration.
+        """Return the path that aeon opens for `value`, a path in the configuration.
 
-        If it cannot be read, return None and add a finding. field: the member that has the path.
-        more: text to add to the reason in the finding.
+        If the file cannot be read, add a finding and return None. field: the member of the
+        configuration that has the path. more: text that is added to the reason in the finding.
         """
         path, place = self.path(value), Place(self.name, field=field)
         try:
@@ -130,14 +131,15 @@ class _Files:
     def report(self, path: str, field: str, why: str, hint: str = "") -> None:
         """Add a finding about a file that aeon cannot read.
 
-        path: of the file. field: the member of the configuration that names it. why: the reason.
+        path: of the file. field: the member of the configuration that names the file. why: the
+        reason.
         """
         words = {"where": field, "path": safe(path), "why": safe(why), "hint": hint}
         self.findings.add(finding_at("aeon-config-file", Place(self.name, field=field), **words))
 
     def is_readable(self, value: str) -> bool:
-        """Return whether aeon can read the file `value`, a path in the configuration, and
-        whether the file is inside the roots.
+        """Return whether aeon can read the file `value`, a path in the configuration, and the file
+        is inside the roots.
         """
         with suppress(OSError):
             check_regular_file(self.path(value), self.base.access.roots)
@@ -145,7 +147,7 @@ class _Files:
         return False
 
     def check_noise(self) -> None:
-        """Check the files that list noises, and the noise files that these lists name."""
+        """Check the files that list noises, and the noise files that they list."""
         for number, each in enumerate(self.config.etl):
             value = each["noise_index_file"] if each.type == "audio" else ""
             field = f"etl[{number}].noise_index_file"

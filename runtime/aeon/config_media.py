@@ -20,7 +20,7 @@ class _Decoder(Protocol[T_co]):
 
 
 def check_videos(column: Column) -> None:
-    """Add a finding for each video that aeon does not read. exset does not decode the pictures."""
+    """Add a finding for each video that aeon does not read. The pictures are not decoded."""
     for _ in _decoded(column, avi.decode):
         pass
 
@@ -39,9 +39,9 @@ def check_sounds(column: Column) -> None:
 
 
 def _decoded(column: Column, decode: _Decoder[T_co]) -> Iterator[tuple[int, T_co]]:
-    """Yield each record and its element as `decode` returns it.
+    """Yield (record, value) for each record; the value is what `decode` returns for the element.
 
-    If that raises an error, add a finding instead.
+    If `decode` raises an error, add a finding instead.
     """
     for record, name, data in column.contents("max_batch"):
         if not data:

@@ -37,7 +37,9 @@ def check_pictures(column: Column) -> None:
 
 
 def check_equal_sizes(columns: Sequence[Column]) -> None:
-    """Add a finding for each annotation or mask whose size differs from its record's pictures."""
+    """Add a finding for each annotation or mask whose size differs from the picture of the same
+    record.
+    """
     pictures = [each for each in columns if each.etl.type == "image"]
     for column in columns:
         if column.etl.type == "image":

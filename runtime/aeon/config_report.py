@@ -8,7 +8,7 @@ from exset.runtime.reports.report import Report
 
 
 def cells(config: LoaderConfig, index: int) -> list[tuple[str, object]]:
-    """Return the type of the etl object `index`, and its members in the file."""
+    """Return the cells for the etl object `index`: its type, and its members in the file."""
     etl = config.etl[index]
     members = ", ".join(f"{name}: {value!r}" for name, value in etl.to_dict().items())
     return [("type", etl.type), ("members", members)]
@@ -42,7 +42,8 @@ def report(model: LoaderConfig, detailed: bool = False) -> Report:
 def _described(output: Output, meant: Output) -> str:
     """Return the dtype of an array and its shape, in words.
 
-    `output`: the array in aeon. `meant`: the array in exset; if it differs, its shape is added.
+    output: the array in aeon. meant: the array in exset; its shape is added if it differs from
+    aeon's.
     """
     text = f"{output.name}: {output.dtype}, N x {_shape(output)}"
     return text if meant == output else f"{text} (exset.DataLoader: N x {_shape(meant)})"

@@ -77,7 +77,7 @@ def _hex(data: Blobs, row: int) -> str:
 
 
 def configs(one: LoaderConfig, other: LoaderConfig, tolerance: float, keep: int, /) -> Differences:
-    """Compare the values of two configurations, including the defaults, and their outputs.
+    """Compare two configurations: their values, including the defaults, and their outputs.
 
     tolerance: how much two numbers may differ. keep: how many differences to keep.
     """

@@ -1,9 +1,9 @@
 """Make the elements of a manifest from its fields, as aeon does.
 
 Numbers and base64 are converted column by column. A FILE element stays a path until `encoded` reads
-the file, as aeon does when it loads a block. If aeon cannot make an element, or makes it from
-undefined memory, the result is an `ElementError` for this element alone; the other elements of the
-record are made.
+the file, as aeon reads it when it loads a block. If aeon cannot make an element, or makes it from
+undefined memory, the result for this element is an `ElementError`. The other elements of the record
+are made.
 """
 
 import os
@@ -41,10 +41,10 @@ _ERRORS: Final = [NO_NUMBER, RANGE]
 
 @dataclass(frozen=True)
 class ElementError:
-    """An element that cannot be made, and the reason.
+    """The reason why an element cannot be made, and the place of the element.
 
-    record, column: its indices, from 0. line: the line of the record in its file, or 0. field: the
-    text of the field.
+    record, column: the indices of the element, from 0. line: the line of the record in its file, or
+    0. field: the text of the field.
     """
 
     record: int
@@ -71,9 +71,9 @@ Encoded: TypeAlias = bytes | ElementError
 class Elements:
     """The elements of a column.
 
-    values, [records]: int32 for ASCII_INT, float32 for ASCII_FLOAT, Strings for other types. FILE
-    elements are paths joined with the base folder. An element that cannot be made has an error in
-    `errors`; `values` then has no string for it, or the number 0.
+    values: an array of shape [records], of int32 for ASCII_INT and float32 for ASCII_FLOAT; Strings
+    for other types. FILE elements are paths joined with the base folder. errors: the errors of
+    elements that cannot be made. For such an element, `values` has no string, or the number 0.
     """
 
     kind: ElementType
@@ -100,8 +100,8 @@ def elements(
 ) -> Elements:
     """Return the elements of the column with this number.
 
-    base: aeon's manifest_root, for relative paths. compiled: whether to use compiled kernels, by
-    default if they are faster. Raises IndexError for a column without a type.
+    base: aeon's manifest_root, for relative paths. compiled: whether to use compiled kernels; by
+    default they are used if they are faster. Raises IndexError for a column without a type.
     """
     kind = manifest.types[column]
     column = range(len(manifest.types))[column]
@@ -133,11 +133,11 @@ def encoded(
     base: FilePath = "",
     access: Access = DEFAULT_ACCESS,
 ) -> Iterator[list[Encoded]]:
-    """Yield the elements of each record as the bytes that aeon's loader gets; files are read.
+    """Yield the elements of each record as the bytes that aeon's loader gets; read the files.
 
     which: the records, by default all. base: aeon's manifest_root. access: its roots are the
-    folders that must contain all files. Numbers are four bytes, little-endian. An element that
-    cannot be made is an ElementError; it does not end the iteration.
+    folders that must contain all files. A number is four bytes, little-endian. For an element that
+    cannot be made, an ElementError is yielded instead, and the iteration continues.
     """
     rows = chosen_rows(which, len(manifest))
     for begin in range(0, rows.size, _BATCH):
@@ -197,7 +197,7 @@ def file_size(
 ) -> int | ElementError:
     """Return the size in bytes of the file at `path`, which the FILE element of a record names.
 
-    Returns the error as ElementError if aeon cannot read it.
+    Returns an ElementError if aeon cannot read the file.
     """
     read = partial(size_of, dialect=manifest.dialect, roots=access.roots)
     return _of_file(read, manifest, record, column, path)
@@ -206,8 +206,8 @@ def file_size(
 def _of_file(
     read: Callable[[bytes], T], manifest: Manifest, record: int, column: int, path: bytes
 ) -> T | ElementError:
-    """Call `read` with the path of the file that a FILE element names; return its result, or
-    its error as ElementError.
+    """Call `read` with the path of the file that a FILE element names. Return the result, or, if
+    `read` fails, the error as an ElementError.
 
     record, column: of the element in the manifest. path: as in the manifest.
     """
@@ -223,8 +223,9 @@ def _of_file(
 
 
 def _bad_field(manifest: Manifest, record: int, column: int, code: str) -> ElementError:
-    """Return the error for a field that aeon cannot convert. code: of the finding that has the
-    message.
+    """Return the error for a field that aeon cannot convert.
+
+    code: of the finding for this error.
     """
     finding = finding_at(code, None, raw=shown(manifest[record][column]))
     return _error(manifest, record, column, code, finding.message)

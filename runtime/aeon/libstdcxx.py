@@ -32,7 +32,7 @@ _FIRST: Final = 2
 
 
 def generator(kind: int, seed: int) -> Longs:
-    """Return the state of a new generator of numbers, of a kind and with a seed of 32 bits."""
+    """Return the state of a new random generator. kind: the generator's kind. seed: 32 bits."""
     if not 0 <= seed <= _ONES:
         raise ValueError(f"seed must be from 0 to {_ONES}, not {seed}")
     if kind == MINSTD:
@@ -111,8 +111,8 @@ def uniform(state: Longs, last: int) -> int:
 def shuffle(state: Longs, order: Longs) -> None:
     """Shuffle the numbers in `order` as std::shuffle does, with the generator `state`.
 
-    One random number serves two swaps if the generator's range is large enough: at least the
-    square of the length of `order`.
+    If the generator's range is large enough, one random number serves two swaps. It is large enough
+    if it is at least the square of the length of `order`.
     """
     count = len(order)
     if count < 2:
@@ -143,11 +143,11 @@ def swap(order: Longs, a: int, b: int) -> None:
 
 @entry_kernel
 def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -> int:
-    """Fill `chosen` with those numbers below `count` that aeon's generate_subset takes.
+    """Fill `chosen` with those numbers below `count` that aeon's generate_subset selects.
 
-    Return how many it takes. aeon takes each number with probability `share`
-    (std::bernoulli_distribution), and always if all remaining numbers are needed. It stops when it
-    has `needed` numbers, or, if `needed` is 0, at the end.
+    Return how many numbers it selects. aeon selects each number with probability `share`
+    (std::bernoulli_distribution). It selects every number that remains if all of them are needed to
+    reach `needed`. It stops when it has `needed` numbers; if `needed` is 0, it stops at the end.
     """
     taken = 0
     width = float(_MINSTD_RANGE + 1)
@@ -168,7 +168,7 @@ def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -
 
 
 def shuffled(count: int, kind: int, seed: int) -> Longs:
-    """Return the numbers below `count` as std::shuffle orders them, with a new generator.
+    """Return the numbers below `count` in the order of std::shuffle with a new generator.
 
     kind, seed: as for `generator`.
     """
@@ -179,9 +179,9 @@ def shuffled(count: int, kind: int, seed: int) -> Longs:
 
 
 def subset(count: int, share: float, needed: int, seed: int) -> Longs:
-    """Return those numbers below `count` that aeon's generate_subset takes, with minstd_rand0.
+    """Return those numbers below `count` that aeon's generate_subset selects, with minstd_rand0.
 
-    share, needed: as for `choose`. seed: that of the generator.
+    share, needed: as for `choose`. seed: the seed of the generator.
     """
     chosen = np.empty(count, np.int64)
     run = KERNELS.choose(choose, KERNELS.use_compiled(count))

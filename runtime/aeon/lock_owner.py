@@ -1,4 +1,4 @@
-"""The process that owns the lock of a cache, as written in the lock."""
+"""The process that owns the lock of a cache, as the lock file describes it."""
 
 import json
 import os
@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 class Owner:
     """The process that wrote a lock.
 
-    pid: its id, 0 if unknown. host: the name of its machine. start: when the process started.
+    pid: the process id, 0 if unknown. host: the name of the machine. start: when the process
+    started.
     """
 
     pid: int = 0
@@ -26,7 +27,7 @@ class Owner:
         return self.pid != 0 and self.host != host()
 
     def has_ended(self) -> bool:
-        """Whether the process is known to have ended, even if another process now has its id."""
+        """Return whether the process has certainly ended. A newer process may have the same id."""
         if not self.pid or self.is_foreign or os.name == "nt":  # there `kill` would end the process
             return False
         try:
@@ -49,7 +50,9 @@ class Owner:
 
     @classmethod
     def from_json(cls, text: bytes) -> "Owner":
-        """Return the owner that the text of a lock names; an unknown owner if it names none."""
+        """Return the owner that the text of a lock names. Return an unknown owner if the text names
+        none.
+        """
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             words = json.loads(text)
             pid = words["pid"]
@@ -64,7 +67,9 @@ def host() -> str:
 
 
 def start_of(pid: int) -> str:
-    """Return the start time of a process, unique on this machine; empty if unknown."""
+    """Return the start time of a process, which is unique on this machine. Return "" if it is
+    unknown.
+    """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             ticks = file.read().rpartition(b")")[2].split()[19]

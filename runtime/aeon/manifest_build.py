@@ -28,12 +28,12 @@ def from_folder(
 ) -> tuple[Manifest, tuple[str, ...]]:
     """Make a manifest of the files in a folder that has one subfolder for each class.
 
-    Also return the names of the classes, in the order of their numbers.
+    Return the manifest, and the names of the classes in the order of the class numbers.
 
-    Classes and files are sorted by name; files may be at any depth. Paths are relative to the
-    folder, which must become aeon's manifest_root. suffixes: include only files with these
-    suffixes, in lower case; by default all files. Hidden files are left out. label: ASCII_INT or
-    STRING. Raises OSError, and FormatError if there are no classes or no files.
+    Classes and files are sorted by name; files may be at any depth. Paths are relative to `folder`,
+    which must become aeon's manifest_root. suffixes: include only files with these suffixes, in
+    lower case; by default include all files. Hidden files are skipped. label: ASCII_INT or STRING.
+    Raises OSError, and FormatError if there are no classes or no files.
     """
     names = class_folders(folder)
     if not names:
@@ -64,14 +64,14 @@ def from_table(
 ) -> tuple[Manifest, tuple[str, ...]]:
     """Make a manifest from columns of a CSV table.
 
-    Also return the names of the classes, if any, in the order of their numbers.
+    Return the manifest, and the names of the classes in the order of the class numbers.
 
-    types: for each element the name of a column and a type. If all names are None, the table has
-    no line of names, and its first columns are used in order. The type CLASS replaces each value
-    of a column by its number in sorted order. findings: gets a finding for invalid numbers. If all
-    names are None, it also gets one for columns of the table that `types` does not list, and one
-    for a first line that is probably a line of names. Raises OSError, FormatError for an invalid
-    table or a missing column, and ValueError for unknown types.
+    types: a pair (column name, type) for each element of a record. If all names are None, the table
+    has no line of names, and its first columns are used in order. The type CLASS replaces each
+    value of a column by the value's number in sorted order. findings: gets a finding for invalid
+    numbers. If all names are None, it also gets a finding for columns of the table that `types`
+    does not list, and a finding for a first line that is probably a line of names. Raises OSError.
+    Raises FormatError for an invalid table or a missing column, and ValueError for unknown types.
     """
     for _, kind in types:
         if kind not in (*ElementType, CLASS):
@@ -105,9 +105,9 @@ def from_table(
 
 
 def _check_numbers(manifest: Manifest, path: str, lines: list[int], findings: Findings) -> None:
-    """Add a finding for each field that must be a number and is not.
+    """Add a finding for each field of a number column that is not a number.
 
-    path: of the table, for messages. lines: the line of each record in it.
+    path: of the table, for messages. lines: the line of each record in the table.
     """
     data = manifest.fields.data
     for index, kind in enumerate(manifest.types):
@@ -127,10 +127,10 @@ def _check_numbers(manifest: Manifest, path: str, lines: list[int], findings: Fi
 def _rows(
     path: str, names: Sequence[str | None], delimiter: str, findings: Findings
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield for each row of a CSV table the number of its line, and its fields in the chosen
-    columns.
+    """Yield (line, fields) for each row of a CSV table: the number of its line, and its fields in
+    the chosen columns.
 
-    names: these columns; all None if the table has no line of names.
+    names: the names of the chosen columns; all None if the table has no line of names.
     """
     is_wider = False
     with TextIOWrapper(open_named(path, "rb"), "utf-8-sig", "surrogateescape", "") as file:

@@ -11,7 +11,8 @@ from exset.grammars.columns.strings import Strings
 
 
 def column_groups(manifest: Manifest, column: int) -> Longs:
-    """Return a group number for each record: equal for records with the same field in a column.
+    """Return a group number for each record. Records with the same field in the column have the
+    same number.
 
     Raises ValueError for an unknown column.
     """
@@ -29,7 +30,7 @@ def label_fields(manifest: Manifest) -> Iterator[bytes]:
 
 
 def numbered_column(manifest: Manifest, name: str) -> Iterator[bytes]:
-    """Yield the fields of a column. name: its number, from 0, as text.
+    """Yield the fields of a column. name: the number of the column, from 0, as text.
 
     Raises ValueError for an unknown column.
     """
@@ -40,14 +41,18 @@ def numbered_column(manifest: Manifest, name: str) -> Iterator[bytes]:
 
 
 def with_names(manifest: Manifest, change: Callable[[str], str]) -> Manifest:
-    """Return a manifest with each field of the first column replaced by what `change` returns."""
+    """Return a copy of a manifest in which `change` has replaced each field of the first column.
+
+    `change` gets a field and returns the new field.
+    """
     return _with_column(manifest, 0, change)
 
 
 def with_labels(manifest: Manifest, change: Callable[[str], str]) -> Manifest:
-    """Return a manifest with each field of the last column replaced by what `change` returns.
+    """Return a copy of a manifest in which `change` has replaced each field of the last column.
 
-    Usually, these fields are the labels.
+    `change` gets a field and returns the new field. Usually, the fields of the last column are the
+    labels.
     """
     return _with_column(manifest, _last(manifest), change)
 
@@ -65,12 +70,10 @@ def _last(manifest: Manifest) -> int:
 
 
 def labels(manifest: Manifest, column: str | None, name: str) -> list[str]:
-    """Return each record's field in a column.
+    """Return the field of each record in a column.
 
-    column: the number of the column as text; by default the last column.
-
-    Raises FormatError for an unknown column and for an empty field; `name`: the name of the file
-    in messages.
+    column: the number of the column as text; by default the last column. name: the name of the file
+    in messages. Raises FormatError for an unknown column and for an empty field.
     """
     numbers = [str(number) for number in range(len(manifest.types))]
     which = column or (numbers[-1] if numbers else "")
@@ -98,7 +101,7 @@ def labels(manifest: Manifest, column: str | None, name: str) -> list[str]:
 
 
 def balanced(manifest: Manifest, by: int = -1, *, seed: int | None = None) -> Manifest:
-    """Repeat records of small classes until all classes have the same number of records.
+    """Return a manifest in which all classes have the same number of records, by repeating records.
 
     by: the column of the class, by default the last one. The copies come after all original
     records, in the order of the originals. With a seed, all records are shuffled reproducibly

@@ -1,4 +1,6 @@
-"""Datasets of manifests: the elements that aeon makes from records, with contents of files."""
+"""Datasets of manifests. Their elements are those that aeon makes from records, with the contents
+of files.
+"""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -36,17 +38,17 @@ class ManifestDataset(RecordDataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Make a dataset of a manifest; names: of its columns, by default their numbers.
+        """Make a dataset of a manifest. names: of the columns, by default the columns' numbers.
 
         fields: the names of the columns in a batch; files of other columns are not read. padded:
         return bytes as rows of equal length, with a mask. base: aeon's manifest_root. access: its
         roots are the folders that must contain all files. findings: has no effect, because a batch
-        raises an error for each problem of an element. Raises ValueError if the names are not
-        unique strings, one for each column, and for an unknown field.
+        raises an error for each problem of an element. Raises ValueError for an unknown field, and
+        if the names are not unique strings, one for each column.
 
         A batch raises FormatError for an element that aeon cannot make, or makes from undefined
-        memory, and for a file that is missing or outside the roots; LimitError for more than
-        `max_batch` bytes.
+        memory, and for a file that is missing or outside the roots. It raises LimitError for more
+        than `max_batch` bytes.
         """
         super().__init__(manifest.types, names, fields, padded, limits)
         self.manifest = manifest
@@ -84,9 +86,10 @@ class ManifestDataset(RecordDataset):
         return np.frombuffer(data, np.uint8), offsets_of(np.array(lengths, np.int64)).copy()
 
     def _fail(self, error: ElementError, rows: Longs) -> NoReturn:
-        """Raise the error of an element of a batch.
+        """Raise the error `error`, which is of an element of a batch.
 
-        rows: the records of the batch; the message gives the record's index in the whole manifest.
+        rows: the records of the batch. The error's message gives the record's index in the whole
+        manifest.
         """
         record, column = int(rows[error.record]), error.column
         place = Place(self.name, line=error.line or None, field=f"[{record}][{column}]")

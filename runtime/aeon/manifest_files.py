@@ -1,4 +1,4 @@
-"""Find the files that a manifest names as aeon finds them; read and check them."""
+"""Find, read and check the files that a manifest names, as aeon finds them."""
 
 import os
 import stat
@@ -29,7 +29,7 @@ def check_files(manifest: Manifest, findings: Findings, options: CheckOptions, /
 
 
 def check_named(manifest: Manifest, findings: Findings, name: str, base: Folder) -> None:
-    """Add the findings of `check_files`; name: the manifest's name in messages.
+    """Add the findings of `check_files`. name: the manifest's name in messages.
 
     base: the folder in which relative paths start.
     """
@@ -53,7 +53,8 @@ def _report(
 ) -> None:
     """Report missing files whose paths have the same likely mistake.
 
-    If they are most of the `count` files that the manifest names, one finding reports all of them.
+    count: the number of all files that the manifest names. If `files` are most of them, one finding
+    reports all of `files`.
     """
     (first, mistake), are_most = files[0], 2 * len(files) > count
     hint = base.hint(first.field, source=name) if are_most else str(mistake)
@@ -77,7 +78,9 @@ def _report(
 
 
 class _File(NamedTuple):
-    """A file that a manifest names: the field's place and text, and the path that aeon opens."""
+    """A file that a manifest names. place, field: of the first field with this path. path: what
+    aeon opens.
+    """
 
     place: Place
     field: bytes
@@ -93,7 +96,9 @@ _Missing: TypeAlias = tuple[_File, Mistake]
 
 
 def _named(manifest: Manifest, name: str, base: bytes) -> Iterator[_File]:
-    """Yield each file that the manifest names, once: at the first field with its path."""
+    """Yield each file that the manifest names. A file that several fields name is yielded once,
+    with the first of these fields.
+    """
     seen: set[bytes] = set()
     for column in manifest.columns(ElementType.FILE):
         for record, raw in enumerate(manifest.column(column)):
@@ -109,8 +114,8 @@ def _named(manifest: Manifest, name: str, base: bytes) -> Iterator[_File]:
 def _problem(path: bytes, dialect: Dialect, roots: tuple[str, ...]) -> tuple[str, str]:
     """Return why aeon cannot read a file: the code of the finding, and the system's error as text.
 
-    The code is "" if aeon can read it; the text is "" if the system gives none. dialect: the
-    version of aeon. roots: the folders that must contain the file.
+    The code is "" if aeon can read the file. The text is "" if the system gives no error. dialect:
+    the version of aeon. roots: the folders that must contain the file.
     """
     try:
         found = status(path, roots)
@@ -136,15 +141,17 @@ def _problem(path: bytes, dialect: Dialect, roots: tuple[str, ...]) -> tuple[str
 
 
 def path_of(field: bytes) -> bytes:
-    """Return the path that aeon opens: a field up to its first NUL, as in all C programs."""
+    """Return the path that aeon opens: the bytes of a field up to the first NUL, as in all C
+    programs.
+    """
     return field.partition(b"\0")[0]
 
 
 def size_of(path: bytes, dialect: Dialect, roots: tuple[str, ...] = ()) -> int:
-    """Return the size of a file that a manifest for this dialect names.
+    """Return the size of a file that a manifest of this dialect names.
 
-    Raises OSError if aeon fails on the file, hangs, or reads wrong bytes. roots: as in
-    `exset.io.beneath`; raises OutsideError for a file outside of them.
+    roots: as in `exset.io.beneath`. Raises OSError if aeon fails on the file, hangs, or reads wrong
+    bytes. Raises OutsideError for a file outside the roots.
     """
     return _checked_size(status(path, roots), dialect)
 
@@ -168,8 +175,9 @@ def read_file(
 
 
 def _checked_size(found: os.stat_result, dialect: Dialect) -> int:
-    """Return the size of a file, from its status. Raises OSError if aeon cannot read such a
-    file.
+    """Return a file's size, from the file's status.
+
+    Raises OSError if aeon cannot read such a file.
     """
     if not stat.S_ISREG(found.st_mode):
         what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"

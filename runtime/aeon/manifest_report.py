@@ -20,12 +20,15 @@ SHOWN = 8
 
 
 def cells(manifest: Manifest, index: int) -> list[tuple[str, object]]:
-    """Return the fields of the record `index`, each with the type of its column."""
+    """Return the pairs (type, field) of the record `index`. The type is the type of the field's
+    column.
+    """
     return [*zip(manifest.types, manifest[index], strict=True)]
 
 
 def report(chunks: Iterable[Manifest], detailed: bool = False) -> Report:
-    """Report counts and sizes of a manifest, from its chunks, without reading its files.
+    """Report counts and sizes of a manifest, which is read in chunks. The manifest's files are not
+    read.
 
     detailed: add classes, errors and statistics of each column.
     """
@@ -89,7 +92,7 @@ class _Column:
             self.has_classes = len(self.classes) <= CLASSES
 
     def spread_text(self) -> str:
-        """Return the range and the mean of the numbers, or of the lengths of strings, as text."""
+        """Return a text with the range and the mean of the numbers, or of the strings' lengths."""
         spread, _ = self.spread.result()
         what = "" if self.kind in NUMBER_DTYPES else " bytes"
         between = f"{spread.low:g} to {spread.high:g}{what}, mean {spread.mean:.4g}"

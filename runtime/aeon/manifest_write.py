@@ -1,4 +1,7 @@
-"""Write manifests. A manifest made of a block contains the data itself, and names no files."""
+"""Write manifests.
+
+A manifest made from a block contains the data themselves, and names no files.
+"""
 
 from base64 import b64encode
 
@@ -31,7 +34,7 @@ def write(
 
 
 def manifest_of(block: Block) -> Manifest:
-    """Return the elements of a block as a manifest whose fields are base64.
+    """Return a manifest of the elements of a block. Its fields are the elements as base64.
 
     Raises FormatError if records have different numbers of elements.
     """

@@ -36,14 +36,19 @@ _LOOKS: Final = (
 
 
 class Mistake(NamedTuple):
-    """The likely mistake in a path: advice, and the path that was probably meant; "" if unknown."""
+    """The likely mistake in a path. advice: what to do. meant: the path that was probably meant.
+
+    Both are "" if unknown.
+    """
 
     advice: str = ""
     meant: str = ""
 
     @property
     def correction(self) -> str:
-        """A question that proposes the path that was probably meant; empty if unknown."""
+        """A question that proposes the path that was probably meant. It is "" if this path is
+        unknown.
+        """
         return f"did you mean {self.meant}?" if self.meant else ""
 
     def __str__(self) -> str:
@@ -52,7 +57,7 @@ class Mistake(NamedTuple):
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder in which relative paths start; an empty path is the current folder.
+    """The folder in which relative paths start. If `path` is empty, it is the current folder.
 
     access: its roots are the folders that may be examined. setting: the option by which a user
     names the folder.
@@ -70,8 +75,9 @@ class Folder:
         return f"the folder '{shown}'" + ("" if self._has(b".") else ", which does not exist")
 
     def hint(self, name: bytes, *, source: str = "") -> str:
-        """Return advice on `name`, the path of a missing file. source: the file that has the
-        path.
+        """Return advice on `name`, the path of a missing file.
+
+        source: the file in which the path is written.
         """
         if (found := self.mistake(name)).advice:
             return str(found)
@@ -83,10 +89,10 @@ class Folder:
         return f"relative paths start at {self}; {self.setting} names another folder"
 
     def hint_if_missing(self, name: bytes, *, source: str = "") -> str | None:
-        """Return advice on the path `name`; None if the file exists, or if exset may not look for
-        it.
+        """Return advice on the path `name` if no such file exists.
 
-        source: the file that has the path.
+        Return None if the file exists, or if exset may not look for it. source: the file in which
+        the path is written.
         """
         path = joined(self.path, name)
         is_missing = self._may_open(path) and not os.path.exists(path)
@@ -123,11 +129,10 @@ class Folder:
         return is_inside(os.fsdecode(path or b"."), self.access.roots)
 
     def _repeated(self, name: bytes) -> str:
-        """Return the folders that a missing file's path repeats from this folder's path; "" if
-        it repeats none.
+        """Return the folders at the end of this folder's path that `name` repeats at its start.
 
-        name: the path of the file, relative to this folder. Without these folders at its
-        start, the file must exist.
+        name: the path of a missing file, relative to this folder. Return "" if it repeats no
+        folders, or if the file does not exist without the repeated folders, either.
         """
         parts, folders = name.split(b"/"), os.path.abspath(self.path).split(b"/")
         for count in range(1, min(len(parts), _DEEPEST)):
@@ -137,8 +142,10 @@ class Folder:
         return ""
 
     def _in_other_letters(self, path: bytes) -> bytes | None:
-        """Return the path of a file that exists, and whose path differs from `path` only in
-        case or in Unicode normalisation; None if there is none.
+        """Return the path of an existing file that differs from `path` only in case or in Unicode
+        normalisation.
+
+        Return None if there is no such file.
         """
         found = b"/" if path.startswith(b"/") else b""
         parts = list(filter(None, path.split(b"/")))
@@ -152,7 +159,10 @@ class Folder:
         return found or None
 
     def _names_in(self, folder: bytes) -> dict[str, bytes]:
-        """Return the names in a folder, by a key that is equal for upper and lower case."""
+        """Return a dict of the names in a folder.
+
+        Names that differ only in case have the same key.
+        """
         if folder not in self._names:
             self._names[folder] = {}
             if self._may_open(folder):
@@ -162,7 +172,7 @@ class Folder:
         return self._names[folder]
 
     def _elsewhere(self, name: bytes, source: str) -> Iterator[bytes]:
-        """Yield the folders near `source`, and near this folder, in which the file exists."""
+        """Yield folders in which the file `name` exists: near `source`, and near this folder."""
         beside = os.path.dirname(os.fsencode(source)) if os.path.isfile(source) else self.path
         for folder in dict.fromkeys((beside, self.path)):
             inside = islice(self._names_in(folder or b".").values(), _NEAR)

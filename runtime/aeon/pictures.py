@@ -35,7 +35,7 @@ _FACTORS: Final = (8, 4, 2)
 
 
 def classes(manifest: Manifest, options: PictureOptions) -> Bars:
-    """Return the number of records of each class; by default the last column has the classes."""
+    """Return the number of records of each class. By default the classes are in the last column."""
     column = options.column or str(max(manifest.width - 1, 0))
     chosen = manifest if options.which is None else manifest.select(options.which)
     return class_balance(numbered_column(chosen, column), f"classes in column {column}", "records")
@@ -44,8 +44,7 @@ def classes(manifest: Manifest, options: PictureOptions) -> Bars:
 def manifest_images(manifest: Manifest, options: PictureOptions) -> ContactSheet:
     """Return the images of the first records.
 
-    Raises ValueError without a column of images or without records, and ImportError without
-    OpenCV.
+    Raises ValueError if there is no column of images or no record, and ImportError without OpenCV.
     """
     column = _image_column(manifest, options.column)
     chosen = manifest if options.which is None else manifest.select(options.which)
@@ -98,7 +97,10 @@ def _image_column(manifest: Manifest, column: str | None) -> int:
 def _of_manifest(
     manifest: Manifest, column: int, options: PictureOptions
 ) -> Iterator[tuple[str, Encoded]]:
-    """Yield a caption and the image file's contents for each record with an image in a column."""
+    """Yield (caption, contents) for each record that has an image in a column.
+
+    The contents are the bytes of the image file.
+    """
     found = elements(manifest, column, base=options.base)
     failed = {error.record: error for error in found.errors}
     last = len(manifest.types) - 1
@@ -133,7 +135,10 @@ def _contact_sheet(
 
 
 def thumbnail(data: bytes, limits: Limits) -> Pixels | None:
-    """Return a small RGB image, uint8 [height, width, 3]; None if `data` cannot be decoded."""
+    """Return a small RGB image, uint8 [height, width, 3].
+
+    Return None if `data` cannot be decoded.
+    """
     cv2 = opencv()
     try:
         size = decode.jpeg_size(data)

@@ -1,4 +1,4 @@
-"""The base class of datasets of aeon's records: each column of elements has a type."""
+"""The base class of datasets of aeon's records. Each column of elements has a type."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,10 +21,11 @@ Column: TypeAlias = Ints | Floats | tuple[Bytes, Longs]
 
 
 class RecordDataset(Dataset):
-    """Records of elements: ASCII_INT is int32 [records], ASCII_FLOAT float32 [records].
+    """Records of elements. ASCII_INT becomes int32 [records], ASCII_FLOAT float32 [records].
 
-    Elements of other types are uint8: arrays NAME.values and NAME.offsets; or, if padded with 0 to
-    the longest element of the batch, NAME [records, longest] and NAME.mask.
+    Elements of other types become two arrays of uint8 bytes and their limits: NAME.values and
+    NAME.offsets. If `padded`, they become NAME [records, longest] and NAME.mask: elements are
+    padded with 0 to the longest element of the batch.
     """
 
     def __init__(
@@ -35,10 +36,11 @@ class RecordDataset(Dataset):
         padded: bool,
         limits: Limits,
     ) -> None:
-        """Make a dataset with columns of these types; names: by default their numbers.
+        """Make a dataset with columns of these types. names: of the columns, by default their
+        numbers.
 
-        fields: the columns to read into a batch, by name. Raises ValueError if the names are not
-        unique strings, one for each column, and for an unknown field.
+        fields: the names of the columns to read into a batch. Raises ValueError if the names are
+        not unique strings, one for each column, and for an unknown field.
         """
         self.types = tuple(types)
         numbers = range(len(self.types))
@@ -55,7 +57,7 @@ class RecordDataset(Dataset):
 
     @property
     def columns(self) -> tuple[tuple[int, str, ElementType], ...]:
-        """The columns that a batch has: the number, the name and the type of each."""
+        """The columns of a batch. A column is the tuple (number, name, type)."""
         return tuple((each, self.names[each], self.types[each]) for each in self._chosen)
 
     @property
@@ -79,13 +81,13 @@ class RecordDataset(Dataset):
         return f"{type(self).__name__}({counted(len(self), 'record')}: {columns})"
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of the records at some indices. Raises the errors of
+        """Return the arrays of the records with these indices. Raises the errors of
         `Dataset.batch`.
         """
         return self._arrays(np, chosen_rows(indices, len(self)))
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
-        """Return the arrays of all records; padding is done on the device."""
+        """Return the arrays of all records. Elements are padded on the device."""
         with on_device(device) as xp:
             return self._arrays(xp, np.arange(len(self)))
 

@@ -18,14 +18,16 @@ BLOCK_SIZE: Final = 5000
 def uid(manifest: Manifest, before: str = "0") -> str:
     """Return aeon's checksum of a manifest: CRC-32C of all fields, as 8 hexadecimal digits.
 
-    `before`: the checksum of records that precede these. The checksum ignores types, comments, the
-    root, the contents of files, and where each field ends.
+    before: the checksum of the previous records, if `manifest` is a later chunk. The checksum
+    ignores types, comments, the root, the contents of files, and where each field ends.
     """
     return f"{crc32c(manifest.fields.data, int(before, 16)):08x}"
 
 
 def cache_name(uid: str) -> str:
-    """Return the name of the folder in cache_directory in which aeon caches a manifest."""
+    """Return the name of the folder in which aeon caches a manifest. aeon creates it in
+    cache_directory.
+    """
     return f"aeon_cache_{uid}"
 
 
@@ -38,11 +40,11 @@ def select_records(
 ) -> tuple[Manifest, str]:
     """Return the records that aeon uses, in aeon's order, and aeon's checksum of these records.
 
-    The options have aeon's names. The dialect of the manifest decides the version of aeon: `head`
-    computes the checksum, then shuffles by the seed. The other versions always shuffle in the same
-    way, then compute the checksum. Raises ValueError for a fraction that is not above 0 and at
-    most 1. Also raises it for a shuffle of `head` with seed 0, because aeon then shuffles at
-    random.
+    The options have aeon's names. The dialect of the manifest decides the version of aeon. `head`
+    computes the checksum, then shuffles by the seed. The other versions shuffle without the seed,
+    always in the same way, then compute the checksum. Raises ValueError for a fraction that is not
+    above 0 and at most 1. Also raises ValueError if `head` must shuffle with seed 0, because aeon
+    then shuffles at random.
     """
     is_head = manifest.dialect is Dialect.HEAD
     fraction = float(np.float32(subset_fraction))
@@ -64,10 +66,11 @@ def select_records(
 
 
 def blocks(records: int, block_size: int = BLOCK_SIZE) -> list[range]:
-    """Return the records of each block, as aeon divides them; the last block may be empty.
+    """Return the records of each block, divided as aeon does. The last block may be empty.
 
-    All blocks but the last have the same size. It is near `block_size`, so that all blocks are
-    about equal. The computation is in single precision. Raises ValueError for a size below 1.
+    All blocks but the last have the same size. This size is near `block_size`, and chosen so that
+    all blocks are about equal. It is computed in single precision. Raises ValueError for a
+    `block_size` below 1.
     """
     if block_size <= 0:
         raise ValueError(f"block_size must be at least 1, not {block_size}")
@@ -83,11 +86,11 @@ def blocks(records: int, block_size: int = BLOCK_SIZE) -> list[range]:
 
 
 def node_rows(records: int, node_id: int, node_count: int, batch_size: int) -> Longs:
-    """Return the indices of the records that one of several nodes reads: every `node_count`-th
-    batch, then a last, smaller batch.
+    """Return the indices of the records that the node `node_id` reads.
 
-    records: the number of all records. All nodes get the same number of records; the remaining
-    records are not used. Raises ValueError for an unknown node, and for a batch size below 1.
+    The node reads every `node_count`-th batch, then a last, smaller batch. records: the number of
+    all records. All nodes read the same number of records; records that remain are not used. Raises
+    ValueError for an unknown node, and for a batch size below 1.
     """
     if not 0 <= node_id < node_count:
         raise ValueError(f"node_id must be from 0 to {node_count - 1}, not {node_id}")

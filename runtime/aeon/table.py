@@ -1,4 +1,4 @@
-"""Make a table of a manifest: a column for each element, typed as aeon types it."""
+"""Make a table of a manifest, with a column for each element. aeon's types decide the dtypes."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -44,25 +44,25 @@ def to_table(
     base: FilePath = "",
     access: Access = DEFAULT_ACCESS,
 ) -> Table:
-    """Return the table of a manifest: a row for each record, a column for each element.
+    """Return the table of a manifest, with a row for each record and a column for each element.
 
-    ASCII_INT is int32, ASCII_FLOAT float32, BINARY bytes, STRING and FILE (the path) text, or
-    bytes if not all are UTF-8. names: the names of the columns, by default `0`, `1` and so on.
-    contents: whether to read the files. A column of type FILE then has their bytes, and the column
-    `NAME.path` has the paths. base: aeon's manifest_root, for relative paths. access: its roots
-    are the folders that must contain all files. An element that cannot be made gets no value, but
-    a finding.
+    ASCII_INT becomes int32, ASCII_FLOAT float32, and BINARY bytes. STRING and FILE (the path)
+    become text, or bytes if not all values are UTF-8. names: the names of the columns, by default
+    `0`, `1` and so on. contents: whether to read the files. If so, a column of type FILE has their
+    bytes, and a further column `NAME.path` has the paths. base: aeon's manifest_root, for relative
+    paths. access: its roots are the folders that must contain all files. An element that cannot be
+    made has no value, and a finding reports it.
 
     With the level "said", a column `NAME.text` keeps the text of fields that exset would write in
     another way, and fields without a type have columns, too. Raises ValueError for invalid names,
-    LimitError for files of more than `max_batch` bytes.
+    and LimitError for files of more than `max_batch` bytes.
     """
     return Making(level, names, contents, base, access).table(manifest, findings, limits)
 
 
 @dataclass(frozen=True)
 class Making:
-    """How a table is made of a manifest; the arguments of `to_table`."""
+    """How a table is made of a manifest. The attributes are arguments of `to_table`."""
 
     level: Level
     names: Iterable[str] | None = None
@@ -73,7 +73,8 @@ class Making:
     def table(
         self, manifest: Manifest, findings: Findings, limits: Limits, first: int = 0
     ) -> Table:
-        """Return the table of records; first: the number of records that precede them.
+        """Return the table of some records. first: the number of records before them in the whole
+        manifest.
 
         Raises the errors of `to_table`.
         """
@@ -122,8 +123,8 @@ def metadata_of(
 ) -> dict[str, object]:
     """Return the metadata of a table.
 
-    kind: "manifest" or "block". level: the option with which the table was made. types: of the
-    elements. names: of the columns; columns with types come first.
+    kind: "manifest" or "block". level: the option with which the table was made. types: the types
+    of the elements. names: the names of the columns; columns with types come first.
     """
     head = {"family": "aeon", "version": VERSION, "level": level, "kind": kind}
     return {**head, "types": [str(each) for each in types], "names": [*names]}
@@ -139,12 +140,12 @@ def numbers_column(
 
 
 def element_column(manifest: Manifest, index: int) -> Numbers | Strings:
-    """Return the table's column for the element with this number; for FILE it has the paths."""
+    """Return the table's column for the element `index`. For FILE, the column has the paths."""
     return _element(manifest, index)[0]
 
 
 def _element(manifest: Manifest, index: int) -> tuple[Numbers | Strings, Sequence[ElementError]]:
-    """Convert the elements in column `index` of a manifest to a column of a table.
+    """Return the table's column for the elements in column `index` of a manifest.
 
     Also return the errors of elements that cannot be made.
     """
@@ -161,7 +162,7 @@ def _files(
 ) -> tuple[Strings, list[ElementError]]:
     """Return the contents of the files at `paths`, and the errors of files that cannot be read.
 
-    index: the column of the manifest that has the paths.
+    index: the column of the manifest that has the paths. The contents of a failed file are missing.
     """
     read: list[bytes | None] = []
     failed: list[ElementError] = []
@@ -188,7 +189,7 @@ def _report(failed: Sequence[ElementError], findings: Findings, first: int) -> N
 
 
 def _otherwise(fields: Strings, usual: Strings) -> Strings | None:
-    """Return a column with the fields that differ from `usual`; the other rows have no value.
+    """Return a column of the fields that differ from `usual`. Rows with equal fields have no value.
 
     Return None if no field differs.
     """

@@ -27,7 +27,10 @@ _FILES: Final = 1 << 24
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of the tables of all chunks, and how to make them. types: {column: type}."""
+    """The columns that the tables of all chunks have, and how to make the tables.
+
+    types: {column: type}.
+    """
 
     making: Making
     types: dict[str, str]
@@ -45,12 +48,11 @@ def layout_of(
     base: FilePath = "",
     access: Access = DEFAULT_ACCESS,
 ) -> Layout:
-    """Find the columns of the tables of a manifest that comes in chunks. Raises the errors of
-    `to_table`.
+    """Find the columns for the tables of a manifest that is read in chunks.
 
-    The arguments are those of `to_table`, but `contents` opens no file here. Text becomes a
-    column of bytes if the text of a record is not UTF-8; `NAME.text` is a column if some chunk
-    needs it.
+    The arguments are those of `to_table`, but no file is opened even with `contents`. A column of
+    text becomes a column of bytes if one of its texts is not UTF-8. `NAME.text` becomes a column if
+    any chunk needs it. Raises the errors of `to_table`.
     """
     chosen = None if names is None else checked_names("names", names)
     making = Making(level, chosen, contents, base, access)
@@ -76,9 +78,9 @@ def tables_of(
     findings: Findings,
     limits: Limits = DEFAULT,
 ) -> Iterator[Table]:
-    """Yield the tables of a manifest that comes in chunks. Raises the errors of `to_table`.
+    """Yield the tables of a manifest that is read in chunks. Raises the errors of `to_table`.
 
-    With `contents`, a table has only a few records, because it holds their files.
+    With `contents`, a table has only a few records, because it contains their files.
     """
     first = 0
     for chunk in chunks:
@@ -93,7 +95,10 @@ def tables_of(
 
 
 def _conformed(table: Table, types: dict[str, str]) -> Table:
-    """Return a table with columns of the given types. A column that `table` lacks has no values."""
+    """Return a table that has exactly the columns in `types`, {name: type}.
+
+    A column that `table` lacks has no values.
+    """
     columns: dict[str, TableColumn] = {}
     for name, kind in types.items():
         column = table.columns.get(name)

@@ -1,4 +1,4 @@
-"""Convert the columns of a table to fields of a manifest, with the types in the metadata."""
+"""Convert the columns of a table to fields of a manifest. The metadata decide the types."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ _NO_PLACE: Final = "the row has no value, but a record of a manifest needs every
 
 @dataclass(frozen=True)
 class Known:
-    """What the metadata says about a table's columns, which decides the elements of a manifest.
+    """The metadata about a table's columns, which decide the elements of a manifest.
 
     types: {column name: type}. untyped: the columns of fields without a type, which the dialect
-    `seed` allows. dialect: the dialect of the manifest to make. is_aeon: whether the table was
-    made from a manifest, so that `NAME.text` and `NAME.path` belong to the column NAME.
+    `seed` allows. dialect: the dialect of the manifest to make. is_aeon: whether the table was made
+    from a manifest. If so, the columns `NAME.text` and `NAME.path` belong to the column NAME.
     """
 
     types: dict[str, ElementType]
@@ -39,9 +39,9 @@ class Known:
 
     @classmethod
     def of(cls, table: Table, files: Iterable[str] | None, dialect: Dialect | None) -> "Known":
-        """Read the metadata of a table. files: the names of columns that have paths.
+        """Read the metadata of a table. files: the names of the columns whose values are paths.
 
-        Raises ValueError for an unknown name.
+        Raises ValueError if `files` has an unknown name.
         """
         metadata = table.metadata
         types: dict[str, ElementType] = {}
@@ -63,10 +63,10 @@ class Known:
         return cls(types, untyped, dialect or Dialect.HEAD, is_aeon)
 
     def is_helper(self, name: str, table: Table, writes_files: bool) -> bool:
-        """Return whether a column is not an element, but only adds to another column.
+        """Return whether a column only adds to another column, and is no element of its own.
 
-        writes_files: whether bytes become files. Then `NAME.path` has the names of the files for
-        NAME or `NAME.bytes`.
+        writes_files: whether bytes become files. If so, the column `NAME.path` has the names of the
+        files for NAME or `NAME.bytes`.
         """
         stem, _, last = name.rpartition(".")
         if last == "path":
@@ -85,11 +85,10 @@ def is_bytes(column: TableColumn) -> bool:
 def type_for(
     table: Table, name: str, known: Known, losses: Losses, writes_files: bool
 ) -> ElementType | None:
-    """Return the type of the element that the column `name` becomes in a manifest. If it cannot
-    become an element, report a loss and return None.
+    """Return the type of the element that the column `name` becomes in a manifest.
 
-    known: what the metadata says. writes_files: whether contents of files are written to
-    files.
+    If the column cannot become an element, report a loss and return None. known: the metadata.
+    writes_files: whether bytes in the table are written as files.
     """
     column, said = table.columns[name], known.types.get(name)
     if isinstance(column, Text):
@@ -116,11 +115,10 @@ def type_for(
 def fields_of(
     table: Table, name: str, kind: ElementType | None, known: Known, losses: Losses
 ) -> Strings:
-    """Return the manifest's field for each row of the column `name`; a row without a
-    value is reported as a loss.
+    """Return the manifest's field for each row of the column `name`.
 
-    kind: the type of the element; None for a field without a type. known: what the metadata
-    says.
+    A row without a value is reported as a loss. kind: the type of the element, None for a field
+    without a type. known: the metadata.
     """
     column = table.columns[name]
     paths = table.columns.get(f"{name}.path")
@@ -141,7 +139,7 @@ def fields_of(
 
 
 def _unreadable(column: Numbers | Strings, kind: ElementType | None) -> Flags:
-    """Return for each number of a column whether aeon cannot read it as an element of this type."""
+    """Return for each row whether aeon cannot read its number as an element of this type."""
     if not isinstance(column, Numbers):
         return np.zeros(len(column), np.bool_)
     values = column.values
@@ -153,8 +151,9 @@ def _unreadable(column: Numbers | Strings, kind: ElementType | None) -> Flags:
 
 
 def _is_whole(column: Numbers) -> bool:
-    """Return whether all values are whole numbers; pandas stores them as floats if some are
-    missing.
+    """Return whether all values are whole numbers, even if they are stored as floats.
+
+    pandas stores integers as floats if some are missing.
     """
     return labels_of(Numbers.of(column.values[column.present])) is not None
 
@@ -162,7 +161,7 @@ def _is_whole(column: Numbers) -> bool:
 def _as_said(
     column: Numbers | Strings, kind: ElementType, fields: Strings, said: Strings
 ) -> Strings:
-    """Return the fields; where the text of `said` means the same value, return this text.
+    """Return the fields. Replace a field by the text in `said` if both mean the same value.
 
     fields: the text that exset would write. said: the text in the column `NAME.text`.
     """

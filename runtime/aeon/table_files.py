@@ -1,4 +1,4 @@
-"""Write the bytes in a table as files, and replace them by the names of these files."""
+"""Write the bytes in a table as files, and replace the bytes by the names of the files."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -17,7 +17,7 @@ from exset.io.folders import NewFolder
 
 
 class Element(NamedTuple):
-    """An element of the records to make: its name, its type, if it has one, and its fields."""
+    """An element of the records to make: its name, its type (or None), and its fields."""
 
     name: str
     kind: ElementType | None
@@ -27,11 +27,12 @@ class Element(NamedTuple):
 def with_files(
     table: Table, elements: Sequence[Element], rows: Longs, folder: FilePath | NewFolder
 ) -> list[Element]:
-    """Write the bytes of the given rows as files into a new folder; return FILE elements.
+    """Write the bytes of the given rows as files into a new folder. Return the elements, with FILE
+    for these bytes.
 
-    Files are written for elements of the type BINARY, and for FILE elements whose column has
-    bytes. If the table has a column `NAME.path`, it gives the names of the files. Raises the
-    errors of `exset.io.folders.writing`.
+    Files are written for elements of the type BINARY, and for FILE elements whose column has bytes.
+    If the table has a column `NAME.path`, it gives the names of the files. Raises the errors of
+    `exset.io.folders.writing`.
     """
     with nullcontext(folder) if isinstance(folder, NewFolder) else folders.writing(folder) as out:
         writer = _Writer(out)
@@ -39,7 +40,7 @@ def with_files(
 
 
 class _Writer:
-    """Writes files into a folder; each name is used for one file."""
+    """Writes files into a folder. A name is never used for two files."""
 
     def __init__(self, folder: NewFolder) -> None:
         self._folder = folder
@@ -62,9 +63,9 @@ class _Writer:
         return Element(element.name, ElementType.FILE, Strings.of(fields))
 
     def _file(self, column: Strings, row: int, name: bytes | None, other: bytes) -> bytes:
-        """Write the value of a row as a file called `name`; return the name that it got.
+        """Write the value of a row as a file called `name`. Return the name of the file.
 
-        If `name` is not safe, or is used for other contents, the file is called `other`.
+        If `name` is not safe, or is already used for other contents, the file is called `other`.
         """
         data = column[row] or b""
         if name is None or not _is_safe(name):
@@ -79,7 +80,10 @@ class _Writer:
 
 
 def _names(table: Table, element: Element) -> Strings | None:
-    """Return the names of an element's files, which the column `NAME.path` has; None without it."""
+    """Return the names of an element's files, from the column `NAME.path`.
+
+    Return None if the table has no such column.
+    """
     stem = element.name.removesuffix(".bytes")
     for name in (f"{element.name}.path", f"{stem}.path"):
         column = table.columns.get(name)
@@ -89,7 +93,7 @@ def _names(table: Table, element: Element) -> Strings | None:
 
 
 def _raw(column: Strings, row: int) -> bytes:
-    """Return a row's value as bytes; the column has text or bytes."""
+    """Return a row's value as bytes. The column has text or bytes."""
     return column.data[column.offsets[row] : column.offsets[row + 1]].tobytes()
 
 

@@ -1,4 +1,4 @@
-"""Make a manifest of a table: a type for each column, a field for each value."""
+"""Make a manifest of a table. Each column gets a type, and each value becomes a field."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -35,18 +35,18 @@ def from_table(
     files_to: FilePath | NewFolder | None = None,
     dialect: Dialect | str | None = None,
 ) -> Manifest:
-    """Return the manifest of a table, a record for each row, an element for each column.
+    """Return the manifest of a table. Each row becomes a record, and each column an element.
 
-    Integers and bools become ASCII_INT, floats ASCII_FLOAT, text STRING, bytes BINARY in base64. A
-    column of paths becomes FILE, if `files` has its name, or by default if the metadata says so.
+    Integers and bools become ASCII_INT, floats ASCII_FLOAT, text STRING, and bytes BINARY in
+    base64. A column of paths becomes FILE if `files` lists it; by default, if the metadata say so.
     files_to: a new folder. exset writes the bytes of all columns there as files, and these columns
     become FILE, with paths relative to this folder. The names of the files are in the column
-    `NAME.path`; without this column, they are made of the row, the column and a suffix for the
-    content. dialect: by default the dialect in the metadata, or "head".
+    `NAME.path`. Without this column, a name is made of the row, the column, and a suffix for the
+    kind of contents. dialect: by default the dialect in the metadata, or "head".
 
     Raises FormatError for arrays, lists and dates, for rows without a value, and for numbers that
-    aeon cannot read; with `lossy` such columns and rows are dropped, with a finding for each.
-    Raises ValueError for an unknown dialect or an unknown name in `files`, and the errors of
+    aeon cannot read. With `lossy` these columns and rows are dropped instead, with a finding for
+    each. Raises ValueError for an unknown dialect or an unknown name in `files`, and the errors of
     `exset.io.folders.writing`.
     """
     losses = Losses(lossy, findings)
@@ -71,7 +71,7 @@ def from_table(
 
 
 def _has_all(elements: Sequence[Element], rows: int) -> Flags:
-    """Return for each row whether every element has a field in it."""
+    """Return for each row whether every element has a field in this row."""
     present = np.full(rows, bool(elements))
     for element in elements:
         present &= element.fields.present
@@ -79,7 +79,7 @@ def _has_all(elements: Sequence[Element], rows: int) -> Flags:
 
 
 def _manifest(elements: Sequence[Element], rows: Longs, dialect: Dialect) -> Manifest:
-    """Return a manifest with the rows at some indices; elements without a type come last."""
+    """Return a manifest of the rows with these indices. Elements without a type come last."""
     ordered = sorted(elements, key=lambda element: element.kind is None)
     types = tuple(each.kind for each in ordered if each.kind is not None)
     if dialect is Dialect.CSV and any(kind is not ElementType.FILE for kind in types):
@@ -94,8 +94,9 @@ def _manifest(elements: Sequence[Element], rows: Longs, dialect: Dialect) -> Man
 
 
 def _report_names(elements: Sequence[Element], findings: Findings) -> None:
-    """Report that a manifest does not store the names of the table's columns, unless they are
-    "0", "1" and so on.
+    """Report that a manifest does not store the names of the table's columns.
+
+    Names that are "0", "1" and so on are no loss, and not reported.
     """
     names = [each.name for each in elements]
     if names != [str(number) for number in range(len(names))]:
@@ -104,8 +105,9 @@ def _report_names(elements: Sequence[Element], findings: Findings) -> None:
 
 
 def _report_classes(table: Table, elements: Sequence[Element], findings: Findings) -> None:
-    """Report class names that the manifest does not store, because the paths do not contain
-    them as `cat/1.jpg` does.
+    """Report class names that the manifest does not store.
+
+    Class names are stored only if the paths contain them, as in `cat/1.jpg`.
     """
     if (found := class_names(table)) is None:
         return

@@ -19,12 +19,12 @@ _NORMAL: Final = float(np.finfo(np.float32).tiny)
 
 
 def as_text(column: Numbers | Strings, kind: ElementType) -> Strings:
-    """Return the field for each value: numbers in decimal, text as it is, bytes of BINARY in
-    base64.
+    """Return the manifest's field for each value of a column.
 
-    A float becomes the shortest decimal that reads back as the same float. aeon rejects decimals of
-    denormal numbers, so exset writes such numbers in hexadecimal, which is exact. NaN keeps its
-    payload. A row without a value has no field.
+    Numbers are written in decimal, text as it is, and bytes of BINARY in base64. A float becomes
+    the shortest decimal that reads back as the same float. aeon rejects decimals of denormal
+    numbers, so exset writes such numbers in hexadecimal, which is exact. NaN keeps its payload. A
+    row without a value has no field.
     """
     if isinstance(column, Strings):
         raw = Strings.unchecked(**vars(column))  # fields are bytes, also those of text
@@ -53,7 +53,10 @@ def _floats(values: Floats) -> list[bytes]:
 
 
 def _doubles(values: NDArray[np.float64]) -> list[bytes]:
-    """Return binary64 numbers with all their digits, which aeon rounds to binary32."""
+    """Return the texts of binary64 numbers, with all digits.
+
+    aeon rounds such a text to binary32.
+    """
     texts = [repr(number).removesuffix(".0").encode() for number in values.tolist()]
     rounded = as_singles(values)
     for row in np.flatnonzero(_is_denormal(values) | _is_denormal(rounded)).tolist():
@@ -62,7 +65,7 @@ def _doubles(values: NDArray[np.float64]) -> list[bytes]:
 
 
 def _is_denormal(values: NDArray[np.float32] | NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return for each number whether it is denormal in binary32, maybe only after rounding."""
+    """Return for each number whether it is denormal in binary32, perhaps only after rounding."""
     is_small: NDArray[np.bool_] = (np.abs(values) <= _NORMAL) & (values != 0)
     return is_small
 

@@ -1,1 +1,1 @@
-"""aeon's loader: decode and augment the elements of records, and make batches of them."""
+"""aeon's loader: decode and augment the elements of records, and make batches of the records."""

@@ -7,16 +7,20 @@ from itertools import count
 
 
 def usable(cores: Iterable[int]) -> list[int]:
-    """Return those of `cores` that the process may use; none if the system cannot bind threads.
+    """Return those of `cores` that the process may use. Return [] if the system cannot bind
+    threads.
 
-    So a configuration that lists more cores works on a smaller computer, too.
+    So a configuration that lists more cores also works on a smaller computer.
     """
     available = os.sched_getaffinity(0) if hasattr(os, "sched_setaffinity") else set[int]()
     return [core for core in cores if core in available]
 
 
 def binder(cores: Sequence[int]) -> Callable[[], None]:
-    """Return a function that binds each thread that calls it to the next of `cores`, in turn."""
+    """Return a function that binds the thread that calls it to a core.
+
+    Each call takes the next of `cores`, and after the last core the first one again.
+    """
     turns = count()
 
     def bind() -> None:

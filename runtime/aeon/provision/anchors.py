@@ -16,8 +16,9 @@ _MOST_SIZES: Final = 100
 
 @dataclass(frozen=True)
 class Inside:
-    """The anchors that are inside a picture, float32 [count, 4], and their indices in all
-    anchors.
+    """The anchors that are inside a picture, and the indices of these anchors among all anchors.
+
+    The anchors are float32 [count, 4].
     """
 
     boxes: Boxes
@@ -51,7 +52,7 @@ class Anchors:
 
 
 def _shapes(settings: Settings) -> Boxes:
-    """Return the anchors at the first point of the grid: [ratios x scales, 4]."""
+    """Return the anchors at the first point of the grid, of shape [ratios x scales, 4]."""
     ratios, scales = (np.array(settings[name], np.float32) for name in ("ratios", "scales"))
     base, one, half = settings.number("base_size"), np.float32(1), np.float32(0.5)
     centre = half * np.float32(base - 1)

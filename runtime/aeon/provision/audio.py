@@ -1,6 +1,6 @@
-"""The etl type `audio`: samples, or a picture of frequencies over time, of a WAVE sound.
+"""The etl type `audio`. It makes samples, or a picture of frequencies over time, from a WAVE sound.
 
-Only aeon of April 2017 has it. Source: etl_audio.cpp.
+Only aeon of April 2017 has this type. Source: etl_audio.cpp.
 """
 
 from collections.abc import Sequence
@@ -31,16 +31,17 @@ from exset.runtime.aeon.provision.spectrogram import (
 
 
 class Audio(Etl):
-    """Sounds of one channel and 16 bits; their sample rate is not used, as in aeon.
+    """Sounds of one channel and 16 bits. As in aeon, their sample rate is not used.
 
     A spectrogram has the highest frequency first. Its lowest value becomes 0, its highest 255.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Make the decoder for the etl object `etl[number]`, which has the members `settings`;
-        read the sounds that it adds as noise.
+        """Make the decoder for the etl object `etl[number]`, and read the sounds that it adds as
+        noise.
 
-        Raises the errors of `load_clips`, and FormatError for an output that aeon cannot make.
+        settings: the members of the etl object. Raises the errors of `load_clips`, and FormatError
+        for an output that aeon cannot make.
         """
         super().__init__(settings, number, context)
         self._feature = str(settings["feature_type"])
@@ -63,11 +64,11 @@ class Audio(Etl):
             self._filters = filters_of(filters, length, settings.number("sample_freq_hz"))
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the samples or the features of the sound in the file `element` into the first
-        slot. Write the number of samples or frames into the second slot, if there is one.
+        """Write the samples or the features of the sound in the file `element` into the first slot.
+        If there is a second slot, write the number of samples or frames into it.
 
-        Raises FormatError for a file that is not such a sound, and for a sound that is too
-        short.
+        Raises FormatError for a file that is not a sound of one channel and 16 bits, and for a
+        sound that is too short.
         """
         sound = wave.decode(Source("sound", element), limits=self.context.limits)
         draws = record.draws(f"audio.{self.number}")
@@ -85,8 +86,8 @@ class Audio(Etl):
             length[0] = count
 
     def _features(self, samples: Samples) -> Floats:
-        """Return the features of each frame: its frequencies, filters or cepstra, the lowest
-        first.
+        """Return the features of each frame, the lowest first. Features are frequencies, filters or
+        cepstra.
         """
         _, length, stride = self._spans
         frames = frames_of(samples, length, stride, self._steps)
@@ -98,7 +99,7 @@ class Audio(Etl):
 
 
 def _stretched(rows: Floats, factor: np.float32) -> Floats:
-    """Stretch a sound in time by a factor; rows: a row for each frame.
+    """Stretch a sound in time by a factor. rows: the sound, with a row for each frame.
 
     Raises FormatError if no rows are left.
     """

@@ -1,4 +1,4 @@
-"""The augmentation of pictures: its settings, and the parameters that are drawn for a record.
+"""The augmentation of pictures: its settings, and the random parameters for each record.
 
 All reals are binary32.
 """
@@ -19,14 +19,14 @@ _WHOLE: Final = Single(1)
 
 @dataclass(frozen=True)
 class Expansion:
-    """A larger black picture, into which a picture is put at an offset."""
+    """A larger black picture into which the picture is put, and the offset at which it is put."""
 
     size: Size
     x: int = 0
     y: int = 0
 
     def scaled(self, before: Size, after: Size) -> "Expansion":
-        """Return the expansion for the resized picture.
+        """Return the expansion for the picture after a resize.
 
         before, after: the size of the picture before and after the resize.
         """
@@ -39,9 +39,9 @@ class Expansion:
 class Parameters:
     """The parameters by which the pictures of a record are changed.
 
-    source: the size of the picture for which the parameters were drawn. short: the length of the
-    shorter side to which pictures are resized before the crop, or 0. lighting: three values, or
-    none.
+    source: the size of the picture for which the parameters were drawn. short: the length to which
+    the shorter side of pictures is resized before the crop; 0 means no resize. lighting: three
+    values, or none.
     """
 
     source: Size
@@ -61,17 +61,17 @@ class Parameters:
 
     @property
     def window(self) -> Box:
-        """The crop box, moved by the padding; it may be partly outside of the picture."""
+        """The crop box after it is moved by the padding; it may be partly outside the picture."""
         x, y = (offset - self.padding for offset in self.padding_offset)
         return self.crop._replace(x=self.crop.x + x, y=self.crop.y + y)
 
 
 @dataclass(frozen=True)
 class Augmentation:
-    """The settings of an augmentation of type `image`; the methods draw parameters of pictures.
+    """The settings of an augmentation of type `image`. The methods draw parameters for pictures.
 
-    compat: whether to copy aeon's defects. is_seed: whether to work as aeon of April 2017 did,
-    which lacks the members that have a default here.
+    compat: whether to copy aeon's defects. is_seed: whether to work as aeon of April 2017 did. That
+    version lacks the members that have a default here.
     """
 
     compat: bool
@@ -98,10 +98,10 @@ class Augmentation:
 
     @classmethod
     def of(cls, settings: Settings, compat: bool) -> "Augmentation":
-        """Make the augmentation from its object in a checked configuration. compat: whether to
-        copy aeon's mistakes.
+        """Make the augmentation from its object in a checked configuration.
 
-        Raises FormatError for padding of cropped pictures, which no version of aeon can do.
+        compat: whether to copy aeon's mistakes. Raises FormatError for padding together with a
+        crop, which no version of aeon can do.
         """
         names = [each.name for each in fields(cls) if each.name in settings.members]
         members: dict[str, Any] = {name: settings[name] for name in names}
@@ -113,7 +113,7 @@ class Augmentation:
         return made
 
     def drawn(self, draws: Draws, source: Size, wanted: Size) -> Parameters:
-        """Draw random parameters for a picture of size `source`; wanted: the size of the output."""
+        """Draw random parameters for a picture of size `source`. wanted: the size of the output."""
         angle = draws.integer(*self.angle)
         flip = draws.coin(0.5 if self.flip_enable else 0)
         hue = draws.integer(*self.hue)
@@ -149,10 +149,11 @@ class Augmentation:
         )
 
     def adapted(self, drawn: Parameters, source: Size, wanted: Size) -> Parameters:
-        """Return the parameters `drawn` of one picture for another picture of the same record.
+        """Return the parameters of one picture, changed for another picture of the same record.
 
-        source: the other picture's size. The same part of the picture is cropped, and resized to
-        the size `wanted`. With `compat` the parameters stay unchanged, as in aeon.
+        drawn: the parameters of the first picture. source: the size of the other picture. wanted:
+        the size to which the crop is resized. The crop is of the same part of both pictures. With
+        `compat` the parameters stay unchanged, as in aeon.
         """
         if self.compat:
             return drawn
@@ -168,7 +169,9 @@ class Augmentation:
         return replace(drawn, source=source, crop=box, output=output, expansion=expansion)
 
     def resized(self, size: Size) -> Size:
-        """Return the size of a picture after its shorter side is resized, as the settings say."""
+        """Return the size of a picture after the resize of its shorter side that the settings ask
+        for.
+        """
         short = self.resize_short_size
         return crop.short_sized(size, short) if short > 0 else size
 
@@ -179,8 +182,8 @@ class Augmentation:
     def _crop(self, draws: Draws, source: Size, resized: Size, wanted: Size) -> Box:
         """Draw the crop box of a picture.
 
-        source, resized: its size at first, and just before the crop. wanted: the size of the
-        output.
+        source: the picture's original size. resized: its size just before the crop. wanted: the
+        size of the output.
         """
         if self.do_area_scale and not self.is_seed:
             inside = crop.extent_of(source if self.compat else resized)
@@ -203,7 +206,7 @@ class Augmentation:
         return crop.placed(inside, extent, x, y, self.is_seed)
 
     def _uncropped(self, size: Size, wanted: Size) -> Size:
-        """Return the size of the output if the whole picture is used, without a crop."""
+        """Return the size of the output if the whole picture is used without a crop."""
         factor = Single(self.fixed_scaling_factor)
         if factor <= 0:
             factor = crop.fitting_scale(crop.extent_of(size), wanted)

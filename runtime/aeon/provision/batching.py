@@ -17,10 +17,11 @@ OnError: TypeAlias = Literal["raise", "skip", "blank"]
 
 
 class LoaderState(TypedDict):
-    """Where a loader is: the epoch in which its iteration began, and what it has returned since.
+    """The position of a loader: the epoch in which the iteration began, and what it has returned
+    since.
 
-    batches, records: how many it has returned. seed: the seed of all random draws. draws: with
-    `compat`, the states of aeon's generators.
+    batches, records: how many batches and records the iteration has returned. seed: the seed of all
+    random draws. draws: with `compat`, the states of aeon's generators.
     """
 
     epoch: int
@@ -72,9 +73,10 @@ class Batching:
     def batches(
         self, start: LoaderState
     ) -> Generator[tuple[Arrays | FormatError, LoaderState], None, None]:
-        """Yield each batch, or its error, with the state after this batch.
+        """Yield (batch, state) for each batch; the state is the state after this batch.
 
-        Raises FormatError if all records of an epoch are skipped.
+        A batch that failed is its FormatError. Raises FormatError if all records of an epoch are
+        skipped.
         """
         opened, size = self.opened, self.opened.config.batch_size
         opened.draws.load_state_dict(start["draws"])
@@ -103,9 +105,7 @@ class Batching:
             yield made, state
 
     def is_over(self, batches: int, records: int) -> bool:
-        """Return whether an iteration ends after it has given this many batches, and this many
-        records.
-        """
+        """Return whether an iteration ends after this many batches and this many records."""
         config = self.opened.config
         if config["iteration_mode"] == "ONCE":
             return records >= self.opened.division.count
@@ -119,7 +119,7 @@ class Batching:
         return {"epoch": epoch, "batches": 0, "records": 0, "seed": seed, "draws": draws}
 
     def next_epoch(self, state: LoaderState) -> int:
-        """Return the epoch in which the next iteration begins if this one ends at `state`."""
+        """Return the epoch in which the next iteration begins if this iteration ends at `state`."""
         epoch, records = state["epoch"], state["records"]
         if not records:
             return epoch
@@ -128,10 +128,10 @@ class Batching:
         return epoch + -(-records // self.opened.division.count)
 
     def _replace(self, arrays: Arrays, errors: dict[int, FormatError], stream: _Stream) -> int:
-        """Drop the bad records of a batch, and append the next good records. Return how many
-        records were taken from the stream.
+        """Drop the bad records of a batch, and append the next good records of `stream`.
 
-        errors: the bad records, by their row. stream: gives the next records.
+        Return how many records were taken from the stream. errors: the errors of the bad records,
+        {row in the batch: error}.
         """
         size, taken = self.opened.config.batch_size, 0
         most = size + len(self.opened.provider.records)

@@ -30,8 +30,9 @@ class BoundingBox(Etl):
             raise FormatError(message, hint=hint, code="aeon-loader")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the boxes of the annotation `element` that are still in the changed picture, until
-        the slot is full.
+        """Write the boxes of the annotation `element` into the slot, until the slot is full.
+
+        Boxes that are not in the changed picture are left out.
         """
         objects = read_objects(element, self._classes, self.context.limits)
         drawn = record.parameters(self._augmentation, objects.size, self._size)

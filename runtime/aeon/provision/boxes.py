@@ -1,4 +1,4 @@
-"""Move and cut boxes of objects as their picture is changed. All reals are binary32."""
+"""Move and cut the boxes of objects when their picture is changed. All reals are binary32."""
 
 import math
 from typing import Final, SupportsFloat
@@ -20,12 +20,12 @@ _ONE: Final = np.float32(1)
 def transformed(
     boxes: Boxes, drawn: Parameters, settings: Augmentation, *, scale: np.float32 | None = None
 ) -> tuple[Boxes, Chosen]:
-    """Change boxes as their picture is changed; return those that are still in it.
+    """Change boxes in the same way as their picture, and drop boxes that are outside the result.
 
-    Also return which of the boxes these are. scale: the factor for both axes in aeon of April
-    2017; by default the output's size divided by the size of the crop box. Boxes follow every
-    change of the picture. With `compat` they ignore its rotation, the resize of its shorter side,
-    and its padding, as in aeon.
+    Return the changed boxes, and which of `boxes` they are. scale: the factor for both axes in aeon
+    of April 2017; by default the output's size divided by the size of the crop box. Boxes follow
+    every change of the picture. With `compat`, as in aeon, they do not follow the rotation of the
+    picture, the resize of its shorter side, and its padding.
     """
     if not settings.compat:
         boxes = _follow(boxes, drawn)
@@ -51,7 +51,7 @@ def transformed(
 def emitted(boxes: Boxes, drawn: Parameters, constraint: str, least: float) -> Chosen:
     """Return for each box whether it meets a constraint: "center", "min_overlap" or "none".
 
-    least: for "min_overlap", the smallest share of a box that must be in the crop box.
+    least: for "min_overlap", the smallest share of a box's area that must be in the crop box.
     """
     frame = drawn.crop
     if drawn.expansion is not None:
@@ -85,10 +85,10 @@ def _follow(boxes: Boxes, drawn: Parameters) -> Boxes:
 
 
 def _rotated(boxes: Boxes, size: Size, degrees: int) -> Boxes:
-    """Rotate boxes as their picture is rotated; return the smallest upright boxes around them.
+    """Rotate boxes with their picture. Return the smallest upright boxes around the rotated boxes.
 
-    size: of the picture. Boxes are cut at the picture's edges, except those that are outside of
-    it.
+    size: of the picture. Boxes are cut at the picture's edges, except boxes that are outside the
+    picture.
     """
     angle = math.radians(degrees)
     middle = np.array([size.width // 2, size.height // 2], np.float32)
@@ -116,9 +116,9 @@ def _all(values: NDArray[np.bool_]) -> Chosen:
 
 
 def _clipped(boxes: Boxes, frame: Box, is_seed: bool) -> Boxes:
-    """Return boxes with coordinates relative to `frame`, cut at its edges.
+    """Return boxes with coordinates relative to `frame`, cut at the edges of `frame`.
 
-    With `is_seed` they are cut one pixel outside of the edges.
+    With `is_seed`, their right and lower edges may be one pixel outside `frame`.
     """
     last = 0 if is_seed else 1
     highest = corners(frame.width - last, frame.height - last)

@@ -1,4 +1,4 @@
-"""The base class of etl objects that use no pictures and write many elements at once."""
+"""The base class of etl objects that use no pictures and can write many elements at once."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -19,17 +19,20 @@ class ColumnEtl(Etl):
 
     @abstractmethod
     def provide_many(self, column: Column, slots: Sequence[Slot]) -> Longs:
-        """Write the arrays of many elements; return the indices of those that it could not write.
+        """Write the arrays of many elements. Return the indices of the elements that were not
+        written.
 
-        column: numbers, or the joined bytes of all elements and their offsets. slots: one array
-        for each output, [n, ...], contiguous and filled with 0. The returned indices are int64.
-        For these elements, the caller must call `provide`, which raises their errors. Empty
+        column: an array of numbers, or the joined bytes of all elements and their offsets. slots:
+        one array for each output, [n, ...], contiguous and filled with 0. The returned indices are
+        int64. For these elements, the caller must call `provide`, which raises their errors. Empty
         elements are never written.
         """
 
 
 def spans_of(column: Column) -> Spans:
-    """Return the joined bytes and the offsets of elements; a number has four bytes."""
+    """Return the joined bytes of elements, and the offsets of the elements. A number has four
+    bytes.
+    """
     if isinstance(column, tuple):
         return column
     words = np.ascontiguousarray(column.astype(column.dtype.newbyteorder("<"), copy=False))
@@ -37,5 +40,5 @@ def spans_of(column: Column) -> Spans:
 
 
 def rows_of(slot: Slot) -> Bytes:
-    """Return a batch's array as a view of its bytes: uint8 [n, bytes of a record]."""
+    """Return a batch's array as a view of bytes: uint8 [n, bytes of a record]."""
     return slot.reshape(len(slot), -1).view(np.uint8)

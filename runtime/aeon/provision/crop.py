@@ -1,4 +1,4 @@
-"""The crop box of a picture, in binary32 as aeon computes it."""
+"""The crop box of a picture. It is computed in binary32, as in aeon."""
 
 import math
 from typing import Final, NamedTuple, SupportsFloat
@@ -19,12 +19,12 @@ class Size(NamedTuple):
         return Size(-(-self.width // factor), -(-self.height // factor))
 
     def fits_into(self, other: "Size") -> bool:
-        """Return whether both sides are at most as long as the sides of another size."""
+        """Return whether neither side is longer than the same side of another size."""
         return self.width <= other.width and self.height <= other.height
 
 
 class Box(NamedTuple):
-    """A box of whole pixels: its left upper corner and its size."""
+    """A box of whole pixels: its upper left corner and its size."""
 
     x: int
     y: int
@@ -37,21 +37,27 @@ class Box(NamedTuple):
         return Size(self.width, self.height)
 
     def is_inside(self, size: Size) -> bool:
-        """Return whether the box has pixels, and all are in a picture of this size."""
+        """Return whether the box has at least one pixel, and all its pixels are in a picture of
+        this size.
+        """
         is_past = self.x + self.width > size.width or self.y + self.height > size.height
         return not is_past and min(self.x, self.y) >= 0 and min(self.width, self.height) > 0
 
     def scaled(self, before: Size, after: Size) -> "Box":
-        """Return the box of the same part of the resized picture; it has at least one pixel.
+        """Return the box that contains the same part of the picture after a resize.
 
-        before, after: the sizes of the picture before and after.
+        The returned box has at least one pixel. before, after: the sizes of the picture before and
+        after the resize.
         """
         x, y = after.width / before.width, after.height / before.height
         size = max(half_even(self.width * x), 1), max(half_even(self.height * y), 1)
         return Box(half_even(self.x * x), half_even(self.y * y), *size)
 
     def clamped(self, size: Size) -> "Box":
-        """Return the box, moved and cut so that it is inside a picture. It has a pixel or more."""
+        """Return the box, moved and cut so that it is inside a picture of this size.
+
+        The returned box has at least one pixel.
+        """
         width, height = min(max(self.width, 1), size.width), min(max(self.height, 1), size.height)
         x = min(max(self.x, 0), size.width - width)
         return Box(x, min(max(self.y, 0), size.height - height), width, height)
@@ -98,7 +104,7 @@ def extent_of(size: Size) -> Extent:
 
 
 def fitting_scale(inside: Extent, size: Size) -> Single:
-    """Return the largest factor by which `inside` can be multiplied and still fit into `size`."""
+    """Return the largest factor for which `inside` times the factor still fits into `size`."""
     scale = Single(size.width) / inside.width
     if inside.height * scale > size.height:
         scale = Single(size.height) / inside.height
@@ -112,7 +118,7 @@ def scaled(size: Size, factor: Single) -> Size:
 
 
 def short_sized(size: Size, short: int) -> Size:
-    """Return the size of a picture whose shorter side is made `short` pixels long."""
+    """Return the size of a picture after its shorter side is resized to `short` pixels."""
     factor = Single(short) / Single(min(size))
     extent = extent_of(size).times(factor)
     return Size(half_away(extent.width), half_away(extent.height))
@@ -127,8 +133,9 @@ def proportional(inside: Extent, shape: Extent) -> Extent:
 
 
 def with_share(inside: Extent, box: Extent, share: Single) -> Extent:
-    """Return the extent `box`, shrunk to at most a share of the area of `inside` (dialect
-    `seed`).
+    """Return the extent `box`, shrunk so that its area is at most `share` of the area of `inside`.
+
+    Only the dialect `seed` uses this.
     """
     ratio = box.width * box.height / (inside.width * inside.height)
     return box.times(np.sqrt(share / ratio)) if ratio > share else box
@@ -137,7 +144,8 @@ def with_share(inside: Extent, box: Extent, share: Single) -> Extent:
 def area_bound(inside: Extent, distortion: Single) -> Single:
     """Return the largest share of the picture's area that a crop box can have (dialect `head`).
 
-    inside: the size of the picture. distortion: the square root of the box's width / height.
+    inside: the size of the picture. distortion: the square root of (width / height) of the crop
+    box.
     """
     square = distortion * distortion
     wide, high = inside.width / inside.height / square, inside.height / inside.width * square
@@ -145,19 +153,20 @@ def area_bound(inside: Extent, distortion: Single) -> Single:
 
 
 def area_box(inside: Extent, distortion: Single, share: Single) -> Extent:
-    """Return the extent of a crop box with a share of the picture's area (dialect `head`).
+    """Return the extent of a crop box that has this share of the picture's area (dialect `head`).
 
-    inside: the size of the picture. distortion: the square root of the box's width / height.
+    inside: the size of the picture. distortion: the square root of (width / height) of the crop
+    box.
     """
     side = np.sqrt(inside.width * inside.height * share)
     return Extent(distortion * side, _ONE / distortion * side)
 
 
 def placed(inside: Extent, box: Extent, x: Single, y: Single, is_seed: bool) -> Box:
-    """Return a crop box in whole pixels. box: its extent. inside: the extent of the picture.
+    """Return the crop box of extent `box` in whole pixels. inside: the extent of the picture.
 
-    x, y: its position, from 0 (left, top) to 1 (right, bottom). The dialect `seed` rounds it to
-    the nearest pixel, `head` towards zero.
+    x, y: the position of the box, from 0 (left, top) to 1 (right, bottom). The dialect `seed`
+    rounds the position to the nearest pixel, `head` rounds it towards zero.
     """
     left, upper = (inside.width - box.width) * x, (inside.height - box.height) * y
     whole = half_even if is_seed else truncated

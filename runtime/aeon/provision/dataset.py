@@ -16,10 +16,10 @@ from exset.runtime.training.dataset import Dataset, Values, checked_names
 
 
 class LoaderDataset(Dataset):
-    """The records that a loader configuration selects; a sampler may choose any order.
+    """The records that a loader configuration selects. A sampler may choose any order of them.
 
-    Members of the configuration about order and batches have no effect. Random changes depend on
-    the seed of the configuration, the epoch (`set_epoch`) and the record alone.
+    Members of the configuration about order and batches have no effect. Random changes depend only
+    on the seed of the configuration, the epoch (`set_epoch`) and the record.
     """
 
     name = "loader configuration"
@@ -36,10 +36,11 @@ class LoaderDataset(Dataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Make a dataset of a configuration; the other arguments are the same as for `DataLoader`.
+        """Make a dataset of a configuration. fields: the names of the arrays of a batch, by default
+        all.
 
-        fields: the names of the arrays of a batch, by default all. Raises the errors of
-        `DataLoader`, and ValueError for unknown fields.
+        The other arguments are the same as for `DataLoader`. Raises the errors of `DataLoader`, and
+        ValueError for unknown fields.
         """
         findings = Findings() if findings is None else findings
         options = Options(None, None, threads, False, base, access, limits, scaled_decoding)
@@ -65,9 +66,9 @@ class LoaderDataset(Dataset):
         self.epoch = index(epoch)
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of the records at some indices. Raises FormatError for a bad record.
+        """Return the arrays of the records with these indices.
 
-        Also raises the other errors of `Dataset.batch`.
+        Raises FormatError for a bad record, and the other errors of `Dataset.batch`.
         """
         provider = self._opened.provider
         rows = chosen_rows(indices, len(self))

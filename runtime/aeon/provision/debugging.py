@@ -15,15 +15,16 @@ from exset.runtime.aeon.provision.record import Record
 
 
 class DebugFolder:
-    """A folder for the changed pictures of an etl object, and the parameters of the changes.
+    """A folder into which an etl object writes its changed pictures and the parameters of the
+    changes.
 
     The files are named EPOCH-RECORD-ETL.png and .txt, so that the names do not depend on threads;
-    aeon numbers its files instead. The pictures are not yet converted to the output type; blue
-    comes first.
+    aeon numbers its files instead. The pictures are not yet converted to the output type, and blue
+    is their first channel.
     """
 
     def __init__(self, path: str, number: int) -> None:
-        """Use the folder at `path`; number: the index of the etl object.
+        """Use the folder at `path`. number: the index of the etl object.
 
         Raises FormatError if the folder does not exist.
         """
@@ -34,10 +35,10 @@ class DebugFolder:
 
     @classmethod
     def of(cls, context: Context, number: int) -> "DebugFolder | None":
-        """Return the folder that the configuration's augmentation of pictures names; None if
-        it names none, or if nothing is to be written.
+        """Return the folder that the configuration's augmentation of pictures names.
 
-        number: of the etl object whose pictures are written.
+        Return None if it names no folder, or if nothing is to be written. number: the index of the
+        etl object whose pictures are written.
         """
         members = context.augmentation("image")
         if not context.writes_debug or "debug_output_directory" not in members.members:
@@ -46,8 +47,9 @@ class DebugFolder:
         return cls(context.path(value), number) if value else None
 
     def write(self, pixels: Pixels, drawn: Parameters, record: Record) -> None:
-        """Write a picture and, as text, the parameters that were drawn for it, one on each
-        line. Raises OSError.
+        """Write a picture, and a text with the parameters that were drawn for it, one on each line.
+
+        Raises OSError.
         """
         name = f"{record.epoch}-{record.index}-{self._number}"
         path = os.path.join(self._path, name)

@@ -1,4 +1,4 @@
-"""Decode pictures to arrays of 8 bits, or masks to 8 or 16 bits."""
+"""Decode pictures to arrays of 8 bits, and masks to arrays of 8 or 16 bits."""
 
 from contextlib import suppress
 from typing import Any, Final, TypeAlias
@@ -25,9 +25,10 @@ _SPACES: Final = {3: "BGR", 1: "GRAY"}
 
 
 def picture(data: bytes, channels: int, limits: Limits, factor: int = 1) -> Pixels:
-    """Decode a picture to 3 channels or to 1. Raises FormatError and LimitError.
+    """Decode a picture to 1 or 3 channels. Raises FormatError and LimitError.
 
-    factor: 2, 4 or 8 divides the width and height of a JPEG; only for a JPEG with a `jpeg_size`.
+    factor: 2, 4 or 8 divides the width and height of the decoded picture. Only a JPEG for which
+    `jpeg_size` returns a size allows this.
     """
     size = jpeg_size(data)
     found = None if size is None else _jpeg(data, channels, size, factor, limits)
@@ -38,14 +39,18 @@ def picture(data: bytes, channels: int, limits: Limits, factor: int = 1) -> Pixe
 
 
 def luma(data: bytes, limits: Limits) -> Pixels:
-    """Decode a picture to one channel, as aeon does: colours become luma, 16 bits stay 16 bits."""
+    """Decode a picture to one channel as aeon does.
+
+    Colours become luma, and 16 bits stay 16 bits.
+    """
     return _any(data, opencv().IMREAD_ANYDEPTH, limits)
 
 
 def mask(data: bytes, limits: Limits) -> Pixels:
-    """Decode a mask: the indices of a PNG with a palette, or a grey picture.
+    """Decode a mask. Return the indices of a PNG with a palette, or the pixels of a grey picture.
 
-    Raises FormatError for pictures with colours, which are not indices, and LimitError.
+    Raises LimitError. Raises FormatError for a picture with colours, because colours are not
+    indices.
     """
     cv2 = opencv()
     flags = cv2.IMREAD_ANYDEPTH | cv2.IMREAD_ANYCOLOR
@@ -60,10 +65,11 @@ def mask(data: bytes, limits: Limits) -> Pixels:
 
 
 def jpeg_size(data: bytes) -> Size | None:
-    """Return the size of a JPEG that simplejpeg decodes as OpenCV does; None for other files.
+    """Return the size of a JPEG file if simplejpeg decodes it as OpenCV does. Return None for other
+    files.
 
-    Other JPEG files are left to OpenCV: those with Exif data, which may ask for a rotation, with
-    CMYK colours, and damaged ones.
+    OpenCV decodes the other JPEG files: damaged files, files with CMYK colours, and files with Exif
+    data, which may ask for a rotation.
     """
     if not data.startswith(_JPEG) or _has_exif(data):
         return None
@@ -75,7 +81,7 @@ def jpeg_size(data: bytes) -> Size | None:
 
 
 def _jpeg(data: bytes, channels: int, size: Size, factor: int, limits: Limits) -> Pixels | None:
-    """Decode a JPEG as OpenCV does, but faster; None for a damaged file."""
+    """Decode a JPEG as OpenCV does, but faster. Return None for a damaged file."""
     width, height = size.divided(factor)
     _check(height * width * channels, len(data), limits)
     least = {} if factor == 1 else {"min_height": height, "min_width": width, "min_factor": factor}

@@ -1,4 +1,4 @@
-"""Random draws of a record, as aeon makes them: minstd_rand0, and distributions of libstdc++.
+"""Random draws of a record, as aeon makes them: with minstd_rand0 and distributions of libstdc++.
 
 All reals are binary32.
 """
@@ -22,9 +22,7 @@ _TWO: Final = np.float32(2)
 
 @dataclass
 class Kept:
-    """The second of two numbers that a normal distribution makes at once, kept for its next
-    call.
-    """
+    """A number that is kept for the next call of a normal distribution, which makes two at once."""
 
     value: np.float32 | None = None
 
@@ -39,20 +37,22 @@ class Kept:
 
 
 class Draws:
-    """A generator and the distributions that use it.
+    """A random generator, and the distributions that use it.
 
-    A distribution takes a draw from the generator even if its result is certain.
+    A distribution uses a number of the generator even if its result is certain.
     """
 
     def __init__(self, seed: int, kept: Kept | None = None) -> None:
-        """Start a generator with a seed of 32 bits; kept: the number that `normal` has kept."""
+        """Start a generator with a seed of 32 bits. kept: the number that `normal` has kept."""
         # A list, as plain Python indexes it faster than an array.
         self._generator = cast(Longs, generator(MINSTD, seed).tolist())
         self.kept = Kept() if kept is None else kept
 
     @property
     def state(self) -> int:
-        """The state of the generator: its last number, which as a seed continues the sequence."""
+        """The state of the generator, which is its last number. As a seed, it continues the
+        sequence.
+        """
         return int(self._generator[1])
 
     def next(self) -> int:

@@ -1,4 +1,4 @@
-"""Read the elements of records, from a manifest and its files or from the blocks of a cache."""
+"""Read the elements of records, either from a manifest and its files, or from a cache's blocks."""
 
 import os
 from dataclasses import dataclass
@@ -23,7 +23,9 @@ from exset.runtime.aeon.record_dataset import Column
 
 @dataclass(frozen=True)
 class MemoryColumn:
-    """The elements of a column, in memory; failed: int64, the records without an element."""
+    """The elements of a column, in memory. failed: int64, the records whose elements cannot be
+    made.
+    """
 
     values: Column
     failed: Longs
@@ -33,34 +35,36 @@ class ElementSource(Protocol):
     """Reads elements; several threads may use it at the same time."""
 
     def column(self, column: int) -> MemoryColumn | None:
-        """Return all elements of a column; None if they must be read from files."""
+        """Return all elements of a column. Return None if they must be read from files."""
 
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
-        """Write the elements of a column for some records into `raw`, [rows, bytes].
+        """Write the elements of a column for some records into `raw`, of shape [rows, bytes].
 
-        Return for each record whether its element was written. Elements are not written if they
-        are empty, too long, in files, or cannot be read.
+        Return for each record whether its element was written. An element is not written if it is
+        empty, too long, or in a file, or if it cannot be read.
         """
 
     def element(self, row: int, column: int) -> bytes:
-        """Return the element in a row and a column as aeon's loader gets it.
+        """Return the element in a row and a column, as aeon's loader gets it.
 
         Raises FormatError if the element cannot be made or read.
         """
 
     def file(self, row: int, column: int) -> str | None:
-        """Return the path of the file that has the element in a row and a column; None if it
-        is not in a file.
+        """Return the path of the file that contains the element in a row and a column.
+
+        Return None if the element is not in a file.
         """
 
 
 class ManifestElements:
-    """Elements of a manifest; elements of FILE columns are read from their files."""
+    """The elements of a manifest. The elements of FILE columns are read from their files."""
 
     def __init__(self, manifest: Manifest, base: str, access: Access, max_bytes: int) -> None:
-        """Make the elements of a manifest that has only the selected records.
+        """Make the elements of a manifest that contains only the selected records.
 
-        base: aeon's manifest_root. access: which files may be read. max_bytes: the largest file.
+        base: aeon's manifest_root. access: which files may be read. max_bytes: the largest size of
+        a file.
         """
         self._manifest, self._base, self._access = manifest, base, access
         self._max_bytes: Final = max_bytes
@@ -72,7 +76,7 @@ class ManifestElements:
 
     @cached_property
     def _failed(self) -> dict[tuple[int, int], ElementError]:
-        """The errors of elements that cannot be made, by record and column."""
+        """The errors of elements that cannot be made, {(record, column): error}."""
         errors = (error for column in self._columns for error in column.errors)
         return {(error.record, error.column): error for error in errors}
 
@@ -92,7 +96,7 @@ class ManifestElements:
         return np.zeros(rows.size, np.bool_)
 
     def element(self, row: int, column: int) -> bytes:
-        """Return an element. Raises FormatError for one that cannot be made or read."""
+        """Return an element. Raises FormatError if the element cannot be made or read."""
         values = self._columns[column].values
         if (row, column) in self._failed:
             raise self._error(self._failed[row, column])
@@ -123,8 +127,9 @@ class CacheElements:
     """Elements of the blocks of a cache."""
 
     def __init__(self, dataset: CacheDataset, rows: Longs) -> None:
-        """Read from all blocks of a cache. rows: for each selected record, its index in the
-        cache.
+        """Read elements from all blocks of a cache.
+
+        rows: for each selected record, its index in the cache.
         """
         self._dataset, self._rows = dataset, rows
         self._lock = Lock()  # the dataset keeps few blocks open
@@ -136,10 +141,10 @@ class CacheElements:
         return MemoryColumn(values, np.empty(0, np.int64))
 
     def read_into(self, column: int, rows: Longs, raw: Bytes) -> Flags:
-        """Write the elements of a column for some records into `raw`, except those of a block
-        that has changed since it was opened.
+        """Write the elements of a column for some records into `raw`.
 
-        Return for each whether it was written.
+        Return for each record whether its element was written. Elements of a block that has changed
+        since it was opened are not written.
         """
         with self._lock:
             try:
@@ -148,7 +153,7 @@ class CacheElements:
                 return np.zeros(rows.size, np.bool_)
 
     def element(self, row: int, column: int) -> bytes:
-        """Return an element. Raises FormatError if its block has changed since it was opened."""
+        """Return an element. Raises FormatError if the block has changed since it was opened."""
         with self._lock:
             return self._dataset.element(int(self._rows[row]), column)
 

@@ -1,4 +1,4 @@
-"""The protocol of an etl type: it turns the element of a record into the arrays of a batch."""
+"""The protocol of an etl type. It turns the element of a record into the arrays of a batch."""
 
 import os
 from abc import ABC, abstractmethod
@@ -29,10 +29,10 @@ Slot: TypeAlias = NDArray[Any]
 class Context:
     """The settings of a loader that its etl objects need.
 
-    compat: whether to return the same values as aeon, with its defects. base: the current folder
-    of aeon, for the files that the configuration names; `access` and `limits` are for these files.
-    scaled_decoding: whether to decode large JPEGs in a smaller size. writes_debug: whether to
-    write to the folder `debug_output_directory`.
+    compat: whether to return the same values as aeon, with its defects. base: the current folder of
+    aeon, for the files that the configuration names. access: which of these files may be read.
+    limits: for these files and for elements. scaled_decoding: whether to decode large JPEGs in a
+    smaller size. writes_debug: whether to write to the folder `debug_output_directory`.
     """
 
     config: LoaderConfig
@@ -49,7 +49,7 @@ class Context:
         return self.config.dialect == "seed"
 
     def path(self, value: str) -> str:
-        """Return the path at which to open `value`, the path of a file in the configuration.
+        """Return the path that must be opened for `value`, the path of a file in the configuration.
 
         Raises FormatError if the file is outside the roots of `access`.
         """
@@ -60,7 +60,9 @@ class Context:
         return path
 
     def augmentation(self, kind: str) -> Settings:
-        """Return the augmentation of a type, `"image"` or `"audio"`, or its default values."""
+        """Return the augmentation of type `kind`, `"image"` or `"audio"`; by default, its default
+        values.
+        """
         for first in self.config.augmentation[:1]:
             if first.type == kind:
                 return first
@@ -68,14 +70,13 @@ class Context:
 
 
 class Etl(ABC):
-    """The settings of an etl object, and the methods that decode elements by them.
+    """The settings of an etl object, and the methods that decode elements by these settings.
 
-    It keeps no state, so threads may share it.
+    An Etl keeps no state, so threads may share it.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Make the decoder for the etl object `etl[number]` of a configuration that has been
-        checked.
+        """Make the decoder for the etl object `etl[number]` of a checked configuration.
 
         Raises FormatError for members with which no element can be decoded.
         """
@@ -85,15 +86,18 @@ class Etl(ABC):
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """The arrays of a record, in order; with `compat` the same as `LoaderConfig.outputs`."""
+        """The arrays of a record, in order. With `compat` they are the same as
+        `LoaderConfig.outputs`.
+        """
         return tuple(element_outputs(self.settings, meant=not self.context.compat))
 
     @abstractmethod
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the arrays of an element, which is not empty, into `slots`, one for each output.
+        """Write the arrays of an element into `slots`, one for each output. The element is not
+        empty.
 
         Raises FormatError with the reason, as in `not a picture that OpenCV can decode`; the loader
-        adds the record, the element and the file.
+        adds the record, the element and the file to the message.
         """
 
 
@@ -106,6 +110,8 @@ class CustomEtl(Etl):
     @staticmethod
     @abstractmethod
     def shapes(settings: Settings) -> Shapes:
-        """Yield for each array of a record its name, its shape, its C++ type, such as
-        `"float"`, and the names of its axes, or () for none.
+        """Yield (name, shape, type, axes) for each array of a record.
+
+        The type is a C++ type, such as `"float"`. The axes are the names of the array's axes, or ()
+        for none.
         """

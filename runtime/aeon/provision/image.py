@@ -27,8 +27,7 @@ class Image(Etl):
         self._debug = DebugFolder.of(context, number)
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Decode the picture in the file `element`, augment it, and write it into the first of
-        the slots.
+        """Decode the picture in the file `element`, augment it, and write it into the first slot.
 
         record: has the random parameters that all pictures of the record share.
         """

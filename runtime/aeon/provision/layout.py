@@ -1,4 +1,7 @@
-"""Write a picture into its slot, with the type, order of channels and position of the output."""
+"""Write a picture into its slot, with the type, order of channels and position of the output.
+
+A slot is the part of a batch's array for one record.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,16 +46,14 @@ class Layout:
 
     @property
     def writes_bytes(self) -> bool:
-        """Whether pictures are written as bytes even if the numbers of the slot are wider, as
-        in aeon.
-        """
+        """Whether pictures are written as bytes even into slots of wider numbers, as in aeon."""
         return self.compat and self.keeps_aspect
 
     @classmethod
     def of(cls, settings: Settings, keeps_aspect: bool, compat: bool) -> "Layout":
         """Make the layout of the pictures of an etl object.
 
-        keeps_aspect: whether pictures keep their aspect ratio, and so may be smaller than the
+        keeps_aspect: whether pictures keep their aspect ratio; if so, they may be smaller than the
         output. compat: whether to copy aeon's mistakes.
         """
         return cls(
@@ -67,9 +68,9 @@ class Layout:
     def write(self, pixels: Pixels, slot: Slot, table: Table | None = None) -> None:
         """Write a picture into the upper left corner of a slot that is filled with 0.
 
-        table: the output value for each byte of the picture. With `compat`, exset copies aeon's
-        mistakes: bytes are written into slots of wider numbers, and pictures to the start of the
-        slot's memory. Raises FormatError for a picture that is too large.
+        table: the output value for each byte of the picture. Raises FormatError for a picture that
+        is too large. With `compat`, exset copies two mistakes of aeon: it writes bytes into slots
+        of wider numbers, and it writes smaller pictures to the start of the slot's memory.
         """
         height, width = pixels.shape[:2]
         shape = (height, width) if self.channel_major else (height, width, self.channels)
@@ -100,8 +101,9 @@ class Layout:
 
 @cache
 def _most(stored: np.dtype[Any], read: np.dtype[Any]) -> int | None:
-    """Return the highest integer that the dtype `stored` can hold; None if it can hold all values
-    of the dtype `read`.
+    """Return the highest integer that the dtype `stored` can hold.
+
+    Return None if `stored` can hold all values of the dtype `read`.
     """
     if stored.kind not in "iu" or np.iinfo(read).max <= np.iinfo(stored).max:
         return None
@@ -109,7 +111,7 @@ def _most(stored: np.dtype[Any], read: np.dtype[Any]) -> int | None:
 
 
 def standardized(means: Sequence[float], deviations: Sequence[float], dtype: str) -> Table:
-    """Return a table: for each channel, the value of each byte after `mean` and `stddev`.
+    """Return a table with the output value for each channel and each byte, by `mean` and `stddev`.
 
     aeon rounds each step of the formula to `dtype`.
     """

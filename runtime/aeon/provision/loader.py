@@ -32,24 +32,24 @@ _Made: TypeAlias = tuple[Sent | FormatError, LoaderState]
 class DataLoader:
     """aeon's loader: it decodes and augments the records of a manifest, and makes batches of them.
 
-    `config`: a dict, a `LoaderConfig`, JSON, or the path of a JSON file. `device`: "cpu", or
-    "cuda" for arrays of CuPy. `version`: "head", aeon's last version (2020), or "seed", the
-    version of April 2017; by default the first that accepts the configuration. `compat="aeon"`:
-    aeon's own values, random draws and order, on one thread, with aeon's defects. By default exset
-    avoids these defects, and results depend on seed, epoch and record alone.
+    `config`: a dict, a `LoaderConfig`, JSON, or the path of a JSON file. `device`: "cpu", or "cuda"
+    for arrays of CuPy. `version`: "head", aeon's last version (2020), or "seed", the version of
+    April 2017; by default the first of the two that accepts the configuration. `compat="aeon"`
+    gives aeon's own values, random draws and order, on one thread, with aeon's defects. By default
+    exset avoids these defects, and results depend only on seed, epoch and record.
 
     `on_error`: what to do with a record that cannot be provided. "raise": raise an error; `next`
-    then continues with the following batch. "skip": take the next record instead. "blank": fill
-    its row with 0. `findings` collects a finding for each skipped or blank record. `threads`: the
-    threads that decode, by default one for each core. `prefetch`: the number of batches that are
-    made in advance. `scaled_decoding`: decode JPEGs at 1/2, 1/4 or 1/8 of their size where the
-    cropped part is still as large as the output, which is faster and changes values; not with
-    `compat`. `base`: the current folder of aeon, for relative paths. `access`: its roots are the
-    folders that must contain all files.
+    then continues with the following batch. "skip": use the next record instead. "blank": fill the
+    record's row with 0. `findings` collects a finding for each skipped or blank record. `threads`:
+    the number of threads that decode, by default one for each core. `prefetch`: the number of
+    batches that are made in advance. `scaled_decoding`: decode JPEGs at 1/2, 1/4 or 1/8 of their
+    size if the cropped part is still as large as the output. This is faster, but changes values,
+    and is not possible with `compat`. `base`: the current folder of aeon, for relative paths.
+    `access`: its roots are the folders that must contain all files.
 
-    Iteration gives batches: tuples of (name, array) in the order of the etl objects, or dicts for
-    "seed". Arrays are new, [batch_size, shape]. Each `for` loop is another epoch; the last batch
-    is filled from the next epoch. `len` is the number of records, as in aeon.
+    Iteration yields batches: tuples of (name, array) in the order of the etl objects, or dicts for
+    "seed". Arrays are new, [batch_size, shape]. Each `for` loop is another epoch; the last batch is
+    filled from the next epoch. `len` is the number of records, as in aeon.
 
     Raises FormatError for a configuration or manifest that cannot work, ImportError without the
     libraries of the extra `provision`, ValueError for invalid arguments, and OSError.
@@ -124,7 +124,7 @@ class DataLoader:
 
     @property
     def axes_info(self) -> Any:
-        """The axes of each array, without the axis of the batch: tuples, or dicts for "seed"."""
+        """The axes of each array, except the batch's axis: as tuples, or as dicts for "seed"."""
         axes = {
             each.name: tuple(zip(each.axes, each.shape, strict=True))
             for each in self._batching.opened.provider.outputs
@@ -146,7 +146,10 @@ class DataLoader:
         }
 
     def __iter__(self) -> Self:
-        """Begin the next epoch, or continue at a loaded state, and return the loader itself."""
+        """Begin the next epoch, or continue at the state that was loaded.
+
+        Return the loader itself.
+        """
         self.reset()
         return self
 
@@ -179,7 +182,7 @@ class DataLoader:
         return deepcopy(self._last)
 
     def load_state_dict(self, state: LoaderState) -> None:
-        """Continue at the position of a loader of an equal configuration.
+        """Continue at a position that another loader of an equal configuration returned.
 
         Raises ValueError if `state` is not a state of a loader.
         """
@@ -230,9 +233,10 @@ class DataLoader:
 def _made(
     batching: Batching, start: LoaderState, is_batch_major: bool, carrier: Transfer
 ) -> Generator[_Made, None, None]:
-    """Start to copy each batch to the device, and yield it, or its error, with the state after it.
+    """Yield (batch, state) for each batch, after starting to copy it to the device.
 
-    is_batch_major: whether the batch is the first axis. carrier: copies arrays to the device.
+    The state is the state after the batch. A batch that failed is its error. is_batch_major:
+    whether the batch is the first axis of arrays. carrier: copies arrays to the device.
     """
     try:
         for made, state in batching.batches(start):
@@ -246,7 +250,7 @@ def _made(
 
 
 def _arranged(arrays: Arrays, is_batch_major: bool) -> Arrays:
-    """Return arrays with the batch as their last axis, if the configuration says so."""
+    """Return the arrays. If `is_batch_major` is false, the batch becomes their last axis."""
     if is_batch_major:
         return arrays
     return {

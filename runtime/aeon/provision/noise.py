@@ -26,9 +26,9 @@ _HIGHEST = 2**32 - 1
 class Parameters:
     """The random parameters of the noise for a sound.
 
-    add: whether to add noise. clip: a number of 32 bits, which chooses the clip. level: a factor.
-    offset: where in the clip the noise begins, from 0 to 1. stretch: the factor by which the sound
-    takes longer.
+    add: whether to add noise. clip: a number of 32 bits, which chooses the clip. level: the factor
+    for the noise. offset: where in the clip the noise begins, from 0 to 1. stretch: the factor by
+    which the sound becomes longer.
     """
 
     add: bool
@@ -39,7 +39,7 @@ class Parameters:
 
     @classmethod
     def drawn(cls, draws: Draws, augmentation: Settings) -> "Parameters":
-        """Draw the parameters of a sound; each sound takes the same number of draws."""
+        """Draw the parameters of a sound. The number of draws is the same for each sound."""
         return cls(
             draws.coin(augmentation.real("add_noise_probability")),
             draws.integer(0, _HIGHEST),
@@ -50,10 +50,10 @@ class Parameters:
 
 
 def load_clips(settings: Settings, context: Context) -> tuple[Samples, ...]:
-    """Read the clips in the index file of an etl object; white space separates their names.
+    """Read the clips that the index file of an etl object names. White space separates the names.
 
-    Raises FormatError for an index without paths, a file outside of the roots, and a clip that is
-    not a sound; OSError for a file that cannot be read.
+    Raises FormatError for an index without names, a file outside the roots, and a clip that is not
+    a sound. Raises OSError for a file that cannot be read.
     """
     index, root = str(settings["noise_index_file"]), str(settings["noise_root"])
     if not index:
@@ -68,7 +68,7 @@ def load_clips(settings: Settings, context: Context) -> tuple[Samples, ...]:
 
 
 def with_noise(samples: Samples, clips: Sequence[Samples], drawn: Parameters) -> Samples:
-    """Return a sound with noise added: a part of a clip, which is repeated if it is too short.
+    """Return a sound with noise added. The noise is a part of a clip; a short clip is repeated.
 
     drawn: the random parameters of the noise.
     """

@@ -1,4 +1,4 @@
-"""The etl types `label`, one integer for each record, and `blob`, bytes that are copied.
+"""The etl types `label` and `blob`. A label is an integer; the bytes of a blob are copied.
 
 Source: etl_label.hpp and etl_blob.hpp of aeon.
 """
@@ -29,7 +29,8 @@ _WORD: Final = 4
 
 
 def label_of(element: bytes, *, binary: bool) -> int:
-    """Return the integer of a label: four bytes if `binary`, else text as C++'s `stoi` reads it.
+    """Return the integer of a label. If `binary`, the label has four bytes; else it is text that is
+    read as by C++'s `stoi`.
 
     Raises FormatError for other elements.
     """
@@ -47,13 +48,14 @@ def label_of(element: bytes, *, binary: bool) -> int:
 
 
 class Label(ColumnEtl):
-    """The etl type `label`. exset converts its value to the output type; aeon copies its bits.
+    """The etl type `label`. exset converts the label's value to the output type; aeon copies its
+    bits.
 
     The conversion to uint32_t keeps the bits: -1 becomes 4294967295, as in aeon.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Make the decoder for the etl object `etl[number]`, which has the members `settings`.
+        """Make the decoder for the etl object `etl[number]`, whose members are `settings`.
 
         Raises FormatError if aeon would copy more bytes than a label has.
         """
@@ -67,7 +69,8 @@ class Label(ColumnEtl):
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
         """Write the number in the label `element` into the first slot.
 
-        Raises FormatError if it is not a number, or too large for the output.
+        Raises FormatError if the label is not a number, or if the number is too large for the
+        output.
         """
         number = label_of(element, binary=self._is_binary)
         if not self._store(np.array([number], np.int32), slots[0][None])[0]:
@@ -87,8 +90,8 @@ class Label(ColumnEtl):
         return cast(Longs, np.flatnonzero(~done))
 
     def _store(self, numbers: Ints, slot: Slot) -> Flags:
-        """Write numbers into an array [n, 1]; return for each number whether the array can hold
-        it.
+        """Write numbers into an array [n, 1]. Return for each number whether it fits into the
+        array's dtype.
         """
         fits = np.ones(numbers.size, np.bool_)
         size = slot.dtype.itemsize
@@ -105,11 +108,12 @@ class Label(ColumnEtl):
 
 
 class Blob(ColumnEtl):
-    """The etl type `blob`: copies bytes; if the slot is longer than the element, zeros follow."""
+    """The etl type `blob`: copies the bytes of the element. In a longer slot, zeros follow."""
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Copy the bytes of `element` into the first slot. Raises FormatError if the slot is too
-        short for them.
+        """Copy the bytes of `element` into the first slot.
+
+        Raises FormatError if the slot is too short for the bytes.
         """
         raw = rows_of(slots[0][None])[0]
         if len(element) > raw.size and not self.context.compat:
@@ -141,7 +145,7 @@ class Blob(ColumnEtl):
 
 
 def _words(data: Bytes, offsets: Longs) -> tuple[Ints, Flags]:
-    """Return the 32-bit number in each element, and which elements have exactly four bytes.
+    """Return the 32-bit number in each element, and whether each element has exactly four bytes.
 
     data, offsets: the bytes of the elements.
     """
@@ -153,10 +157,10 @@ def _words(data: Bytes, offsets: Longs) -> tuple[Ints, Flags]:
 
 
 def _integers(data: Bytes, offsets: Longs) -> tuple[Ints, Flags]:
-    """Return the integer at the beginning of each text, and which texts it could be read from.
+    """Return the integer at the beginning of each text, and whether each text was read.
 
-    data, offsets: the bytes of the texts. Texts with many digits, or with blanks before the
-    number, are not read.
+    data, offsets: the bytes of the texts. Texts with many digits, or with blanks before the number,
+    are not read.
     """
     starts, lengths = offsets[:-1], np.diff(offsets)
     values = np.zeros(lengths.size, np.int64)

@@ -33,7 +33,10 @@ class Objects:
 
 
 def class_indices(settings: Settings) -> dict[str, int]:
-    """Return the index of each class of an etl object; for a repeated name, the last index."""
+    """Return the index of each class of an etl object.
+
+    A name that is repeated has its last index.
+    """
     names = settings["class_names"]
     return {str(name): i for i, name in enumerate(names)} if isinstance(names, tuple) else {}
 

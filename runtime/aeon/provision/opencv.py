@@ -12,9 +12,9 @@ _HINT: Final = "aeon's loader needs {name}: pip install 'exset[provision]'"
 def opencv() -> Any:
     """Return the module cv2, and change two of its settings for the whole process.
 
-    OpenCV then uses one thread, as the loader has threads of its own. And it no longer logs
-    problems of pictures to standard error, unless OPENCV_LOG_LEVEL is set: the loader reports them.
-    Raises ImportError without OpenCV.
+    OpenCV then uses one thread, because the loader has its own threads. OpenCV also stops logging
+    problems of pictures to standard error, because the loader reports them; but it goes on if
+    OPENCV_LOG_LEVEL is set. Raises ImportError without OpenCV.
     """
     module = _library("cv2", "OpenCV")
     module.setNumThreads(1)
@@ -25,7 +25,7 @@ def opencv() -> Any:
 
 @cache
 def simplejpeg() -> Any:
-    """Return the module simplejpeg. Raises ImportError without it."""
+    """Return the module simplejpeg. Raises ImportError if it is not installed."""
     return _library("simplejpeg", "simplejpeg")
 
 

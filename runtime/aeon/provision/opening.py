@@ -1,4 +1,7 @@
-"""Open the files of a configuration; choose random draws and order: aeon's own, or exset's."""
+"""Open the files of a configuration.
+
+Choose the random draws and the order: aeon's own, or exset's.
+"""
 
 import os
 import secrets
@@ -67,7 +70,7 @@ class Opened:
 
 
 def open_loader(given: Given, options: Options, findings: Findings | None) -> Opened:
-    """Open the files of a configuration, and build its cache; see `DataLoader` for errors."""
+    """Open the files of a configuration, and build its cache. Raises the errors of `DataLoader`."""
     if options.compat not in (None, "aeon"):
         raise ValueError(f"compat must be 'aeon' or None, not {options.compat!r}")
     if options.compat and options.scaled_decoding:
@@ -101,7 +104,7 @@ def open_loader(given: Given, options: Options, findings: Findings | None) -> Op
 
 
 def _source(given: Given) -> Source | None:
-    """Return the text of a configuration; None if it is not text, but an object of Python.
+    """Return the text of a configuration. Return None if `given` is a dict or a model.
 
     Raises OSError if a file cannot be read.
     """
@@ -117,7 +120,7 @@ def _source(given: Given) -> Source | None:
 def _config(
     given: Given, source: Source | None, options: Options, findings: Findings
 ) -> LoaderConfig:
-    """Read a configuration. Raises FormatError for an invalid one, and LimitError."""
+    """Read a configuration. Raises LimitError, and FormatError for an invalid configuration."""
     limits, version = options.limits, options.version
     if source is not None:
         return parse(source, limits=limits, findings=findings, dialect=version)
@@ -128,7 +131,7 @@ def _config(
 
 
 def _check(config: LoaderConfig, findings: Findings, compat: Compat) -> None:
-    """Check members that aeon checks only when it loads records, or never.
+    """Check members that aeon never checks, or checks only when it loads records.
 
     Raises FormatError for the first wrong member.
     """
@@ -164,10 +167,11 @@ def _ordered(context: Context, provider: Provider, records: int, seed: int) -> O
 
 
 def _seed(config: LoaderConfig) -> int:
-    """Return the seed of draws and order.
+    """Return the seed of the draws and of the order, which is usually the configuration's
+    random_seed.
 
-    If the configuration has 0, exset chooses a random seed, as aeon's last version does. If the
-    records are divided between several nodes, exset chooses 1.
+    If random_seed is 0, exset chooses a random seed, as aeon's last version does. If the records
+    are divided between several nodes, it uses 1 instead. For aeon of April 2017, 0 stays 0.
     """
     seed = config.settings.number("random_seed") % _WORD
     if seed or config.dialect == "seed":
@@ -176,7 +180,7 @@ def _seed(config: LoaderConfig) -> int:
 
 
 def _threads(config: LoaderConfig) -> int:
-    """Return the number of threads in a configuration, by default one for each core."""
+    """Return the number of threads that a configuration asks for, by default one for each core."""
     members = config.settings.members
     if "single_thread" in members and config["single_thread"]:
         return 1
@@ -186,7 +190,7 @@ def _threads(config: LoaderConfig) -> int:
 
 
 def _cpu_list(config: LoaderConfig) -> list[int]:
-    """Return the cores that a configuration lists, or none.
+    """Return the cores that a configuration lists. Return [] if it lists none.
 
     Raises FormatError for an invalid list.
     """

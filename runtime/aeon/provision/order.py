@@ -16,7 +16,7 @@ _BLOCKS, _RECORDS = range(2)
 
 
 class Order(Protocol):
-    """The records of each epoch, as indices of the records that the configuration selects."""
+    """The order of the records in each epoch. Records are indices into the selected records."""
 
     def rows(self, epoch: int) -> Longs:
         """Return the records of an epoch in order."""
@@ -26,8 +26,8 @@ class Division:
     """Divides records by the settings of a configuration: blocks, shuffles, nodes."""
 
     def __init__(self, config: LoaderConfig, records: int, seed: int) -> None:
-        """Divide `records` records as the configuration says; seed: that of shuffles, which is
-        not 0.
+        """Divide `records` (a number) records as the configuration says. seed: the seed of
+        shuffles.
         """
         self.records, self.seed = records, seed
         self.is_seed = config.dialect == "seed"
@@ -53,17 +53,17 @@ class Division:
         return blocks(records, self._block_size)
 
     def of_node(self, rows: Longs) -> Longs:
-        """Return those of `rows`, the records of all nodes, that belong to this node."""
+        """Return the part of `rows` that belongs to this node. rows: the records of all nodes."""
         if not self.has_nodes:
             return rows
         return rows[node_rows(len(rows), self._node, self._nodes, self._batch_size)]
 
 
 class KeyedOrder:
-    """An order that depends on seed and epoch alone; its batches go to the nodes in turn.
+    """An order that depends only on seed and epoch. Its batches go to the nodes in turn.
 
-    If the manifest or the epochs are shuffled, the order of blocks changes from the second epoch
-    on. If the epochs are shuffled, the order of records in the blocks changes in each epoch.
+    If the manifest or the epochs are shuffled, the order of the blocks changes in each epoch except
+    the first. If the epochs are shuffled, the order of records in the blocks changes in each epoch.
     """
 
     def __init__(self, division: Division) -> None:
@@ -72,7 +72,7 @@ class KeyedOrder:
         self._last: tuple[int, Longs] | None = None
 
     def rows(self, epoch: int) -> Longs:
-        """Return the records of an epoch; the result of the last call is kept."""
+        """Return the records of an epoch in order. The last result is kept for the next call."""
         if self._last is None or self._last[0] != epoch:
             self._last = epoch, self._made(epoch)
         return self._last[1]
@@ -93,7 +93,7 @@ class KeyedOrder:
 
 
 class AeonOrder:
-    """aeon's own order: each epoch shuffles the order of the epoch before.
+    """aeon's own order. Each epoch shuffles the order of the previous epoch.
 
     aeon of April 2017 never shuffles without a cache.
     """
@@ -105,8 +105,7 @@ class AeonOrder:
     def rows(self, epoch: int) -> Longs:
         """Return the records of an epoch in order.
 
-        If this epoch is before that of the last call, the shuffles start again from the first
-        epoch.
+        If the last call was for a later epoch, the shuffles start again from the first epoch.
         """
         if epoch < self._epoch:
             self._restart()

@@ -22,9 +22,10 @@ _MEASURES: Final = ("jaccard_overlap", "sample_coverage", "object_coverage")
 
 @dataclass(frozen=True)
 class Sampler:
-    """Draws patches of pictures, as an object in `batch_samplers` of a configuration says.
+    """Draws patches (boxes in a picture) by the settings of an object in `batch_samplers`.
 
-    It keeps a patch if one of the boxes meets all limits.
+    A sampler keeps a patch if one of the objects' boxes meets all limits, or if there are no
+    limits.
     """
 
     max_sample: int
@@ -48,9 +49,9 @@ class Sampler:
         return cls(most, trials, sampler.pair("scale"), ratio, tuple(limits))
 
     def patches(self, draws: Draws, boxes: Boxes) -> Iterator[NDArray[np.float32]]:
-        """Yield the patches that it keeps, as xmin, ymin, xmax, ymax.
+        """Yield the patches that the sampler keeps, as [xmin, ymin, xmax, ymax].
 
-        boxes: those of the objects; all coordinates are from 0 to 1.
+        boxes: the boxes of the objects. All coordinates are from 0 to 1.
         """
         found = 0
         for _ in range(self.max_trials):
@@ -107,8 +108,9 @@ class ObjectAugmentation:
 
     @classmethod
     def of(cls, settings: Settings, picture: Augmentation) -> "ObjectAugmentation":
-        """Make the augmentation from an augmentation object of type `image`. `picture`: the
-        augmentation that was made from its other members.
+        """Make the augmentation from an augmentation object of type `image`.
+
+        picture: the `Augmentation` that was made from the same object.
         """
         listed = settings["batch_samplers"]
         # A null is a sampler of whole pictures.
@@ -120,9 +122,9 @@ class ObjectAugmentation:
         return cls(picture, probability, ratio, tuple(samplers))
 
     def drawn(self, draws: Draws, objects: Objects, wanted: Size) -> Parameters:
-        """Draw the parameters of a picture with objects; wanted: the size of the output.
+        """Draw the parameters of a picture with objects. wanted: the size of the output.
 
-        Raises FormatError for boxes outside of the picture.
+        Raises FormatError for boxes outside the picture.
         """
         source = objects.size
         plain = self.picture.drawn(draws, source, wanted)
@@ -159,9 +161,10 @@ class ObjectAugmentation:
         return Expansion(Size(int(width), int(height)), int(x), int(y))
 
     def _patch(self, draws: Draws, boxes: Boxes, canvas: Size, space: Size) -> Box:
-        """Draw a patch, and return it as a box in a picture of the size `space`.
+        """Draw a patch. Return it as a box in a picture of the size `space`.
 
-        canvas: the size of the picture to which `boxes` belong; it may be expanded.
+        canvas: the size of the picture, perhaps expanded, to which the coordinates of `boxes`
+        refer.
         """
         if not self.samplers:
             return Box(0, 0, *space)

@@ -28,7 +28,7 @@ _HUES: Final = 180
 def recoloured(pixels: Pixels, drawn: Parameters, settings: Augmentation) -> Pixels:
     """Return a picture after the changes of its colours.
 
-    Raises FormatError for a grey picture whose colour, saturation or brightness changes.
+    Raises FormatError if the hue, the saturation or the brightness of a grey picture changes.
     """
     if drawn.brightness != 1 or drawn.saturation != 1:
         pixels = _transformed(_coloured(pixels), drawn.brightness, drawn.saturation)
@@ -51,7 +51,7 @@ def _coloured(pixels: Pixels) -> Pixels:
 
 
 def _transformed(pixels: Pixels, brightness: np.float32, saturation: np.float32) -> Pixels:
-    """Change brightness and saturation by a matrix; OpenCV computes in steps of 1/1024."""
+    """Change brightness and saturation by a matrix. OpenCV computes this in steps of 1/1024."""
     one = np.float32(1)
     greyed = np.ones((3, 1), np.float32) * ((one - saturation) * _GREY)
     matrix = brightness * (saturation * np.eye(3, dtype=np.float32) + greyed)
@@ -60,7 +60,7 @@ def _transformed(pixels: Pixels, brightness: np.float32, saturation: np.float32)
 
 
 def _turned(pixels: Pixels, hue: int, compat: bool) -> Pixels:
-    """Turn the hue of all pixels by `hue`, in units of 2 degrees.
+    """Change the hue of all pixels by `hue`, in units of 2 degrees.
 
     With `compat`, a hue below 0 wraps around as a byte does, as in aeon.
     """
@@ -74,8 +74,8 @@ def _turned(pixels: Pixels, hue: int, compat: bool) -> Pixels:
 
 
 def _contrasted(pixels: Pixels, contrast: np.float32) -> Pixels:
-    """Return a picture with all values moved away from the mean of their channel, or towards
-    it. contrast: the factor.
+    """Return a picture in which each value's distance from the mean of its channel is multiplied by
+    `contrast`.
     """
     cv2 = opencv()
     channels = pixels.shape[2] if pixels.ndim == 3 else 1
@@ -86,11 +86,11 @@ def _contrasted(pixels: Pixels, contrast: np.float32) -> Pixels:
 
 
 def _lit(pixels: Pixels, lighting: tuple[np.float32, ...], settings: Augmentation) -> Pixels:
-    """Return a picture after its lighting: it is darker, and the drawn amounts of the
-    principal components of colours are added.
+    """Return a picture after its lighting: random amounts of the principal components of colours
+    are added, and the picture becomes darker.
 
-    lighting: the drawn amount of each component. aeon uses the standard deviation of the first
-    component for all of them; with `compat`, exset does so, too.
+    lighting: the drawn amount of each component. With `compat`, the standard deviation of the first
+    component is used for all components, as in aeon.
     """
     deviations = _DEVIATIONS[:1] if settings.compat else _DEVIATIONS
     shift = _COMPONENTS @ (deviations * np.array(lighting, np.float32))
@@ -101,7 +101,7 @@ def _lit(pixels: Pixels, lighting: tuple[np.float32, ...], settings: Augmentatio
 
 
 def _looked_up(pixels: Pixels, tables: NDArray[np.float64]) -> Pixels:
-    """Replace each value by its entry in a table, [256, channels], rounded to a byte."""
+    """Replace each value by its entry in a table. tables: [256, channels], rounded to bytes."""
     table = np.rint(tables).clip(0, 255).astype(np.uint8)
     if pixels.ndim == 2:
         table = table[:, 0]

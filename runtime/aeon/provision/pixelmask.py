@@ -13,7 +13,7 @@ from exset.runtime.aeon.provision.record import Record
 
 
 class PixelMask(Etl):
-    """Provides masks, which change in the same way as the picture of the record."""
+    """Provides masks. A mask changes in the same way as the picture of the same record."""
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
         super().__init__(settings, number, context)
@@ -25,8 +25,8 @@ class PixelMask(Etl):
         self._layout = Layout.of(settings, keeps_aspect, context.compat)
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Decode the mask in the file `element`, change it as the record's picture is changed,
-        and write it into the first of the slots.
+        """Decode the mask in the file `element`, change it as the record's picture is changed, and
+        write it into the first slot.
         """
         compat, limits = self.context.compat, self.context.limits
         pixels = decode.luma(element, limits) if compat else decode.mask(element, limits)

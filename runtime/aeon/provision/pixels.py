@@ -29,9 +29,9 @@ def size_of(pixels: Pixels) -> Size:
 def transformed(pixels: Pixels, drawn: Parameters, method: str, *, steps: bool = True) -> Pixels:
     """Return a picture after the changes of its geometry.
 
-    method: how to resize; a value of `interpolation_method`. steps: whether to expand, to resize
-    the shorter side and to pad, too; aeon does this with pictures, but not with masks. Raises
-    FormatError for a crop box outside of the picture, and for an unknown method.
+    method: how to resize, a value of `interpolation_method`. steps: whether to also expand, resize
+    the shorter side, and pad. aeon does these three with pictures, but not with masks. Raises
+    FormatError for a crop box outside the picture, and for an unknown method.
     """
     if drawn.angle:
         if max(size_of(pixels)) > LONGEST:
@@ -48,7 +48,7 @@ def transformed(pixels: Pixels, drawn: Parameters, method: str, *, steps: bool =
 
 
 def expanded(pixels: Pixels, expansion: Expansion) -> Pixels:
-    """Return a larger black picture that contains this one at an offset."""
+    """Return a larger black picture that contains the picture `pixels` at an offset."""
     size, (width, height) = expansion.size, size_of(pixels)
     x, y = expansion.x, expansion.y
     if not Box(x, y, width, height).is_inside(size):
@@ -62,9 +62,9 @@ def expanded(pixels: Pixels, expansion: Expansion) -> Pixels:
 
 
 def cropped(pixels: Pixels, box: Box, window: Box) -> Pixels:
-    """Return the part of a picture in `window`; it is black where the window is outside.
+    """Return the part of a picture in `window`. Pixels of the window outside the picture are black.
 
-    Raises FormatError if `box`, the crop box without padding, is not inside of the picture.
+    Raises FormatError if `box`, the crop box without padding, is not inside the picture.
     """
     size = size_of(pixels)
     if not box.is_inside(size):
@@ -81,7 +81,7 @@ def cropped(pixels: Pixels, box: Box, window: Box) -> Pixels:
 
 
 def resized(pixels: Pixels, size: Size, method: str) -> Pixels:
-    """Return a picture in another size. Raises FormatError for a wrong size or method."""
+    """Return a picture, resized to `size`. Raises FormatError for a wrong size or method."""
     if size == size_of(pixels):
         return pixels
     if min(size) < 1 or size.width * size.height > _MOST_PIXELS:
@@ -95,7 +95,10 @@ def resized(pixels: Pixels, size: Size, method: str) -> Pixels:
 
 @cache
 def _flag(method: str) -> int:
-    """Return OpenCV's number for a method. Raises FormatError for an unknown method."""
+    """Return OpenCV's number for an interpolation method.
+
+    Raises FormatError for an unknown method.
+    """
     if (name := method.upper()) not in _METHODS:
         raise FormatError(f"the interpolation_method must be one of {', '.join(_METHODS)}")
     return int(getattr(opencv(), f"INTER_{name}"))

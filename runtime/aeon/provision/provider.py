@@ -29,9 +29,7 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Request:
-    """What is needed to provide a record: its index among the selected ones, its epoch, its
-    draws.
-    """
+    """A record to provide. row: its index among the selected records. streams: its random draws."""
 
     row: int
     epoch: int
@@ -40,7 +38,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Requests:
-    """Records to provide, in order: `rows`, int64. request: makes the request for `rows[index]`."""
+    """Records to provide, in order. rows: int64. request: returns the request for `rows[index]`."""
 
     rows: Longs
     request: Callable[[int], Request]
@@ -52,16 +50,18 @@ class Requests:
 class Provider:
     """Provides the records of a configuration.
 
-    outputs: the arrays of a batch, in the order that this version of aeon gives them.
+    outputs: the arrays of a batch, in the order of this version of aeon.
     """
 
     def __init__(
         self, context: Context, records: Records, threads: int, cores: Sequence[int] = ()
     ) -> None:
-        """Prepare to decode the records in `threads` threads, bound to `cores` if there are any.
+        """Prepare to decode the records in `threads` threads. If there are `cores`, bind the
+        threads to them.
 
         Raises FormatError for etl objects that cannot work, for outputs of the same name, and for
-        more etl objects than columns; ImportError without a library that an etl object needs.
+        more etl objects than columns. Raises ImportError without a library that an etl object
+        needs.
         """
         self.context, self.records = context, records
         self._threads: Final = threads
@@ -93,7 +93,7 @@ class Provider:
         return new_arrays(self.outputs, count, self.context.limits)
 
     def provide(self, requests: Requests, arrays: Arrays, start: int = 0) -> dict[int, FormatError]:
-        """Write records into the rows of the arrays, from row `start` on; return {row: error}.
+        """Write records into the rows of the arrays, beginning at row `start`. Return {row: error}.
 
         The rows of records with errors are filled with 0.
         """
@@ -149,8 +149,8 @@ class Provider:
     def _provide(self, request: Request, arrays: Arrays, row: int, done: Flags) -> None:
         """Decode a record, and write it into row `row` of the arrays.
 
-        done: for each etl object, whether its arrays are already written. Raises FormatError that
-        names record and element.
+        done: for each etl object, whether its arrays are already written. Raises FormatError; its
+        message names the record and the element.
         """
         record = Record(self.records.index(request.row), request.epoch, request.streams)
         for number, each in enumerate(self.etl):

@@ -25,7 +25,9 @@ _ONE = np.float32(1)
 
 
 class LocalizationRcnn(Etl):
-    """Provides boxes, and for each anchor whether an object is there, and the object's box."""
+    """Provides the boxes of objects, and for each anchor whether it has an object and the offset of
+    the object's box.
+    """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
         super().__init__(settings, number, context)
@@ -39,8 +41,9 @@ class LocalizationRcnn(Etl):
         return Anchors(self.settings)
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the ten arrays that the network needs for the objects of the annotation
-        `element` into the slots.
+        """Write the ten arrays that the network needs into the slots.
+
+        element: the annotation with the objects.
         """
         objects = read_objects(element, self._classes, self.context.limits)
         compat = self.context.compat
@@ -65,14 +68,18 @@ class LocalizationRcnn(Etl):
             targets[:, inside.indices[sampled]] = found
 
     def _scaled(self, drawn: Parameters) -> tuple[Single, Size]:
-        """Return the factor by which the crop box of a picture is scaled, and its scaled size."""
+        """Return the factor by which a picture's crop box is scaled, and the size of the scaled
+        box.
+        """
         factor = Single(self._augmentation.fixed_scaling_factor)
         if factor <= 0:
             factor = crop.fitting_scale(crop.extent_of(drawn.crop.size), self._size)
         return factor, crop.scaled(drawn.crop.size, factor)
 
     def _labels(self, anchors: Boxes, boxes: Boxes) -> tuple[Labels, NDArray[np.int64]]:
-        """Return the label of each anchor, and the box that overlaps it most."""
+        """Return two arrays: the label of each anchor, and the index of the box that overlaps each
+        anchor most.
+        """
         labels = np.full(len(anchors), -1)
         if not len(boxes) or not len(anchors):
             return labels, np.zeros(len(anchors), np.int64)
@@ -88,7 +95,7 @@ class LocalizationRcnn(Etl):
         return labels, nearest
 
     def _sampled(self, labels: Labels, draws: Draws) -> NDArray[np.int64]:
-        """Choose at random the anchors that are used for training; return their indices."""
+        """Return the indices of the anchors that are used for training, chosen at random."""
         most = self.settings.number("rois_per_image")
         fraction = Single(self.settings.real("foreground_fraction"))
         objects, background = np.flatnonzero(labels >= 1), np.flatnonzero(labels == 0)
@@ -114,7 +121,7 @@ class LocalizationRcnn(Etl):
 
 
 def _overlaps(anchors: Boxes, boxes: Boxes) -> NDArray[np.float32]:
-    """Return intersection over union of each anchor with each box: [anchors, boxes]."""
+    """Return the intersection over union of each anchor with each box, [anchors, boxes]."""
     low = np.maximum(anchors[:, None, :2], boxes[None, :, :2])
     high = np.minimum(anchors[:, None, 2:], boxes[None, :, 2:])
     common = (high - low + _ONE).clip(min=0).prod(axis=2)
@@ -125,7 +132,9 @@ def _overlaps(anchors: Boxes, boxes: Boxes) -> NDArray[np.float32]:
 
 
 def _targets(anchors: Boxes, boxes: Boxes) -> NDArray[np.float32]:
-    """Return the offset of each box from its anchor: dx, dy, dw, dh, [4, anchors]."""
+    """Return the offset of each box from the anchor in the same row: [4, anchors] of dx, dy, dw,
+    dh.
+    """
     half = np.float32(0.5)
     size, goal = (each[:, 2:] - each[:, :2] + _ONE for each in (anchors, boxes))
     centre, aim = anchors[:, :2] + half * size, boxes[:, :2] + half * goal

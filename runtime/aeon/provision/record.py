@@ -1,4 +1,4 @@
-"""A record: the random draws and the picture parameters that its etl objects share."""
+"""A record: the random draws and the parameters of pictures that all its etl objects share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ Streams: TypeAlias = Callable[[str], Draws]
 class Record:
     """A record whose elements are being decoded.
 
-    index: the record's index in the manifest. epoch: from 0. picture: the parameters that the first
-    etl object with pictures or boxes drew; all other etl objects of the record use them.
+    index: the record's index in the manifest. epoch: from 0. picture: parameters. The first etl
+    object with pictures or boxes draws them, and all other etl objects of the record use them.
     """
 
     index: int
@@ -26,18 +26,20 @@ class Record:
     picture: Parameters | None = None
 
     def draws(self, purpose: str) -> Draws:
-        """Return random numbers for a purpose, such as `"audio.2"` for etl object 2.
+        """Return the generator of random numbers for a purpose, such as `"audio.2"` for etl object
+        2.
 
-        By default they depend on seed, epoch, record and purpose alone, and each call begins with
-        the first number. With `compat="aeon"` they continue where aeon's generator stopped.
+        By default the numbers depend only on seed, epoch, record and purpose, and each call of
+        `draws` begins again with the first number. With `compat="aeon"` they continue where aeon's
+        generator stopped.
         """
         return self.streams(purpose)
 
     def parameters(self, augmentation: Augmentation, source: Size, wanted: Size) -> Parameters:
         """Return the parameters of a picture of size `source` for an output of size `wanted`.
 
-        The first call for a record draws the parameters. Later calls adapt these to another
-        picture, but not with `compat`.
+        The first call for a record draws the parameters. Later calls adapt them to another picture;
+        with `compat` they return them unchanged.
         """
         if self.picture is None:
             self.picture = augmentation.drawn(self.draws("picture"), source, wanted)

@@ -31,9 +31,10 @@ _RELATIVE = "a relative path starts at the current folder, or at <--base or base
 
 @dataclass(frozen=True)
 class Records:
-    """The records that a configuration selects, in the order of its manifest's shuffle.
+    """The records that a configuration selects, in the order in which the manifest is shuffled.
 
-    name: the path of the manifest. indices, int64 [records]: their indices in the whole manifest.
+    name: the path of the manifest. indices: int64 [records], the records' indices in the whole
+    manifest.
     """
 
     name: str
@@ -45,11 +46,11 @@ class Records:
         return len(self.manifest)
 
     def index(self, row: int) -> int:
-        """Return the index in the whole manifest of the selected record `row`."""
+        """Return the index of the selected record `row` in the whole manifest."""
         return int(self.indices[row])
 
     def place(self, row: int, column: int) -> Place:
-        """Return the place in the manifest of the element of the selected record `row`."""
+        """Return the place in the manifest of an element of the selected record `row`."""
         line = int(self.manifest.lines[row])
         return Place(self.name, line=line or None, field=f"[{self.index(row)}][{column}]")
 
@@ -57,8 +58,8 @@ class Records:
 def open_records(context: Context, seed: int, findings: Findings, *, tolerant: bool) -> Records:
     """Read the manifest of a configuration, select its records, and open or build its cache.
 
-    seed: the seed of the shuffle. tolerant: read the files of the manifest if no cache can be
-    built. Raises FormatError, LimitError and OSError for the manifest and the cache, and
+    seed: the seed of the shuffle. tolerant: if no cache can be built, read the files of the
+    manifest instead. Raises FormatError, LimitError and OSError for the manifest and the cache, and
     FormatError for a manifest without records.
     """
     config, is_seed = context.config, context.is_seed
@@ -139,8 +140,8 @@ def _cached(selection: Selection, context: Context, base: str, directory: str) -
     """Build the cache if it is not complete, and return its elements.
 
     aeon's last version stores the records in their shuffled order, but the name of the cache does
-    not depend on the seed. So a run with another seed would read the cache of the first seed. By
-    default exset stores the records in the order of the manifest.
+    not depend on the seed. So with another seed, aeon would read a cache in the order of the first
+    seed. By default exset stores the records in the order of the manifest.
     """
     rows = selection.indices()
     if not (context.is_seed or context.compat):

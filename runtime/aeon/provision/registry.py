@@ -1,4 +1,4 @@
-"""Find the classes of etl types by name: types of aeon, and types that other packages add."""
+"""Find the classes of etl types by name: aeon's types, and types that other packages add."""
 
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint
@@ -33,10 +33,10 @@ _REGISTERED: Final[dict[str, type[Etl]]] = {}
 
 
 def register(name: str, kind: type[CustomEtl]) -> None:
-    """Add a type of etl objects, which configurations then use by its name.
+    """Add a type of etl objects. Configurations can then use the type by its name.
 
     A registered type of the same name is replaced. Raises ValueError for the name of one of aeon's
-    types, and TypeError for anything but a class derived from `CustomEtl`.
+    types, and TypeError if `kind` is not a class derived from `CustomEtl`.
     """
     if name in ETL and name not in _REGISTERED:
         raise ValueError(f"the etl type {name!r} is aeon's own: choose another name")
@@ -48,7 +48,7 @@ def register(name: str, kind: type[CustomEtl]) -> None:
 
 
 def register_plugins() -> None:
-    """Register the types of other packages.
+    """Register the etl types of other packages.
 
     Raises FormatError for an entry point that cannot be used.
     """

@@ -18,10 +18,10 @@ _FACTORS: Final = (8, 4, 2)
 def decoded(
     data: bytes, layout: Layout, augmentation: Augmentation, record: Record, context: Context
 ) -> tuple[Pixels, Parameters]:
-    """Return the decoded picture in the file `data`, perhaps in a smaller size, and the
-    parameters of its changes, which are drawn for `record`.
+    """Return the decoded picture in the file `data`, and the parameters of its changes.
 
-    Raises FormatError and LimitError.
+    The picture may be decoded in a smaller size. The parameters are drawn for `record`. Raises
+    FormatError and LimitError.
     """
     channels, limits = layout.channels, context.limits
     size = decode.jpeg_size(data) if context.scaled_decoding else None
@@ -34,7 +34,7 @@ def decoded(
 
 
 def factor_of(augmentation: Augmentation, drawn: Parameters) -> int:
-    """Return the largest factor by which the sides of a picture may be divided, or 1.
+    """Return the largest factor, of 8, 4, 2 and 1, by which the sides of a picture may be divided.
 
     With this factor, no later resize enlarges the picture or its cropped part.
     """
@@ -48,5 +48,7 @@ def factor_of(augmentation: Augmentation, drawn: Parameters) -> int:
 
 
 def reduced(augmentation: Augmentation, drawn: Parameters, size: Size) -> Parameters:
-    """Return the parameters with which a picture decoded at `size` gives the same output."""
+    """Return the parameters for a picture that is decoded at `size`, such that the output is the
+    same.
+    """
     return replace(augmentation.adapted(drawn, size, drawn.output), output=drawn.output)

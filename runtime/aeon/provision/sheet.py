@@ -38,7 +38,7 @@ class Sheet:
     def __init__(self, etl: Sequence[Settings], mean: Sequence[float], stddev: Sequence[float]):
         """Prepare for the etl objects of a configuration.
 
-        mean, stddev: values of the augmentation, whose effect on pictures is undone.
+        mean, stddev: values of the augmentation. Their effect on pictures is undone.
         """
         self._etl = etl
         self._mean = np.array(mean, np.float64).reshape(-1, 1, 1)
@@ -53,7 +53,9 @@ class Sheet:
         return cls(config.etl, given.reals("mean"), given.reals("stddev"))
 
     def batch(self, batch: Batch, config: LoaderConfig) -> list[Pixels]:
-        """Return each record of a batch as a picture; the axis of records may be the last one."""
+        """Return a picture of each record of a batch. Arrays may have the records on their last
+        axis.
+        """
         if "batch_major" in config.settings.members and not config["batch_major"]:
             shapes = {each.name: each.shape for each in config.outputs}
             batch = {name: _rows(each.T, shapes[name]) for name, each in batch.items()}
@@ -61,7 +63,7 @@ class Sheet:
         return [self.record(batch, row) for row in range(count)]
 
     def record(self, batch: Batch, row: int) -> Pixels:
-        """Return a record of a batch as a picture, uint8 [height, width, 3]."""
+        """Return the picture of a record of a batch, uint8 [height, width, 3]."""
         pictures = []
         for picture in self._pictures(batch, row):
             factor = max(1, _SMALLEST // max(picture.shape[:2]))
@@ -76,8 +78,8 @@ class Sheet:
         return _with_caption(_joined(pictures), " ".join(self._labels(batch, row)))
 
     def _of_type(self, types: Sequence[str], batch: Batch, row: int) -> Iterator[Array]:
-        """Yield the first array of each etl object that has one of the given types, for the
-        record `row` of the batch.
+        """Yield the first array of each etl object that has one of `types`, for the record `row` of
+        the batch.
         """
         for each in self._etl:
             if each.type in types:
@@ -99,7 +101,9 @@ class Sheet:
             yield self._bytes(planes[::-1] if rgb else planes)
 
     def _bytes(self, planes: Array) -> Pixels:
-        """Return the channels of an output as a picture, after undoing `mean` and `stddev`."""
+        """Return the channels of an output as a picture. The effect of `mean` and `stddev` is
+        undone.
+        """
         values = planes.astype(np.float64)
         if self._mean.size == len(values) and planes.dtype.kind == "f":
             scale = np.where(self._stddev == 0, 1, self._stddev)
@@ -110,8 +114,9 @@ class Sheet:
         return np.ascontiguousarray(np.moveaxis(pixels, 0, -1))
 
     def _boxes(self, batch: Batch, row: int, picture: Pixels) -> Iterator[tuple[Array, Array]]:
-        """Yield the boxes of the record `row` of a batch, [n, 4] in pixels of the picture, and
-        their classes.
+        """Yield (boxes, classes) of the record `row` of a batch.
+
+        The boxes are [n, 4], in pixels of the picture.
         """
         for each in self._etl:
             outputs = [output.name for output in element_outputs(each)]
@@ -142,8 +147,9 @@ def as_png(pixels: Pixels) -> bytes:
 
 
 def _rows(values: Array, shape: tuple[int, ...]) -> Array:
-    """Give each row of an array, which is a record, the shape `shape`. Return the array unchanged
-    if its rows have another size, as aeon's may have.
+    """Return an array of records, reshaped so that each record has the shape `shape`.
+
+    If the records have another size, as may happen in aeon, return the array unchanged.
     """
     return values.reshape(-1, *shape) if prod(shape) == values.shape[1] else values
 
@@ -154,7 +160,7 @@ def _grey(values: Array) -> Pixels:
 
 
 def _draw_mask(picture: Pixels, mask: Array) -> None:
-    """Tint the pixels of each class but 0; the mask has the size of the picture."""
+    """Tint the pixels of each class except 0. The mask has the size of the picture."""
     colours = np.array(_COLOURS, np.uint16)[mask % len(_COLOURS)]
     shown = mask != 0
     picture[shown] = ((picture.astype(np.uint16) + colours) // 2)[shown]

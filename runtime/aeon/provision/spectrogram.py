@@ -29,16 +29,16 @@ _WINDOWS: Final[Mapping[str, Callable[[Reals, int], Reals]]] = {
 
 
 def window_of(kind: str, size: int) -> Floats:
-    """Return a window: float32 [size]. Raises KeyError for an unknown kind."""
+    """Return a window of the given kind: float32 [size]. Raises KeyError for an unknown kind."""
     step = np.float32(2 * np.pi / max(size - 1, 1))
     angle = (np.arange(size, dtype=np.float32) * step).astype(np.float64)
     return _WINDOWS[kind](angle, size).astype(np.float32)
 
 
 def frames_of(samples: Samples, length: int, stride: int, most: int) -> Samples:
-    """Return up to `most` frames of `length` samples, one every `stride` samples, without
-    padding: int16 [frames, length], a view.
+    """Return up to `most` frames of a sound: int16 [frames, length], a view.
 
+    A frame has `length` samples; the frames begin `stride` samples apart, and there is no padding.
     Raises FormatError for a sound that is shorter than a frame, at which aeon crashes.
     """
     if samples.size < length:
@@ -48,16 +48,15 @@ def frames_of(samples: Samples, length: int, stride: int, most: int) -> Samples:
 
 
 def spectrogram(frames: Samples, window: Floats) -> Floats:
-    """Return the magnitudes of frequencies, lowest first: float32 [frames, length // 2 + 1]."""
+    """Return the magnitudes of frequencies, the lowest first: float32 [frames, length // 2 + 1]."""
     found = np.fft.rfft(frames * window).astype(np.complex64, copy=False)
     return cast(Floats, np.sqrt(found.real * found.real + found.imag * found.imag))
 
 
 def filters_of(count: int, length: int, rate: int) -> Floats:
-    """Return `count` triangular filters, evenly spaced in mel, for frames of `length` samples:
-    float32 [length // 2 + 1, count].
+    """Return `count` triangular filters, evenly spaced in mel: float32 [length // 2 + 1, count].
 
-    rate: samples per second.
+    length: the number of samples of a frame. rate: samples per second.
     """
     highest = 2595 * np.log10(1 + rate / 2 / 700)
     hertz = 700 * (10 ** (np.linspace(0, highest, count + 2) / 2595) - 1)
@@ -96,7 +95,7 @@ def cepstra(logarithms: Floats, count: int) -> Floats:
 
 
 def as_bytes(values: Floats) -> NDArray[np.uint8]:
-    """Return values scaled so that the lowest is 0 and the highest 255: uint8, of equal shape."""
+    """Return values scaled so that the lowest is 0 and the highest 255: uint8, the same shape."""
     low, high = float(values.min()), float(values.max())
     factor = 255 / (high - low) if high - low > np.finfo(np.float64).eps else 0.0
     scaled = values * np.float32(factor) + np.float32(-low * factor)

@@ -21,8 +21,8 @@ _NAMES: Final = ("image_shape", "gt_boxes", "gt_box_count", "gt_class_count", "d
 class LocalizationSsd(Etl):
     """Provides boxes for a single-shot detector.
 
-    If it is the first etl object that has pictures or boxes, it also draws the patches of the
-    record's picture.
+    If it is a record's first etl object that has pictures or boxes, it also draws the patches of
+    the record's picture.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
@@ -39,8 +39,10 @@ class LocalizationSsd(Etl):
         self._size = Size(settings.number("width"), settings.number("height"))
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the boxes of the annotation `element` that are still in the changed picture,
-        with their classes and flags, into the slots.
+        """Write the boxes of the annotation `element`, with their classes and flags, into the
+        slots.
+
+        Boxes that are no longer in the changed picture are left out.
         """
         objects = read_objects(element, self._classes, self.context.limits)
         if record.picture is None:
@@ -58,7 +60,7 @@ class LocalizationSsd(Etl):
 def write_objects(
     slots: dict[str, Slot], output: Size, boxes: Boxes, objects: Objects, rows: Any
 ) -> None:
-    """Write the boxes of a picture and their number, and their classes and flags, into `slots`.
+    """Write the boxes of a picture into `slots`, with their number, their classes and their flags.
 
     output: the size of the picture. rows: for each box, the index of its object in `objects`.
     """

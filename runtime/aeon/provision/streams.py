@@ -1,4 +1,4 @@
-"""The random draws of records: from keys, or as in aeon from generators with a state."""
+"""The random draws of records: from keys, or, as in aeon, from generators with a state."""
 
 from functools import cache
 from typing import Final, Protocol, TypeAlias
@@ -20,9 +20,10 @@ class DrawSource(Protocol):
     """A source of random draws for each record."""
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return a function that returns, for each purpose, the random numbers of a record.
+        """Return a function that gets a purpose, such as "picture", and returns random numbers for
+        it.
 
-        index: the record. epoch: the epoch in which it is used.
+        The numbers are those of the record `index` in the epoch `epoch`.
         """
 
     def state_dict(self) -> DrawState:
@@ -40,10 +41,10 @@ class Keyed:
         self._epoch = 0, number(seed, 0)
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return a function that returns the random numbers of a record for a purpose, given
-        the purpose's name.
+        """Return a function that gets a purpose, such as "picture", and returns random numbers for
+        it.
 
-        index: of the record. Each call of this function begins with the first number.
+        index: of the record. Each call of the returned function begins again with the first number.
         """
         last, of_epoch = self._epoch
         if epoch != last:
@@ -66,13 +67,13 @@ def _code(purpose: str) -> int:
 
 
 class Slots:
-    """The draws of aeon's last version: several generators, which serve the records in turn."""
+    """The draws of aeon's last version: several generators. Each record uses the next generator."""
 
     def __init__(self, seed: int, batch_size: int, threads: int) -> None:
         """Start the generators as aeon does.
 
-        seed: of the generator that seeds all others. threads: the number of aeon's threads that
-        decode a batch.
+        seed: of the generator that draws the seeds of the others. threads: the number of threads in
+        which aeon decodes a batch.
         """
         size = batch_size * ((_DECODED * threads - 1) // batch_size + 1)
         first, self._kept = Draws(seed), Kept()
@@ -80,9 +81,10 @@ class Slots:
         self._next = 0
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return a function that returns the random numbers of the next record, for any purpose.
+        """Return a function that gets a purpose and returns the random numbers of the next record.
 
-        Use these numbers before the next call of `streams`. `index` and `epoch` have no effect.
+        All purposes share the same numbers. Use the numbers before the next call of `streams`.
+        `index` and `epoch` have no effect.
         """
         draws = self._slots[self._next]
         self._next = (self._next + 1) % len(self._slots)
@@ -101,14 +103,16 @@ class Slots:
 
 
 class Sequences:
-    """The draws of aeon of April 2017: a generator for each purpose, always with the seed 1."""
+    """The draws of aeon of April 2017. Each purpose, such as "picture", has its own generator with
+    the seed 1.
+    """
 
     def __init__(self) -> None:
         self._draws: dict[str, Draws] = {}
 
     def streams(self, index: int, epoch: int) -> Streams:
-        """Return a function that returns the random numbers of the next record for a purpose,
-        given the purpose's name.
+        """Return a function that gets a purpose and returns its random numbers for the next
+        record.
 
         `index` and `epoch` have no effect.
         """

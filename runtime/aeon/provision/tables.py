@@ -1,4 +1,4 @@
-"""Make the arrays of etl objects in advance, for all records, if the elements are in memory."""
+"""Make the arrays of etl objects for all records in advance, if the elements are in memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _MOST: Final = 1 << 26
 class Table:
     """The arrays of an etl object for all records.
 
-    slots: the arrays, [records, ...]. left: for each record, whether it was not written.
+    slots: the arrays, [records, ...]. left: True for each record that was not written.
     """
 
     slots: Sequence[Slot]
@@ -33,13 +33,13 @@ class Table:
 class Tables:
     """The arrays of all records, for each etl object whose elements are in memory.
 
-    Blobs of a cache that are too large for a table are copied from the blocks of the cache.
+    If the blobs of a cache are too large for a table, they are copied from the blocks of the cache.
     """
 
     def __init__(self, etl: Sequence[Etl], elements: ElementSource, records: int) -> None:
-        """Prepare to make the tables of etl objects when they are needed first.
+        """Prepare the tables of etl objects; they are made at the first call of `fill`.
 
-        elements: where the elements are read. records: how many there are.
+        elements: from where the elements are read. records: the number of records.
         """
         self._etl, self._elements, self._records = etl, elements, records
 
@@ -62,8 +62,9 @@ class Tables:
         return made
 
     def fill(self, rows: Longs, number: int, slots: Sequence[Slot]) -> Flags:
-        """Write the arrays of etl object `number` for the records `rows` into its slots; return
-        which records were written.
+        """Write the arrays of etl object `number` for the records `rows` into its slots.
+
+        Return for each record whether it was written.
         """
         table = self._made.get(number)
         if table is not None:

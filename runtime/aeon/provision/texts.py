@@ -1,4 +1,4 @@
-"""The etl types of text: `char_map`, codes of characters, and `label_map`, codes of words.
+"""The etl types of text: `char_map` gives codes of characters, and `label_map` codes of words.
 
 Source: etl_char_map.cpp and etl_label_map.cpp of aeon.
 """
@@ -19,13 +19,13 @@ _SLOTS = 4
 class CharMap(Etl):
     """Converts the characters of a text to their positions in an alphabet, regardless of case.
 
-    An unknown character gives `unknown_value`; if this value is 0, the character is left out. Both
-    outputs are for the first `max_length` characters only; the length includes characters that are
-    left out.
+    An unknown character becomes `unknown_value`; if this value is 0, the character is left out.
+    Both outputs, the codes and the length, are of the first `max_length` characters only. The
+    length also counts characters that are left out.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Make the decoder for the etl object `number` of a configuration, which `context` has."""
+        """Make the decoder for the etl object `etl[number]`, whose members are `settings`."""
         super().__init__(settings, number, context)
         self._codes: dict[str, int] = {}
         for code, character in enumerate(str(settings["alphabet"])):
@@ -34,10 +34,10 @@ class CharMap(Etl):
         self._most = settings.number("max_length")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the codes of the characters in the text `element`, up to the first NUL, into
-        the first slot; and the number of characters into the second, if there is one.
+        """Write the codes of the characters in the text `element` into the first slot.
 
-        Raises FormatError for text that is not UTF-8.
+        If there is a second slot, write the number of characters into it. The text ends at its
+        first NUL. Raises FormatError for text that is not UTF-8.
         """
         text = element.partition(b"\0")[0]
         if (at := invalid_utf8(text)) is not None:
@@ -53,13 +53,14 @@ class CharMap(Etl):
 class LabelMap(Etl):
     """Converts the first `max_classes` words of a text to their positions in `class_names`.
 
-    aeon has memory for only four labels; exset has memory for `max_classes` without `compat`.
+    aeon has memory for only four labels, whatever `max_classes` is. Without `compat`, exset has
+    memory for `max_classes`.
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Make the decoder for the etl object `etl[number]`, which has the members `settings`.
+        """Make the decoder for the etl object `etl[number]`, whose members are `settings`.
 
-        Raises FormatError for sizes at which aeon writes into other memory.
+        Raises FormatError for values of `max_classes` at which aeon writes into other memory.
         """
         super().__init__(settings, number, context)
         names = settings["class_names"]
@@ -74,8 +75,8 @@ class LabelMap(Etl):
             raise FormatError(message, code="aeon-later")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Write the position in `class_names` of each word of the text `element` into the
-        first slot.
+        """Write the positions in `class_names` of the words of the text `element` into the first
+        slot.
 
         Raises FormatError for a word that is not in `class_names`, at which aeon crashes.
         """
@@ -89,6 +90,6 @@ class LabelMap(Etl):
 
 
 def _upper(character: str) -> str:
-    """Return a character in upper case, as C's towupper does: always a single character."""
+    """Return a character in upper case as C's towupper does, so always a single character."""
     upper = character.upper()
     return upper if len(upper) == 1 else character

@@ -28,8 +28,9 @@ _COPY: Final = {"layout.py": ("write",)}
 class Timing:
     """The speed of a loader.
 
-    records: how many records were provided. seconds: how long this took. shares: the fractions of
-    one thread's time for reading, decoding, transforming, copying and other work, from 0 to 1.
+    records: how many records were provided. seconds: how long this took. shares: what part of a
+    single thread's time is spent on reading, decoding, transforming, copying and other work, each
+    from 0 to 1.
     """
 
     records: int
@@ -43,10 +44,11 @@ class Timing:
 
 
 def measured(make: Callable[[bool], DataLoader], batches: int) -> Timing:
-    """Measure the loading of `batches` batches, after a first one that does not count.
+    """Measure the time of `batches` batches. The first batch of the loader is not counted.
 
-    Then measure again in one thread, to find the shares of its time. make: a function that returns
-    a new loader; make(True) does all work in the calling thread.
+    Then measure again in one thread, to find what part of its time each kind of work needs. make: a
+    function that returns a new loader. `make(True)` returns a loader that does all work in the
+    calling thread.
     """
     with make(False) as loader:
         records, seconds = _timed(loader, batches)
@@ -61,7 +63,7 @@ def measured(make: Callable[[bool], DataLoader], batches: int) -> Timing:
 def _timed(loader: DataLoader, batches: int) -> tuple[int, float]:
     """Load `batches` batches, from several epochs if needed.
 
-    Return how many records they have, and how many seconds it took.
+    Return how many records the batches have, and how many seconds it took.
     """
     stream = chain.from_iterable(repeat(loader))
     next(stream)
@@ -89,7 +91,7 @@ def _shares(profile: cProfile.Profile) -> dict[str, float]:
 def _within(stats: _Stats, functions: Mapping[str, Iterable[str]]) -> float:
     """Return the time that a profile shows for some functions.
 
-    functions: for each file name, the names of these functions.
+    functions: {file name: names of functions in this file}.
     """
     return sum(
         spent

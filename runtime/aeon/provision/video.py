@@ -1,4 +1,5 @@
-"""The etl type `video`: the frames of an AVI file of Motion JPEG, all augmented in the same way.
+"""The etl type `video`: the frames of an AVI file of Motion JPEG. All frames are augmented in the
+same way.
 
 Source: etl_video.cpp of aeon.
 """
@@ -23,7 +24,7 @@ from exset.runtime.aeon.provision.scaling import decoded
 
 
 class Video(Etl):
-    """Provides the first `max_frame_count` frames of a video; a shorter video ends with zeros.
+    """Provides the first `max_frame_count` frames of a video. After a shorter video, zeros follow.
 
     An empty frame repeats the frame before it. The augmentation is the member `frame` of the
     augmentation `image`. With `compat`, aeon's limits apply: only three channels, bytes for every
@@ -31,9 +32,9 @@ class Video(Etl):
     """
 
     def __init__(self, settings: Settings, number: int, context: Context) -> None:
-        """Make the decoder for the etl object `etl[number]`, which has the members `settings`.
+        """Make the decoder for the etl object `etl[number]`, whose members are `settings`.
 
-        Raises FormatError for one channel with `compat`: aeon needs three.
+        Raises FormatError for one channel with `compat`, because aeon needs three.
         """
         super().__init__(settings, number, context)
         [frame] = settings.objects("frame")
@@ -55,11 +56,11 @@ class Video(Etl):
         self._most = settings.number("max_frame_count")
 
     def provide(self, element: bytes, record: Record, slots: Sequence[Slot]) -> None:
-        """Decode the frames of the video in the file `element`, augment them all in the same
-        way, and write them into the first of the slots.
+        """Decode the frames of the video in the file `element`, augment them all in the same way,
+        and write them into the first slot.
 
-        Raises FormatError for a file that is not such a video, and for a frame that cannot be
-        decoded.
+        Raises FormatError for a file that is not an AVI file of Motion JPEG, and for a frame that
+        cannot be decoded.
         """
         findings = Findings()
         source = Source("video", element)
@@ -81,7 +82,7 @@ class Video(Etl):
             self._layout.write(changed, found[:, number], self._table)
 
     def _decoded(self, frame: bytes, number: int, record: Record) -> tuple[Pixels, Parameters]:
-        """Decode the frame with this number; return it, and the parameters of its changes."""
+        """Return the decoded frame with this number, and the parameters of its changes."""
         try:
             return decoded(frame, self._layout, self._augmentation, record, self.context)
         except LimitError:

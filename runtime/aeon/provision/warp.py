@@ -18,10 +18,10 @@ _PARTS: Final = 32
 
 
 def rotated(pixels: Pixels, degrees: int, *, is_nearest: bool) -> Pixels:
-    """Return a picture rotated counter-clockwise about its centre; the new corners are black.
+    """Return a picture rotated counter-clockwise about its centre. The new corners are black.
 
-    is_nearest: whether each pixel gets the nearest one, as masks need, or a mean of its
-    neighbours.
+    is_nearest: True gives each pixel the value of the nearest source pixel, as masks need; False
+    gives it a mean of neighbouring source pixels.
     """
     cv2 = opencv()
     height, width = pixels.shape[:2]
@@ -38,9 +38,9 @@ def rotated(pixels: Pixels, degrees: int, *, is_nearest: bool) -> Pixels:
 def _sources(
     width: int, height: int, degrees: int, half: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return for each pixel of a rotated picture from where in the original it comes.
+    """Return, for each pixel of the rotated picture, its coordinates in the original picture.
 
-    half: what to add before rounding the coordinates.
+    half: what to add before the coordinates are rounded.
     """
     matrix = opencv().getRotationMatrix2D((width // 2, height // 2), degrees, 1)
     (a, b, b1), (c, e, b2) = opencv().invertAffineTransform(matrix)
