@@ -88,7 +88,7 @@ def instruction_kernel(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def array_type(annotation: object) -> object:
-    """Return the type `numpy.ndarray[...]` that an annotation `NDArray[T]` stands for.
+    """Return the type `numpy.ndarray[...]` that an annotation `NDArray[T]` represents.
 
     Return any other annotation unchanged. This is needed since NumPy 2.5 with Python 3.12 and
     later, as `NDArray` is an alias there.
