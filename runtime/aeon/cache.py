@@ -116,10 +116,13 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
 
     def __iter__(self) -> Iterator[Block]:
         """Yield the blocks in order. Raises FormatError if the cache is damaged."""
-        findings = Findings(strict=True)
+        findings, width = Findings(strict=True), None
         self.check_folder(findings)
         for number in self.blocks:
-            yield self.block(number, findings)
+            block = self.block(number, findings)
+            width = width or block.width
+            self._has_width(number, block, width, findings)
+            yield block
 
     def _unit(self, row: int) -> Block:
         return self.block(list(self.blocks)[row])
@@ -180,12 +183,20 @@ class Cache(UnitSequence[Block, tuple[Block, ...]]):
             if of_block.worst is Severity.ERROR:
                 continue
             width = width or block.width
-            if block.width in (width, 0):
+            if self._has_width(number, block, width, findings):
                 yield number, block
-            else:
-                has = counted(block.width or 0, "element")
-                words = {"number": number, "width": has, "expected": width}
-                findings.add(finding_at("aeon-cache-width", Place(path), **words))
+
+    def _has_width(self, number: int, block: Block, width: int | None, findings: Findings) -> bool:
+        """Return whether each record of a block has `width` elements; if not, add a finding.
+
+        A block without records has any width.
+        """
+        if block.width in (width, 0):
+            return True
+        has = counted(block.width or 0, "element")
+        words = {"number": number, "width": has, "expected": width}
+        findings.add(finding_at("aeon-cache-width", Place(self.blocks[number]), **words))
+        return False
 
     def check_folder(self, findings: Findings) -> None:
         """Add the findings about the folder itself, not about its blocks."""
