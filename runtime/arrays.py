@@ -1,4 +1,5 @@
-"""Arrays of NumPy or CuPy: the namespace `xp` that array code uses, and copies between devices.
+"""Arrays of NumPy or CuPy. Array code calls either module by the name `xp`. Also copies arrays
+between devices.
 
 This is the only module that imports CuPy.
 """
@@ -47,7 +48,7 @@ class _OnDevice(Protocol):
 
 
 def namespace(device: Device = "cpu") -> ModuleType:
-    """Return NumPy or CuPy: the module whose functions make arrays on a device.
+    """Return the module whose functions make arrays on a device: NumPy or CuPy.
 
     Raises ValueError for an unknown device, and ImportError for "cuda" without CuPy.
     """
@@ -56,7 +57,7 @@ def namespace(device: Device = "cpu") -> ModuleType:
 
 @contextmanager
 def on_device(device: Device) -> Iterator[ModuleType]:
-    """Make a device CuPy's current device in this context; the context gives NumPy or CuPy.
+    """Make a device CuPy's current device in this context. The context yields NumPy or CuPy.
 
     Raises the errors of `namespace`.
     """
@@ -66,7 +67,9 @@ def on_device(device: Device) -> Iterator[ModuleType]:
 
 
 def _module_and_number(device: Device) -> tuple[ModuleType, int | None]:
-    """Return NumPy or CuPy for a device, and the number of the device; None: the current one."""
+    """Return NumPy or CuPy for a device, and the number of the device. None means the current
+    device.
+    """
     name = str(device)  # of a torch.device, too
     kind, has_number, digits = name.partition(":")
     if kind not in MODULES or (has_number and not (digits.isascii() and digits.isdecimal())):
@@ -85,7 +88,7 @@ def _module_and_number(device: Device) -> tuple[ModuleType, int | None]:
 
 
 def namespace_of(array: object) -> ModuleType:
-    """Return NumPy or CuPy, whichever made an array; NumPy for any other object."""
+    """Return the module that made an array, NumPy or CuPy. Return NumPy for any other object."""
     if type(array) is np.ndarray:
         return np
     module = type(array).__module__.partition(".")[0]
@@ -93,7 +96,7 @@ def namespace_of(array: object) -> ModuleType:
 
 
 def to_device(xp: ModuleType, array: NDArray[Item]) -> NDArray[Item]:
-    """Copy an array from the host to the device of `xp`; for NumPy return the array itself.
+    """Copy an array from the host to the device of `xp`. If `xp` is NumPy, return the array itself.
 
     If the array stores a single value for all its elements, only this value is copied.
     """
@@ -107,7 +110,7 @@ def to_device(xp: ModuleType, array: NDArray[Item]) -> NDArray[Item]:
 
 
 def to_host(array: NDArray[Item]) -> NDArray[Item]:
-    """Return an array as a NumPy array; copy only from another device.
+    """Return an array as a NumPy array. Only an array on another device is copied.
 
     Only CuPy arrays are copied by `get`: other objects, such as pandas's Series, have a different
     `get`.
@@ -116,8 +119,7 @@ def to_host(array: NDArray[Item]) -> NDArray[Item]:
 
 
 def repeat(xp: ModuleType, array: NDArray[Item], counts: Longs) -> NDArray[Item]:
-    """Return an array in which element i of `array` occurs `counts[i]` times; `xp` is NumPy or
-    CuPy.
+    """Return an array in which element i of `array` occurs `counts[i]` times. xp: NumPy or CuPy.
 
     CuPy's own `repeat` needs the counts on the host.
     """
@@ -130,9 +132,10 @@ def repeat(xp: ModuleType, array: NDArray[Item], counts: Longs) -> NDArray[Item]
 
 
 def spread(xp: ModuleType, starts: Longs, lengths: Longs) -> Longs:
-    """Return the numbers start, start + 1, ... of each run, one run after another, as int64.
+    """Return the numbers of all runs, one run after another, as int64. A run is start, start + 1,
+    ...
 
-    starts, lengths: the first number of each run, and how many it has.
+    starts: the first number of each run. lengths: how many numbers each run has.
     """
     ends = xp.cumsum(lengths)
     total = int(ends[-1]) if ends.size else 0
@@ -142,10 +145,10 @@ def spread(xp: ModuleType, starts: Longs, lengths: Longs) -> Longs:
 
 
 def padded(xp: ModuleType, values: NDArray[Item], offsets: Longs) -> tuple[NDArray[Item], Flags]:
-    """Pad rows of different lengths with 0; also return a mask that is False for padding.
+    """Return rows of different lengths, padded with 0, and a mask that is False for padding.
 
-    `values`: the rows, concatenated. `offsets`: int64 [rows + 1]. Both results have the shape
-    [rows, longest row].
+    values: the rows, concatenated. offsets: int64 [rows + 1]. Both results have the shape [rows,
+    longest row].
     """
     lengths = offsets[1:] - offsets[:-1]
     width = int(lengths.max()) if lengths.size else 0
@@ -156,7 +159,8 @@ def padded(xp: ModuleType, values: NDArray[Item], offsets: Longs) -> tuple[NDArr
 
 
 def windows(xp: ModuleType, array: NDArray[Item], width: int) -> NDArray[Item]:
-    """Return a view of an array [n] with a row for each window of `width` adjacent elements.
+    """Return a view of an array [n] in which each row is a window of `width` (a number) adjacent
+    elements.
 
     The rows share the memory of the array and are writable. `width` is from 1 to the array's size.
     """
@@ -168,8 +172,9 @@ def windows(xp: ModuleType, array: NDArray[Item], width: int) -> NDArray[Item]:
 
 
 def evenly(numbers: Longs) -> Longs | slice:
-    """Return the indices `numbers` as a slice if they rise in equal steps, such as 1, 3, 5,
-    because a slice selects a view; else unchanged.
+    """Return the indices `numbers` as a slice, because a slice selects a view.
+
+    If they do not rise in equal steps, such as 1, 3, 5, return them unchanged.
     """
     if numbers.size == 0:
         return slice(0, 0)

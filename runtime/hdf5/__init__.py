@@ -1,1 +1,1 @@
-"""HDF5 files that may be hostile: find objects, read data, write tables."""
+"""Read HDF5 files safely, even hostile files: find objects and read data. Also write tables."""

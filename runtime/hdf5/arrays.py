@@ -1,4 +1,4 @@
-"""Read datasets of any type that tables can hold, as arrays or columns."""
+"""Read datasets as arrays or columns, if they have a type that tables can store."""
 
 from typing import Any, Final, TypeAlias
 
@@ -25,7 +25,7 @@ _WIDEST: Final = 8
 
 
 class Claims:
-    """Counts the bytes that datasets say they have, so that a small file cannot fill the memory."""
+    """Counts the bytes that datasets declare, so that a small file cannot fill the memory."""
 
     def __init__(self, limits: Limits) -> None:
         self._ratio = limits.max_ratio
@@ -36,7 +36,7 @@ class Claims:
         self._left += self._ratio * size
 
     def add(self, file: File, size: int, path: str) -> None:
-        """Add the `size` bytes that the dataset at `path` says it has.
+        """Add the `size` bytes that the dataset at `path` declares.
 
         Raises LimitError if the sum is too large for the size of the files.
         """
@@ -49,12 +49,12 @@ class Claims:
 def values_of(
     file: File, dataset: Any, path: str, claims: Claims, *, plain: bool = False
 ) -> Array | TableColumn:
-    """Return the values of a dataset: an array, or a column if it has text or lists.
+    """Return the values of a dataset as an array. If it has text or lists, return a column.
 
-    Numbers get native byte order, enumerations become integers, and records a structured array.
-    For a dataset without dimensions, a column has a single row. plain: accept only numbers, bool
-    and text. Raises FormatError with the code UNSUPPORTED for any other type, and the errors of
-    `File`.
+    Numbers get native byte order, enumerations become integers, and records become a structured
+    array. A dataset without dimensions becomes a column with a single row. plain: accept only
+    numbers, bool and text. Raises FormatError with the code UNSUPPORTED for any other type, and the
+    errors of `File`.
     """
     kind, shape = file.checked(dataset, path)
     count = int(np.prod(shape, dtype=object))
@@ -82,7 +82,8 @@ RowType: TypeAlias = tuple[np.dtype[Any] | None, tuple[int, ...]]
 
 
 def type_of_rows(file: File, dataset: Any, path: str, claims: Claims) -> RowType | None:
-    """Return the type of a dataset if `rows_in` can read it; None if only `values_of` can.
+    """Return the type of a dataset that `rows_in` can read. Return None if only `values_of` can
+    read it.
 
     Raises the errors of `values_of`.
     """
@@ -103,7 +104,7 @@ def type_of_rows(file: File, dataset: Any, path: str, claims: Claims) -> RowType
 def rows_in(
     file: File, dataset: Any, path: str, kind: RowType, begin: int, end: int
 ) -> Array | Strings:
-    """Return rows `begin` to `end` - 1 of a dataset. kind: what `type_of_rows` returned.
+    """Return rows `begin` to `end` - 1 of a dataset. kind: the result of `type_of_rows`.
 
     Raises the errors of `File`.
     """
@@ -119,15 +120,16 @@ def rows_in(
 
 
 def _native(found: Array) -> Array:
-    """Return values in native byte order; a bool becomes True if its byte is not 0."""
+    """Return values in native byte order. A bool becomes True if its byte is not 0."""
     if found.dtype == np.bool_:
         found = found.view(np.uint8) != 0
     return found.astype(found.dtype.newbyteorder("="), copy=False)
 
 
 def unsupported(file: File, what: str, path: str) -> FormatError:
-    """Return the error for values of a type that tables do not have. what: the type, for the
-    message.
+    """Return the error for values of a type that tables do not have.
+
+    what: the type, for the message.
     """
     message = f"{what} are not supported"
     hint = "tables have numbers of up to 64 bits, text, bytes, and lists of them"
@@ -135,10 +137,9 @@ def unsupported(file: File, what: str, path: str) -> FormatError:
 
 
 def _dtype(file: File, kind: Any, path: str) -> np.dtype[Any]:
-    """Return the dtype of an HDF5 type of numbers, or of records of numbers; raise FormatError
-    for any other type.
+    """Return the dtype of an HDF5 type of numbers, or of records of numbers.
 
-    path: of the dataset, for the message.
+    Raises FormatError for any other type. path: of the dataset, for the message.
     """
     try:
         dtype: np.dtype[Any] = kind.dtype
@@ -158,8 +159,9 @@ def _is_supported(dtype: np.dtype[Any]) -> bool:
 
 
 def _text(file: File, dataset: Any, path: str, shape: tuple[int, ...]) -> TableColumn:
-    """Read a dataset of strings as text, or as bytes if one is not UTF-8; several dimensions
-    become lists.
+    """Read a dataset of strings as text. If a string is not UTF-8, all become bytes.
+
+    A dataset of several dimensions becomes lists.
     """
     rows = text_or_bytes(Strings.of(file.read_strings(dataset, path)))
     return rows if len(shape) <= 1 else _split(rows, shape)
@@ -178,6 +180,6 @@ def _lists(file: File, dataset: Any, path: str, shape: tuple[int, ...]) -> Table
 
 
 def _split(items: TableColumn, shape: tuple[int, ...]) -> Lists:
-    """Divide items equally among lists: one list for each row along the first axis of `shape`."""
+    """Divide items into lists of equal length, one for each row along the first axis of `shape`."""
     each = int(np.prod(shape[1:], dtype=np.int64))
     return Lists.of(items, np.full(shape[0], each, np.int64))

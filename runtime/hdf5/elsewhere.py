@@ -1,8 +1,9 @@
-"""Read HDF5 datasets with data in other files: external storage, and virtual datasets.
+"""Read HDF5 datasets whose data are in other files: external storage, and virtual datasets.
 
 HDF5 looks for such files in several folders, some of them from the environment, and reads fill
-values if a file is missing or too short. So exset opens each file itself, relative to the folder
-of the file that names it, and only where links may lead. A missing file is an error.
+values if a file is missing or too short. So exset opens each file itself. A relative path starts at
+the folder of the HDF5 file that names the data file, and the file must be where links may lead. A
+missing file is an error.
 """
 
 import math
@@ -24,24 +25,24 @@ _LONGEST_NAME: Final = 255
 
 
 def is_virtual(made: Any) -> bool:
-    """Return whether a dataset is virtual; `made`: its properties of creation, as h5py has them."""
+    """Return whether a dataset is virtual. made: h5py's creation properties of the dataset."""
     return bool(made.get_layout() == h5d.VIRTUAL)
 
 
 def is_external(made: Any) -> bool:
-    """Return whether the data of a dataset are in external storage, that is, in other files.
+    """Return whether a dataset's data are in external storage, that is, in other files.
 
-    made: its properties of creation, as h5py has them.
+    made: h5py's creation properties of the dataset.
     """
     return bool(made.get_layout() == h5d.CONTIGUOUS and made.get_external_count())
 
 
 def check_links(file: Objects, made: Any, path: str) -> None:
-    """Refuse a virtual dataset without a fixed size, and data in other files unless links may
+    """Refuse a virtual dataset without a fixed size. Refuse data in other files, unless links may
     be followed.
 
-    made: the dataset's creation properties. Call this before any other use of the dataset: to
-    find the size of a virtual dataset, HDF5 may open other files.
+    made: the dataset's creation properties. Call this before any other use of the dataset: to find
+    the size of a virtual dataset, HDF5 may open other files.
     """
     if not (is_virtual(made) or is_external(made)):
         return
@@ -66,10 +67,10 @@ def _is_unlimited(space: Any) -> bool:
 
 @dataclass(frozen=True)
 class Source:
-    """A part of a virtual dataset, and where its values are stored.
+    """A part of a virtual dataset, and the source dataset that stores its values.
 
-    dataset: the dataset with the values; path: its path; chosen: the selection of values in it;
-    target: the selection in the virtual dataset that gets these values.
+    dataset: the source dataset. path: its path. chosen: the selection of values in it. target: the
+    selection in the virtual dataset to which these values belong.
     """
 
     dataset: Any
@@ -79,10 +80,11 @@ class Source:
 
 
 def sources(file: Objects, dataset: Any, path: str) -> Iterator[Source]:
-    """Yield the sources of a virtual dataset that `check_links` accepts.
+    """Yield the sources of a virtual dataset. `check_links` must accept the dataset.
 
-    The caller checks their types. Raises FormatError for a source that does not exist, does not
-    fit, or has its data in other files, and for sources with more values than the dataset.
+    The caller checks the types of the sources. Raises FormatError for a source that does not exist,
+    does not fit, or has its data in other files, and for sources with more values than the virtual
+    dataset.
     """
     with file.guarded(path):
         made, shape = dataset.get_create_plist(), dataset.get_space().get_simple_extent_dims()
@@ -110,9 +112,10 @@ def sources(file: Objects, dataset: Any, path: str) -> Iterator[Source]:
 
 
 def _root(file: Objects, dataset: Any, name: str, path: str) -> Any:
-    """Return the root group of the file from which a virtual dataset reads.
+    """Return the root group of a file from which a virtual dataset reads.
 
-    name: of this file in the dataset; "." is the file of the dataset itself. path: of the dataset.
+    name: the file's name in the dataset; "." is the file of the dataset itself. path: of the
+    dataset.
     """
     if name == ".":
         with file.guarded(path):
@@ -124,9 +127,9 @@ def _root(file: Objects, dataset: Any, name: str, path: str) -> Any:
 
 
 def _fits(chosen: Any, source: Any) -> bool:
-    """Return whether a selection fits into the dataset from which it selects.
+    """Return whether a selection fits into the source dataset.
 
-    Also sets the extent of the selection, which files do not store.
+    Also set the extent of the selection, because files do not store it.
     """
     space = source.get_space()
     if space.get_simple_extent_type() == h5s.NULL:
@@ -161,10 +164,10 @@ class Segment:
 
 
 def segments(file: Objects, dataset: Any, size: int, path: str) -> list[Segment]:
-    """Return the parts of other files that together store the `size` bytes of a dataset.
+    """Return the segments of other files that together store the `size` bytes of a dataset.
 
-    HDF5 itself refuses a dataset that is larger than these segments. Raises FormatError for a
-    missing file, a file that is too short, and numbers of unusual layout.
+    HDF5 itself refuses a dataset that is larger than its segments. Raises FormatError for a missing
+    file, a file that is too short, and numbers of unusual layout.
     """
     with file.guarded(path):
         made, kind = dataset.get_create_plist(), dataset.get_type()

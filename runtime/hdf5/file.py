@@ -1,4 +1,4 @@
-"""Read datasets of HDF5 files that may be hostile; the base class `Objects` finds them.
+"""Read datasets of HDF5 files that may be hostile. The base class `Objects` finds the datasets.
 
 Refused by default: data in other files (external storage, virtual datasets), and filters that are
 plugins. Always refused: datasets that declare far more bytes than the file has, and types other
@@ -31,7 +31,9 @@ _OBJECTS: Final = h5t.py_create(h5py.string_dtype())
 
 @dataclass(frozen=True)
 class DataType:
-    """The type and shape of a dataset: numbers (dtype in native byte order) or text."""
+    """The type and the shape of a dataset. The type is text, or the numbers' dtype in native byte
+    order.
+    """
 
     kind: Kind
     dtype: str
@@ -50,7 +52,7 @@ class File(Objects):
     """An HDF5 file with the data of its datasets."""
 
     def data_type(self, dataset: Any, path: str) -> DataType:
-        """Return the type of a dataset. Raises FormatError if it cannot be read safely."""
+        """Return the type of a dataset. Raises FormatError if the dataset cannot be read safely."""
         with self.guarded(path):
             kind, shape = self.checked(dataset, path)
             if kind.get_class() == h5t.STRING:
@@ -88,7 +90,7 @@ class File(Objects):
                 dataset.read(h5s.ALL, h5s.ALL, into)
 
     def read_strings(self, dataset: Any, path: str) -> list[str]:
-        """Return the strings of a dataset; bytes that are not UTF-8 become lone surrogates."""
+        """Return the strings of a dataset. Bytes that are not UTF-8 become lone surrogates."""
         with self.guarded(path):
             self.check_strings(dataset, path)
             if dataset.get_type().is_variable_str():
@@ -100,7 +102,7 @@ class File(Objects):
             return _texts(found)
 
     def is_plain(self, dataset: Any, path: str) -> bool:
-        """Return whether the values of a dataset are in the file itself, not in other files."""
+        """Return whether all values of a dataset are in the file itself, and not in other files."""
         with self.guarded(path):
             made = dataset.get_create_plist()
             return not elsewhere.is_virtual(made) and not elsewhere.is_external(made)
@@ -108,7 +110,7 @@ class File(Objects):
     def read_rows(
         self, dataset: Any, begin: int, into: NDArray[Any], path: str, *kind: Any
     ) -> None:
-        """Fill `into` with the rows of a dataset from row `begin` on.
+        """Fill `into` with rows of a dataset, beginning with row `begin`.
 
         path: the path of the dataset. kind: the HDF5 type of the rows in memory.
         """
@@ -119,7 +121,7 @@ class File(Objects):
                 dataset.read(h5s.create_simple(into.shape), space, into, *kind)
 
     def read_text_rows(self, dataset: Any, begin: int, count: int, path: str) -> list[str]:
-        """Return `count` rows of a dataset of strings, from row `begin` on.
+        """Return `count` (a number) rows of a dataset of strings, beginning with row `begin`.
 
         Call `check_strings` first.
         """
@@ -131,7 +133,7 @@ class File(Objects):
             return _texts(np.asarray(h5py.Dataset(dataset)[begin : begin + count], object))
 
     def read_lists(self, dataset: Any, path: str) -> list[NDArray[Any]]:
-        """Return the rows of a dataset whose elements are arrays of any length."""
+        """Return the elements of a dataset, which are arrays of any length."""
         with self.guarded(path):
             self.check_strings(dataset, path, dataset.get_type().get_super().get_size())
             found = np.asarray(h5py.Dataset(dataset)[()], object).reshape(-1)
@@ -140,7 +142,9 @@ class File(Objects):
     def _check_storage(
         self, dataset: Any, made: Any, kind: Any, shape: tuple[int, ...], path: str
     ) -> None:
-        """Refuse missing external files, filters that are plugins, and far too large sizes."""
+        """Refuse a dataset with a missing external file, with a filter that is a plugin, or with a
+        far too large size.
+        """
         layout, claimed = made.get_layout(), math.prod(shape) * kind.get_size()
         if elsewhere.is_virtual(made):
             if kind.get_class() == h5t.STRING:
@@ -167,18 +171,20 @@ class File(Objects):
         self._check_claim(claimed, _stored(dataset), path)
 
     def _check_claim(self, claimed: int, stored: int, path: str) -> None:
-        """Refuse a dataset that declares far more bytes (`claimed`) than the file has for it
-        (`stored`).
+        """Refuse a dataset that declares far more bytes than the file stores for it.
+
+        claimed: the bytes that the dataset declares. stored: the bytes in the file.
         """
         if claimed > self.limits.most_bytes(stored):
             message = f"the dataset declares {claimed:,} bytes, but the file stores {stored:,}"
             raise LimitError(message, place=self.place(path), hint=limit_hint("max_array"))
 
     def check_strings(self, dataset: Any, path: str, width: int = 1) -> None:
-        """Refuse strings that declare more bytes than the file has: HDF5 would allocate them.
+        """Refuse strings or lists that declare more bytes than the file has, because HDF5 would
+        allocate these bytes.
 
         HDF5 stores a string or a list as its length (4 bytes) and its address. Lengths in
-        compressed chunks cannot be checked. width: the bytes of an item of a list.
+        compressed chunks cannot be checked. width: the number of bytes of an item of a list.
         """
         kind = dataset.get_type()
         if kind.get_class() == h5t.STRING and not kind.is_variable_str():
@@ -215,13 +221,13 @@ def _texts(found: NDArray[Any]) -> list[str]:
 
 
 def numpy_type(dtype: str) -> np.dtype[Any]:
-    """Return the dtype of an array for the name in a `DataType`; text needs Python objects."""
+    """Return the dtype for the name of a type in a `DataType`. For text it is object."""
     return np.dtype(object if dtype == "text" else dtype)
 
 
 def _stored(dataset: Any) -> int:
-    """Return how many bytes the file says that it stores for a dataset.
+    """Return how many bytes the file stores for a dataset, but no more than the size of the file.
 
-    A damaged or hostile file may say more than its own size.
+    A damaged or hostile file may declare more.
     """
     return min(int(dataset.get_storage_size()), int(h5i.get_file_id(dataset).get_filesize()))

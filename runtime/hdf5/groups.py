@@ -1,4 +1,4 @@
-"""Read HDF5 files with a group for each row: `RUN_ID/000000123/field`, as LBANN has them."""
+"""Read HDF5 files that store each row as a group: `RUN_ID/000000123/field`, as for LBANN."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,8 +28,9 @@ _FEW: Final = 2
 def read(file: File, stored: dict[str, Any], claims: Claims, findings: Findings) -> Table:
     """Return the table of a file, with a row for each group at the depth of the samples.
 
-    A field `images/view0` is the column `images.view0`; the path of the group is the column `id`.
-    stored: the metadata in the file. Raises FormatError for fields that differ in type.
+    A field `images/view0` becomes the column `images.view0`. The paths of the groups become the
+    column `id`. stored: the metadata in the file. Raises FormatError for fields that differ in
+    type.
     """
     [part] = parts(file, stored, claims, findings)
     if not part.is_unchanged:
@@ -42,7 +43,7 @@ class Part:
     """A table of some of the groups of a file.
 
     has_id: whether the groups have a field `id`. is_unchanged: whether the columns have the types
-    in the metadata, if there are any.
+    in the metadata; True if the file has no metadata.
     """
 
     table: Table
@@ -57,7 +58,9 @@ def parts(
     findings: Findings,
     size: int | None = None,
 ) -> Iterator[Part]:
-    """Yield the table of `read` in parts of about `size` bytes; by default there is one part."""
+    """Yield the table of `read`, divided into parts of about `size` bytes. By default there is one
+    part.
+    """
     own = stored.get(STORED)
     own = own if isinstance(own, dict) else {}
     depth = own.get(DEPTH)
@@ -97,7 +100,8 @@ def _part(
 def has_samples(file: File) -> bool:
     """Return whether a file seems to have a group for each row.
 
-    There must be several groups with the same fields, or a group with a number as its name.
+    It has if it contains more than two groups with a field in common, or if the name of the first
+    sample is a number.
     """
     try:
         sample = guess_sample(file, loosely=True)
@@ -113,9 +117,9 @@ def guess_sample(file: File, *, loosely: bool = False) -> str:
     """Return the path of a group that is probably a sample.
 
     The search goes down from the root, always into the first group. It ends at the first group that
-    contains a dataset, or groups with different fields. loosely: it ends at the first group with
-    more datasets than groups, or with groups that have no field in common. Raises FormatError for a
-    file without datasets.
+    contains a dataset, or whose groups have different fields. loosely: the search ends at the first
+    group with at least as many datasets as groups, or whose groups have no field in common. Raises
+    FormatError for a file without datasets, and for a file that is itself one sample.
     """
     path, group = "", file.find("")
     while True:
@@ -145,8 +149,8 @@ def guess_sample(file: File, *, loosely: bool = False) -> str:
 def _are_alike(file: File, path: str, groups: list[tuple[str, Any]], loosely: bool) -> bool:
     """Return whether groups have the same fields.
 
-    loosely: return whether they have at least one field in common. A single group is always alike;
-    only with `loosely` it must have a field.
+    loosely: return whether they have at least one field in common. A single group is always alike,
+    but with `loosely` only if it has a field.
     """
     inside = (file.datasets(group, f"{path}/{name}") for name, group in groups)
     if len(groups) == 1:
@@ -156,9 +160,9 @@ def _are_alike(file: File, path: str, groups: list[tuple[str, Any]], loosely: bo
 
 
 def _samples(file: File, depth: int, findings: Findings) -> Iterator[tuple[str, Any]]:
-    """Yield the groups at a depth, with their paths, in the order of the file.
+    """Yield (path, group) for each group at a depth, in the order of the file.
 
-    Adds a finding for each dataset that is not in such a group.
+    Add a finding for each dataset that is not in a group at this depth.
     """
     left = file.limits.max_objects
     above: list[tuple[str, Any, Iterator[str]]] = []

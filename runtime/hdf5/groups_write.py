@@ -1,6 +1,6 @@
 """Write a table as an HDF5 file with a group for each row, as LBANN reads it.
 
-This module calls the functions of HDF5 directly, as h5py takes four times as long per dataset.
+This module calls the functions of HDF5 directly, because h5py needs four times as long per dataset.
 """
 
 import io
@@ -31,9 +31,9 @@ _Put: TypeAlias = Callable[[Any, bytes, int], None]
 
 @dataclass(frozen=True)
 class Rows:
-    """The path of the group of each row of a table.
+    """The paths of the groups to write, one for each row of a table.
 
-    has_ids: whether these paths are the table's column `id`.
+    has_ids: whether the paths are the values of the table's column `id`.
     """
 
     paths: Sequence[str]
@@ -46,8 +46,10 @@ class Rows:
 
 
 def rows_of(table: Table) -> Rows:
-    """Return the paths of the groups: the column `id` if it has valid paths as text; otherwise
-    `RUN_ID/000000000` and so on.
+    """Return the paths of the groups for a table.
+
+    If the column `id` is text and its values are valid paths, they are the paths. Otherwise the
+    paths are `RUN_ID/000000000` and so on.
     """
     column = table.columns.get("id")
     if isinstance(column, Text) and len(column) and column.present.all():
@@ -60,8 +62,8 @@ def rows_of(table: Table) -> Rows:
 def _are_paths(paths: list[str]) -> bool:
     """Return whether groups can have these paths, in this order.
 
-    They must be unique and of one depth, without blanks, and rows with a common group must be
-    adjacent.
+    The paths must be unique, of the same depth, and without blanks. Paths in the same parent group
+    must be adjacent.
     """
     if len(set(paths)) < len(paths) or len({path.count("/") for path in paths}) > 1:
         return False
@@ -82,7 +84,7 @@ def _are_paths(paths: list[str]) -> bool:
 
 
 def why_not(column: TableColumn) -> str:
-    """Return why such a file cannot store a column; empty if it can."""
+    """Return why a file with a group for each row cannot store a column. Return "" if it can."""
     if isinstance(column, Numbers | Strings):
         return ""
     if isinstance(column, Lists):
@@ -99,7 +101,7 @@ def why_not(column: TableColumn) -> str:
 def write_groups(table: Table, rows: Rows) -> bytes:
     """Return the bytes of an HDF5 file with a group for each row of a table.
 
-    rows: the path of each row's group. `why_not` must return an empty text for each column.
+    rows: the path of each row's group. For each column, `why_not` must return "".
     """
     fields = {n: each for n, each in table.columns.items() if n != "id" or not rows.has_ids}
     paths = paths_of(fields)
@@ -129,14 +131,18 @@ def write_groups(table: Table, rows: Rows) -> bytes:
 
 
 def _created(out: io.BytesIO) -> Any:
-    """Return a new HDF5 file that is written to `out`; its root keeps the order of its groups."""
+    """Return a new HDF5 file that is written to `out`. Its root keeps the order of the groups in
+    it.
+    """
     access = h5p.create(h5p.FILE_ACCESS)
     access.set_fileobj_driver(h5py.h5fd.fileobj_driver, out)
     return h5f.create(b"table", h5f.ACC_TRUNC, _ordered(h5p.FILE_CREATE), access)
 
 
 def _ordered(kind: Any) -> Any:
-    """Return the HDF5 properties of groups that keep the order of their members, but no times."""
+    """Return HDF5's properties for a group or file that keeps the order of its members, but no
+    times.
+    """
     made = h5p.create(kind)
     made.set_link_creation_order(h5p.CRT_ORDER_TRACKED | h5p.CRT_ORDER_INDEXED)
     made.set_obj_track_times(False)
@@ -144,11 +150,11 @@ def _ordered(kind: Any) -> Any:
 
 
 def _opened(groups: list[Any], above: list[bytes], parents: list[bytes], ordered: Any) -> list[Any]:
-    """Return the open groups from the root to the group that contains a sample.
+    """Return the open groups on the path to a sample, from the root to the sample's parent.
 
-    groups: the groups that are open for the previous sample. above: their names. parents: the
-    names of the groups around this sample. Missing groups are created with the properties
-    `ordered`.
+    groups: the open groups on the path to the previous sample. above: the names of these groups.
+    parents: the names of the groups on the path to this sample. Missing groups are created with the
+    properties `ordered`.
     """
     shared = 0
     while shared < min(len(above), len(parents)) and above[shared] == parents[shared]:
@@ -160,10 +166,11 @@ def _opened(groups: list[Any], above: list[bytes], parents: list[bytes], ordered
 
 
 def _below(sample: Any, outer: list[bytes], inside: dict[bytes, Any]) -> Any:
-    """Return the group, inside the group of a row, in which a field is stored.
+    """Return the group in which a field of a row is stored. The group is inside the row's group
+    `sample`.
 
-    outer: the names of the groups on the path. inside: the groups that exist already, by path; a
-    missing group is created.
+    outer: the names of the groups on the path. inside: the groups that exist already, {path:
+    group}. A missing group is created.
     """
     group, path = sample, b""
     for name in outer:
@@ -183,7 +190,7 @@ def _timeless(kind: Any) -> Any:
 
 
 def _put(column: TableColumn) -> _Put:
-    """Return a function that writes the value of a row of this column."""
+    """Return a function that writes the value of any row of this column."""
     if isinstance(column, Numbers):
         return _put_numbers(column)
     if isinstance(column, Text) and column.data.all():
@@ -244,7 +251,7 @@ def _put_text(items: Text, offsets: Any = None) -> _Put:
 
 
 def _stored(column: Numbers) -> tuple[Any, Any]:
-    """Return the numbers of a column as HDF5 stores them, and their type in HDF5."""
+    """Return the numbers of a column as HDF5 stores them, and their HDF5 type."""
     dtype = stored_dtype(column.values.dtype)
     values = column.values
     values = values.view(dtype) if values.dtype.kind in "mM" else values.astype(dtype, copy=False)

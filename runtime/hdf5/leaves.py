@@ -1,4 +1,4 @@
-"""Collect the fields of groups, one group for each row, as columns."""
+"""Collect the fields of groups as columns. Each group is a row."""
 
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -24,7 +24,7 @@ _Kind: TypeAlias = tuple[np.dtype[Any], int] | type[bytes] | type[list[Any]]
 
 @dataclass
 class Form:
-    """What the values of a field have in common.
+    """The properties that all values of a field share.
 
     order: the first row with the field, and the number of fields before it in this row. shape: the
     shape of each array; None if arrays differ in shape. is_text: whether all text is UTF-8.
@@ -42,7 +42,7 @@ Forms: TypeAlias = dict[str, Form]
 
 @dataclass
 class _Leaf:
-    """The values of one field, and for each the row to which it belongs."""
+    """The values of one field, and the row of each value."""
 
     values: list[_Value] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
@@ -51,9 +51,9 @@ class _Leaf:
 class Leaves:
     """Collects the fields of groups that are read one after another.
 
-    `size`: roughly, how many bytes their values have. findings: gets a finding for each field that
-    tables cannot hold. With None such a field is an error, and so is any field other than numbers,
-    bool and text. left_out: the fields that already have a finding.
+    size: the approximate number of bytes of all values. findings: gets a finding for each field
+    that tables cannot store. If None, such a field is an error, and so is any field other than
+    numbers, bool and text. left_out: the fields that already have a finding.
     """
 
     def __init__(
@@ -74,8 +74,9 @@ class Leaves:
         self._is_first = True
 
     def read(self, file: File, group: Any, path: str, row: int) -> None:
-        """Read all fields of a group as the values of row `row`. Raises FormatError and
-        LimitError.
+        """Read all fields of a group as the values of row `row`.
+
+        Raises FormatError and LimitError.
         """
         self._count = 0
         values = None if self._template is None else self._template.values(group)
@@ -149,11 +150,12 @@ class Leaves:
         self._leaves, self.size = {}, 0
 
     def columns(self, rows: int, first: int = 0) -> dict[str, TableColumn]:
-        """Return the fields as columns of `rows` rows; if a group lacks a field, its row has no
-        value.
+        """Return the fields as columns of `rows` (a number) rows. first: the number of the first
+        row.
 
-        Arrays of several shapes become lists; those with more than one dimension are
-        flattened, and the column `NAME.shape` has their shapes.
+        If a group lacks a field, its row has no value. If the arrays of a field differ in shape,
+        they become lists. Arrays of more than one dimension are then flattened, and a column
+        `NAME.shape` has their shapes.
         """
         columns: dict[str, TableColumn] = {}
         for name, form in sorted(self.forms.items(), key=lambda item: item[1].order):
@@ -214,7 +216,9 @@ def _strings(strings: Strings, form: Form) -> Strings:
 
 
 def _spread(lengths: list[int], present: Flags) -> Longs:
-    """Return the length of each row: the next of `lengths` if the row has a value, else 0."""
+    """Return the length of each row. A row with a value has the next of `lengths`, other rows have
+    0.
+    """
     spread = np.zeros(present.size, np.int64)
     spread[present] = lengths
     return spread

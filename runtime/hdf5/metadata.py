@@ -1,4 +1,4 @@
-"""The metadata of a table in an HDF5 file: the attribute `exset` of the root, a JSON object."""
+"""The metadata of a table in an HDF5 file: a JSON object in the attribute `exset` of the root."""
 
 import json
 import math
@@ -28,8 +28,8 @@ HAS_IDS: Final = "ids"
 def write_metadata(file: Any, metadata: Mapping[str, Any]) -> None:
     """Write the metadata of a table into an open file of h5py.
 
-    They are text of fixed length, because the library may hang on damaged text of variable length.
-    Text that is too long for one attribute continues in `exset_1` and so on.
+    The metadata become text of fixed length, because the library may hang on damaged text of
+    variable length. Text that is too long for one attribute continues in `exset_1` and so on.
     """
     text = json.dumps(metadata, separators=(",", ":")).encode()
     for number, at in enumerate(range(0, len(text), _LONGEST)):
@@ -37,7 +37,7 @@ def write_metadata(file: Any, metadata: Mapping[str, Any]) -> None:
 
 
 def read_metadata(file: File) -> dict[str, Any]:
-    """Return the metadata in a file; an empty object if there is none, or if it is damaged."""
+    """Return the metadata in a file. Return {} if the file has no metadata, or damaged metadata."""
     text, root = b"", file.find("")
     with file.guarded("/"):
         while h5a.exists(root, name := _name(len(text) // _LONGEST).encode()):
@@ -59,13 +59,14 @@ def read_metadata(file: File) -> dict[str, Any]:
 
 
 def _name(number: int) -> str:
-    """Return the name of the attribute that stores part `number` of the metadata."""
+    """Return the name of the attribute that stores the part `number` of the metadata."""
     return KEY if not number else f"{KEY}_{number}"
 
 
 def _finite(text: str) -> float:
-    """Convert the text of a number in JSON. Raises ValueError for NaN and infinity, which JSON
-    lacks.
+    """Convert the text of a JSON number to a float.
+
+    Raises ValueError for NaN and infinity, which JSON does not have.
     """
     number = float(text)
     if not math.isfinite(number):

@@ -1,4 +1,4 @@
-"""Paths of datasets by name: the column `inputs.onset` is the dataset `inputs/onset`."""
+"""The paths of datasets for the names of columns: `inputs.onset` becomes `inputs/onset`."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -10,10 +10,11 @@ _DEEPEST: Final = 100
 
 
 def paths_of(names: Iterable[str]) -> dict[str, str]:
-    """Return a path for each name. `name_of` converts it back, if HDF5 allows the name.
+    """Return {name: path} for column names. If HDF5 allows the name, `name_of` converts the path
+    back.
 
-    A dot becomes a slash, unless the part before it is the name of another dataset. A name that
-    HDF5 does not allow gets the path `column_NUMBER`.
+    A dot becomes a slash, unless the part of the name before the dot is the name of another
+    dataset. A name that HDF5 does not allow gets the path `column_NUMBER`.
     """
     all_names = dict.fromkeys(names)
     return {
@@ -30,8 +31,9 @@ def name_of(path: str) -> str:
 def with_column(
     name: str, column: TableColumn, columns: dict[str, TableColumn]
 ) -> dict[str, TableColumn]:
-    """Return a table's columns with a new one before them, called `name`, or `sample.NAME` if
-    another column has this name.
+    """Return a table's columns with the new column `name` before them.
+
+    If another column has this name, the new column is called `sample.NAME`.
     """
     while name in columns:
         name = f"sample.{name}"

@@ -1,7 +1,8 @@
-"""Open HDF5 files that may be hostile, and find objects; each step of a path is checked first.
+"""Open HDF5 files that may be hostile, and find objects. Each step of a path is checked first.
 
-Refused by default: soft and external links. Errors of the HDF5 library are raised as FormatError. A
-crash of the library ends the process, so `exset.core.jobs` can read files in other processes.
+Soft and external links are refused by default. Errors of the HDF5 library are raised as
+FormatError. A crash of the library ends the process, so `exset.core.jobs` can read files in other
+processes.
 """
 
 import os
@@ -31,7 +32,7 @@ _DESCRIPTORS: Final = "/proc/self/fd"
 
 
 class _Padded(RawIOBase):
-    """An open file, or one in memory, that has zeros after its end, as HDF5 needs.
+    """An open file, on disk or in memory, that has zeros after its end, as HDF5 needs.
 
     h5py ignores short reads. Without the zeros, HDF5 would use old contents of memory as bytes of
     the file.
@@ -49,13 +50,13 @@ class _Padded(RawIOBase):
         return len(into)
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
-        """Go to a place in the file; if this is after the end, go to the end. Return the place."""
+        """Go to a position in the file, but not beyond the end. Return the new position."""
         return self._file.seek(min(offset, self._size), whence)
 
 
 @dataclass(frozen=True)
 class _Opened:
-    """A file that is open: the path by which it was found, and its bytes."""
+    """An open file: the path by which it was found, and the file object."""
 
     path: str
     file: BinaryIO
@@ -74,8 +75,9 @@ class Objects:
         limits: Limits = DEFAULT,
         content: bytes | BinaryIO | None = None,
     ) -> None:
-        """Open the file at `path`. content: its bytes, or the open file. With `content`, no link
-        is followed.
+        """Open the file at `path`.
+
+        content: its bytes, or the open file; then no link is followed.
         """
         self.path = path
         self.access = access if content is None else replace(access, links=False)
@@ -102,7 +104,8 @@ class Objects:
             self._stack.close()
 
     def find(self, path: str, start: Any = None, where: str = "") -> Any:
-        """Return the group or dataset at a path below `start`, by default the root, or None.
+        """Return the group or dataset at a path, or None. start: where the path begins, by default
+        the root.
 
         where: the path of `start`, for messages. Raises FormatError for a link that exset must not
         follow, and for an object that is neither a group nor a dataset.
@@ -112,7 +115,7 @@ class Objects:
         return self._walk(self._root if start is None else start, path.split("/"), whole, hops)
 
     def names(self, group: Any, path: str) -> list[str]:
-        """Return the names in a group, in creation order if the file keeps it."""
+        """Return the names of a group's members, in creation order if the file keeps it."""
         tracked = self.is_ordered(group, path)
         with self.guarded(path):
             names = list(h5py.Group(group)) if tracked else [text_of(name) for name in group]
@@ -121,10 +124,10 @@ class Objects:
         return names
 
     def paths_at(self, depth: int) -> list[str]:
-        """Return the paths of all objects inside `depth` nested groups: 0 for the top level.
+        """Return the paths of all objects inside `depth` nested groups. 0 means the top level.
 
-        They are in creation order where the file keeps it. Raises LimitError for too many objects,
-        and FormatError for too many groups.
+        The paths are in creation order if the file keeps it. Raises LimitError for too many
+        objects, and FormatError for a too large `depth`.
         """
         if depth > DEEPEST:
             self.refuse(None, f"the file has no objects inside {depth} nested groups", "hdf5")
@@ -151,7 +154,7 @@ class Objects:
             return bool(group.get_create_plist().get_link_creation_order() & 1)
 
     def has(self, group: Any, name: str, path: str) -> bool:
-        """Return whether a group has a member called `name`; links are refused as in `find`."""
+        """Return whether a group has a member `name`. Links are refused as in `find`."""
         raw = name.encode("utf-8", "surrogateescape")
         with self.guarded(path):
             if b"\0" in raw or not group.links.exists(raw):
@@ -161,9 +164,10 @@ class Objects:
         return self.find(name, group, path.rpartition("/")[0]) is not None
 
     def datasets(self, group: Any, path: str) -> Iterator[tuple[str, Any]]:
-        """Yield the datasets below a group, depth first, with their paths relative to the group.
+        """Yield (path, dataset) for each dataset below a group, depth first.
 
-        A group with several links is entered once, so that cycles end.
+        The path is relative to the group. A group with several links is entered once, so that
+        cycles end.
         """
         seen = {self._identity(group, path)}
         left = self.limits.max_objects
@@ -194,10 +198,10 @@ class Objects:
             stack += reversed(below)
 
     def _walk(self, start: Any, steps: Sequence[str], path: str, hops: list[int]) -> Any:
-        """Return the object to which the names `steps` lead from `start`, or None; path: for
-        messages.
+        """Return the object to which the names `steps` lead from `start`, or None.
 
-        hops: how many links may still be followed, in a list that nested walks share.
+        path: for messages. hops: [how many more links may be followed]; nested walks share this
+        list.
         """
         here = start
         for step in steps:
@@ -248,21 +252,18 @@ class Objects:
         return self._walk(root, target.split("/"), path, hops)
 
     def beside(self, found: Any, name: str) -> str:
-        """Return the path of a file called `name` in the folder of the file that contains
-        `found`.
-        """
+        """Return the path of the file `name` in the folder of the object `found`'s file."""
         return os.path.join(os.path.dirname(os.path.abspath(self._file_of(found).path)), name)
 
     def open_beside(self, found: Any, name: str, path: str) -> BinaryIO:
-        """Open a file called `name` in the folder of the file that contains `found`.
+        """Open the file `name` in the folder of the object `found`'s file. path: for messages.
 
-        path: the object in messages. Raises FormatError for a file outside the roots of links, and
-        OSError.
+        Raises OSError, and FormatError for a file outside the folders to which links may lead.
         """
         return self._inside(self.beside(found, name), self._roots_of_links, path)
 
     def file_beside(self, found: Any, name: str, path: str) -> Any:
-        """Return the root group of an HDF5 file: `name`, in the folder of the file with `found`."""
+        """Return the root group of the HDF5 file `name` in the folder of `found`'s file."""
         return self._open(self.beside(found, name), self._roots_of_links, path)
 
     @property
@@ -270,9 +271,7 @@ class Objects:
         return self.access.roots or (os.path.dirname(os.path.abspath(self.path)),)
 
     def _inside(self, path: str, roots: tuple[str, ...], link: str | None) -> BinaryIO:
-        """Open a file; refuse one outside of the roots. link: the path of the link that names
-        it.
-        """
+        """Open a file. Refuse a file outside the roots. link: the link that names the file."""
         try:
             name = os.fsencode(path)
         except UnicodeEncodeError:
@@ -286,9 +285,7 @@ class Objects:
             self.refuse(link, f"{path} is outside the allowed folders", "hdf5-roots", hint)
 
     def _open(self, path: str, roots: tuple[str, ...], link: str | None) -> Any:
-        """Return the root group of a file, opened only once. link: the path of the link that
-        names it.
-        """
+        """Open a file only once. Return its root group. link: the link that names the file."""
         with ExitStack() as stack:
             file = stack.enter_context(self._inside(path, roots, link))
             with with_file_name(path):
@@ -307,9 +304,9 @@ class Objects:
         stack: ExitStack,
         link: str | None,
     ) -> Any:
-        """Return the root group of an open file; target: as h5py opens it.
+        """Return the root group of an open file. target: the file as h5py opens it.
 
-        stack: what closes the file. link: the path of the link that names it, or None.
+        stack: closes the file at its end. link: the link that names the file, or None.
         """
         locking = self.access.locking if isinstance(target, str) else None
         with self.guarded(link):
@@ -330,7 +327,7 @@ class Objects:
             return self._opened[text_of(h5f.get_name(found))]
 
     def raw(self, found: Any) -> BinaryIO:
-        """Return the open file that contains an object; leaving the context closes it."""
+        """Return the open file that contains an object; this context manager closes it."""
         return self._file_of(found).file
 
     def _identity(self, found: Any, path: str) -> tuple[int, int]:
@@ -340,8 +337,7 @@ class Objects:
 
     @contextmanager
     def guarded(self, path: str | None) -> Iterator[None]:
-        """Raise an error of the HDF5 library in this context as FormatError about the object
-        `path`.
+        """Raise errors of HDF5 in this context as a FormatError about the object `path`.
 
         Errors of the system stay OSError.
         """
@@ -362,9 +358,7 @@ class Objects:
         hint: str | None = None,
         cause: Exception | None = None,
     ) -> NoReturn:
-        """Raise FormatError about the object `path`, or about the file. cause: the error of
-        HDF5.
-        """
+        """Raise FormatError about the object `path`, or the file if None. cause: HDF5's error."""
         why = "" if cause is None else f": {' '.join(str(cause).split())[:200]}"
         raise FormatError(message + why, place=self.place(path), hint=hint, code=code) from cause
 
@@ -373,14 +367,14 @@ class Objects:
         raise LimitError(message, place=self.place(path), hint=limit_hint("max_objects"))
 
     def place(self, path: str | None) -> Place:
-        """Return the place of the object `path`, or of the file for None."""
+        """Return the place of the object `path`, or of the file if `path` is None."""
         return Place(self.path, field=path or None)
 
 
 def _target(file: BinaryIO) -> "str | _Padded":
-    """Return the argument with which h5py opens this very file.
+    """Return the argument with which h5py opens exactly this open file.
 
-    At the file's own path, another process could have put another file.
+    With the file's path instead, h5py could open another file that another process has put there.
     """
     try:
         name = f"{_DESCRIPTORS}/{file.fileno()}"
@@ -396,5 +390,5 @@ def is_group(found: Any) -> bool:
 
 
 def text_of(name: bytes | str) -> str:
-    """Return a name of HDF5 as text; bytes that are not UTF-8 become lone surrogates."""
+    """Return a name of HDF5 as text. Bytes that are not UTF-8 become lone surrogates."""
     return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name

@@ -1,4 +1,4 @@
-"""A file for the HDF5 library to write; it hides errors, on which the library may crash."""
+"""A file into which the HDF5 library writes. It hides errors, on which the library may crash."""
 
 import os
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from typing import Any, BinaryIO
 
 
 class Sink(RawIOBase):
-    """A file that, after a system error or a lack of memory, ignores all writes.
+    """A file that ignores all writes after a system error or a lack of memory.
 
     `check` raises the error. The library may still write when the file is closed.
     """
 
     def __init__(self, file: BinaryIO) -> None:
-        """Write to `file`, which must be empty and allow seeking and reading."""
+        """Write to `file`. It must be empty, and must allow seeking and reading."""
         self._file = file
         self._error: Exception | None = None
         self._at = self._size = 0
@@ -24,7 +24,9 @@ class Sink(RawIOBase):
             raise self._error
 
     def write(self, data: Any, /) -> int:
-        """Write bytes, unless there was an error; return how many bytes `data` has."""
+        """Write bytes, unless there was an error. In both cases, return the number of bytes of
+        `data`.
+        """
         view = memoryview(data)
         self._try(lambda: self._file.write(view))
         self._at += view.nbytes
@@ -32,7 +34,9 @@ class Sink(RawIOBase):
         return view.nbytes
 
     def readinto(self, into: Any, /) -> int:
-        """Fill a buffer with the next bytes, with zeros after the end, and return its length."""
+        """Fill a buffer with the next bytes, and with zeros after the end of the file. Return the
+        buffer's size.
+        """
         view = memoryview(into).cast("B")
         read = self._try(lambda: self._file.read(view.nbytes)) or b""
         view[: len(read)] = read
@@ -52,7 +56,7 @@ class Sink(RawIOBase):
         return self._at
 
     def truncate(self, size: int | None = None, /) -> int:
-        """Set the size of the file, by default to the position; return the size."""
+        """Set the size of the file, by default to the current position. Return the size."""
         self._size = self._at if size is None else size
         self._try(lambda: self._file.truncate(self._size))
         return self._size

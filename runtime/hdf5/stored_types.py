@@ -1,8 +1,7 @@
 """Convert the types of columns to types in HDF5 files with a group for each row, and back.
 
 LBANN's HDF5 files have only integers, floats and text: bool is stored as uint8, float16 as float32,
-dates as int64, and bytes as arrays of uint8. The metadata of the file have the types of the
-columns.
+dates as int64, and bytes as arrays of uint8. The metadata of the file store the original types.
 """
 
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from exset.runtime.hdf5.metadata import NAMES
 
 
 def stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype with which HDF5 stores a table's numbers of this dtype."""
+    """Return the dtype with which HDF5 stores numbers that have the dtype `dtype` in a table."""
     if dtype.kind in "mM":
         return np.dtype(np.int64)
     return np.dtype({"bool": "uint8", "float16": "float32"}.get(dtype.name, dtype.name))
@@ -29,8 +28,9 @@ def restored(
 ) -> dict[str, TableColumn] | None:
     """Return the columns with the types that they had before exset wrote them.
 
-    types: {column name: type}, from the metadata. own: the part of the metadata with the names
-    that HDF5 does not allow. Returns None if another program has changed the fields since.
+    types: {column name: type}, from the metadata. own: the metadata that contain the names that
+    HDF5 does not allow. Returns None if another program has changed the fields since exset wrote
+    them.
     """
     names = own.get(NAMES)
     names = names if isinstance(names, dict) else {}
@@ -47,9 +47,9 @@ def restored(
 
 
 def _typed(column: TableColumn, wanted: TableColumn) -> TableColumn:
-    """Return a column with the type of the column `wanted`.
+    """Return the column `column` with the type of the column `wanted`.
 
-    Raises ValueError if exset stores a column like `wanted` with another type than `column` has.
+    Raises ValueError if exset does not store the type of `wanted` as the type of `column`.
     """
     if isinstance(wanted, Numbers):
         if not isinstance(column, Numbers) or column.shape != wanted.shape:

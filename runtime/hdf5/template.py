@@ -1,4 +1,4 @@
-"""Read groups that have the same structure as the first group, with far fewer calls of HDF5."""
+"""Read groups with the structure of the first group. This needs far fewer calls of HDF5."""
 
 import math
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ _WHOLE = (h5d.COMPACT, h5d.CONTIGUOUS)
 
 @dataclass(frozen=True)
 class _Field:
-    """A field of numbers or text of a sample.
+    """A field of a sample, with numbers or text.
 
-    group: the index of the group that contains it. raw: its name there. name: its name in the
-    table.
+    group: the index of the group that contains the field. raw: the field's name in this group.
+    name: the field's name in the table.
     """
 
     group: int
@@ -32,10 +32,11 @@ class _Field:
 
 @dataclass(frozen=True)
 class Template:
-    """The structure of a sample: its groups, and its fields of numbers and text in the file itself.
+    """The structure of a sample: its groups, and its fields of numbers and text.
 
-    groups: for each group below the sample the index of its parent group, and its name. counts: the
-    number of objects in the sample, and in each of these groups.
+    All data are in the file itself. groups: for each group below the sample, the index of its
+    parent group, and its name. counts: the number of objects in the sample, then in each of these
+    groups.
     """
 
     groups: tuple[tuple[int, bytes], ...]
@@ -44,9 +45,9 @@ class Template:
 
     @classmethod
     def of(cls, group: Any, names: dict[tuple[str, ...], str]) -> "Template | None":
-        """Return the template of a group, or None if a field is neither numbers nor text.
+        """Return the template of a group. Return None if a field is neither numbers nor text.
 
-        names: the name of each field, by its path.
+        names: {path of a field: its name}.
         """
         opened: dict[tuple[str, ...], tuple[int, Any]] = {(): (0, group)}
         groups: list[tuple[int, bytes]] = []
@@ -76,10 +77,11 @@ class Template:
         return cls(tuple(groups), counts, tuple(fields))
 
     def values(self, group: Any) -> dict[str, Any] | None:
-        """Return the arrays of the fields of a group, in order; None if its structure differs.
+        """Return {name: array} for the fields of a group, in order. For a field of text, it is a
+        dataset.
 
-        For a field of text, return its dataset. Only hard links are followed, and only datasets
-        with all data in the file are read.
+        Return None if the group has another structure. Only hard links are followed, and only
+        datasets with all data in the file are read.
         """
         try:
             return self._values(group)

@@ -1,1 +1,1 @@
-"""LBANN sample lists and schemas, used with the HDF5 files that they describe."""
+"""LBANN sample lists and schemas, together with the HDF5 files that they describe."""

@@ -14,10 +14,10 @@ from exset.runtime.reports.differences import Differences, leaves, of_trees
 
 
 def sample_lists(one: SampleList, other: SampleList, tolerance: float, keep: int, /) -> Differences:
-    """Compare the samples that two lists name, file by file; the types of the lists may differ.
+    """Compare the samples that two lists name, file by file. The types of the lists may differ.
 
-    A count that only one of the two types has is not compared. Raises FormatError if one list is an
-    inclusion list and the other an exclusion list.
+    A count that is stored in only one of the two types is not compared. Raises FormatError if one
+    list is an inclusion list and the other an exclusion list.
     """
     if one.kind.is_exclusion != other.kind.is_exclusion:
         message = "an exclusion list does not name its samples"
@@ -41,7 +41,8 @@ def sample_lists(one: SampleList, other: SampleList, tolerance: float, keep: int
 
 
 def _ids(diff: ColumnDiff, files: Pairs, one: SampleList, other: SampleList) -> None:
-    """Compare the ids of files; if a file has different numbers of ids, compare only the numbers.
+    """Compare the ids of files. If two files have different numbers of ids, compare only these
+    numbers.
 
     files: the pairs of files to compare.
     """
@@ -61,7 +62,9 @@ def _ids(diff: ColumnDiff, files: Pairs, one: SampleList, other: SampleList) -> 
 
 
 def _paths(one: SampleList, other: SampleList) -> tuple[Strings, Strings]:
-    """Return the names of the files of each list, with the base directories if these differ."""
+    """Return the names of the files of each list. If the base directories differ, they are part of
+    the names.
+    """
     if one.directory.rstrip(b"/") == other.directory.rstrip(b"/"):
         return one.name, other.name
     first, second = (Strings.of(file.path for file in each.files) for each in (one, other))
@@ -69,7 +72,9 @@ def _paths(one: SampleList, other: SampleList) -> tuple[Strings, Strings]:
 
 
 def _with_ids(samples: SampleList) -> SampleList:
-    """Return a SINGLE-SAMPLE list as one whose ids are the file names; other lists unchanged."""
+    """Return a SINGLE-SAMPLE list as a list whose ids are the file names. Return other lists
+    unchanged.
+    """
     if not samples.kind.is_single:
         return samples
     offsets, kind = np.arange(len(samples.name) + 1), Kind.MULTI_SAMPLE_INCLUSION_V2
@@ -81,7 +86,7 @@ def _range(spans: Spans, row: int) -> str:
 
 
 def schemas(one: Schema, other: Schema, tolerance: float, keep: int, /) -> Differences:
-    """Compare the fields and the metadata of two schemas; the order of fields does not matter.
+    """Compare the fields and the metadata of two schemas. The order of fields does not matter.
 
     tolerance: how much two numbers may differ. keep: how many differences to keep.
     """

@@ -1,8 +1,8 @@
 """Read the values of directives as LBANN does, and check the directives of a schema.
 
-If LBANN is stricter than its own manual, exset follows the manual and adds a finding; with
-`compat="lbann"` it raises an error. LBANN: data_reader_HDF5.cpp, load_sample, normalize, coerce and
-repack_image.
+If LBANN is stricter than its own manual, exset follows the manual and adds a finding. With
+`compat="lbann"` it raises an error instead. LBANN: data_reader_HDF5.cpp, load_sample, normalize,
+coerce and repack_image.
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,7 +39,8 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 def add_refusal(
     what: str, hint: str, field: str, place: Place | None, compat: Compat, findings: Findings
 ) -> None:
-    """Add a finding for a problem that LBANN rejects; with `compat`, raise it as FormatError.
+    """Add a finding for a problem that LBANN rejects. With `compat`, raise the finding as
+    FormatError.
 
     what: the problem. hint: what to do. field: the field that has the problem.
     """
@@ -56,9 +57,9 @@ def error_of(finding: Finding) -> FormatError:
 
 
 class Directives:
-    """The directives that apply to a field or a group: its own, and those of its parents.
+    """The directives that apply to a field or a group: its own, and those of the groups around it.
 
-    Each method raises FormatError for a value that cannot work; other problems become findings.
+    Each method raises FormatError for a value that cannot work. Other problems become findings.
     """
 
     def __init__(
@@ -68,9 +69,9 @@ class Directives:
         compat: Compat,
         findings: Findings,
     ) -> None:
-        """Read directives.
+        """Prepare to read the directives in `metadata`.
 
-        name: of their field, for messages. compat: whether to fail where LBANN fails.
+        name: of the field or group, for messages. compat: whether to fail where LBANN fails.
         """
         self.name = name
         self.metadata = metadata
@@ -78,9 +79,7 @@ class Directives:
         self._findings = findings
 
     def check(self, name: str) -> None:
-        """Check the directive `name`, as far as possible without the directives of another
-        schema.
-        """
+        """Check the directive `name`, as far as this is possible without the other schema."""
         match name:
             case "channels":
                 self.channels()
@@ -125,7 +124,10 @@ class Directives:
         return ()
 
     def dtype(self) -> str | None:
-        """Return the dtype to which `coerce` converts the field, None without the directive."""
+        """Return the dtype to which `coerce` converts the field.
+
+        Return None without the directive.
+        """
         directive = self.metadata.get("coerce")
         if directive is None:
             return None
@@ -142,8 +144,10 @@ class Directives:
         self.fail(directive, what, hint)
 
     def factors(self, name: str, channels: int | None) -> tuple[float, ...] | None:
-        """Return the values of the directive `name`, which is scale or bias: one for each channel,
-        or all values if `channels` is None. Return None without the directive.
+        """Return the values of the directive `name`, which is scale or bias. Return None without
+        the directive.
+
+        channels: the number of values to return, one for each channel. If None, return all values.
         """
         directive = self.metadata.get(name)
         if directive is None:
@@ -164,8 +168,9 @@ class Directives:
         return values[:channels]
 
     def check_word(self, name: str) -> None:
-        """Add a finding for an unknown word as the value of the directive `name`, `layout` or
-        `transpose`; LBANN ignores such a word.
+        """Add a finding if the directive `name`, layout or transpose, has an unknown word.
+
+        LBANN ignores such a word.
         """
         directive, words = self.metadata.get(name), _WORDS[name]
         if directive is not None and directive.value not in words:
@@ -173,8 +178,9 @@ class Directives:
             self.unused(directive, reason, "correct the word; use lower case")
 
     def pack(self) -> str | None:
-        """Return the name of the packed group to which the field belongs; None without the
-        directive.
+        """Return the name of the packed group to which the field belongs.
+
+        Return None without the directive.
         """
         directive = self.metadata.get("pack")
         if directive is None:
@@ -188,23 +194,27 @@ class Directives:
         return directive.value
 
     def ordering(self) -> int | None:
-        """Return the position of the field in its packed group; None without the directive."""
+        """Return the position of the field in its packed group.
+
+        Return None without the directive.
+        """
         directive = self.metadata.get("ordering")
         return None if directive is None else self._integer(directive)
 
     def first_value(self, directive: MergedDirective, hint: str) -> None:
-        """Add a finding for a list of which LBANN uses only the first value."""
+        """Add a finding for a list of several values, of which LBANN uses only the first."""
         self._add("lbann-first-value", directive, hint=hint)
 
     def refuse(self, what: str, hint: str, directive: MergedDirective) -> None:
-        """Add a finding for a value that LBANN rejects; with `compat`, raise it as FormatError.
+        """Add a finding for a value that LBANN rejects. With `compat`, raise the finding as
+        FormatError.
 
         what: the message.
         """
         add_refusal(what, hint, self.name, directive.place, self._compat, self._findings)
 
     def unused(self, directive: MergedDirective, reason: str, hint: str) -> None:
-        """Add a finding for a directive that has no effect, with the reason."""
+        """Add a finding for a directive that has no effect. reason: why it has no effect."""
         self._add("lbann-unused", directive, reason=reason, hint=hint)
 
     def fail(self, directive: MergedDirective, message: str, hint: str | None = None) -> NoReturn:
@@ -247,7 +257,7 @@ class DirectiveCheck:
     common: Final = ()
 
     def __call__(self, schema: Schema, findings: Findings, *, first: int = 0) -> None:
-        """Add a finding for each directive whose value cannot work, whatever another schema says.
+        """Add a finding for each directive whose value cannot work, with whatever other schema.
 
         `first` is always 0, because a schema is not read in chunks.
         """
@@ -263,9 +273,10 @@ class DirectiveCheck:
 def _described(
     schema: Schema, path: Path, node: Node, inherited: Mapping[str, MergedDirective]
 ) -> Iterator[tuple[Path, Node, Mapping[str, MergedDirective]]]:
-    """Yield a node of a schema and all nodes below it, with the directives that apply to each.
+    """Yield (path, node, directives) for a node of a schema and all nodes below it.
 
-    inherited: the directives of the nodes above.
+    The directives are all that apply to the node. inherited: the directives of the nodes above
+    `node`.
     """
     own = {
         name: MergedDirective(name, each.value, "data", path, schema, each.span)

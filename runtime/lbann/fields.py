@@ -1,9 +1,9 @@
 """Apply the transforms of fields: coerce, normalise, repack.
 
-Each row is a sample, with its values in file order. The arithmetic is as in LBANN: conversions are
-C++ casts, x * scale + bias is computed in double and rounded once to the type of the field, and
-repack moves channels from the last axis to the first (data_reader_HDF5.cpp: coerce, do_normalize;
-repack_HWC_to_CHW_layout.cpp).
+Each row is a sample, with its values in file order. The arithmetic is as in LBANN. Conversions are
+C++ casts. x * scale + bias is computed in double and rounded once to the type of the field. Repack
+moves channels from the last axis to the first. (data_reader_HDF5.cpp: coerce, do_normalize;
+repack_HWC_to_CHW_layout.cpp)
 """
 
 from typing import Any, TypeAlias
@@ -19,8 +19,8 @@ Values: TypeAlias = NDArray[Any]
 def apply_transform(values: Values, transform: FieldTransform) -> Values:
     """Return the values of samples after all steps of a transform.
 
-    values: shape (samples, values of a sample), floats if the transform needs floats. Raises
-    ValueError for floats that do not fit the integer type.
+    values: shape (samples, values of a sample). They must be floats if the transform needs floats.
+    Raises ValueError for floats that do not fit the integer type.
     """
     if transform.coerce is not None:
         values = coerce(values, transform.coerce)
@@ -32,10 +32,10 @@ def apply_transform(values: Values, transform: FieldTransform) -> Values:
 
 
 def coerce(values: Values, dtype: DTypeLike) -> Values:
-    """Return values in another type; floats are truncated to integers.
+    """Return values in another type. Floats are truncated to integers.
 
     Integers wrap around, and floats beyond float32 become infinite. Raises ValueError for NaN and
-    floats beyond the integer type: their conversion depends on the processor.
+    floats beyond the integer type, because their conversion depends on the processor.
     """
     target = np.dtype(dtype)
     if target.kind == "i" and values.dtype.kind == "f":
@@ -48,8 +48,10 @@ def coerce(values: Values, dtype: DTypeLike) -> Values:
 
 
 def wraps_around(values: Values, dtype: DTypeLike) -> bool:
-    """Return whether some of the integers `values` are out of range of the integer type
-    `dtype`, and so would wrap around.
+    """Return whether `dtype` is an integer type and at least one of the integers `values` is out of
+    its range.
+
+    Such an integer would wrap around.
     """
     target = np.dtype(dtype)
     if target.kind != "i" or values.dtype.kind not in "iu" or not values.size:
@@ -61,8 +63,8 @@ def wraps_around(values: Values, dtype: DTypeLike) -> bool:
 def normalise(values: Values, scale: tuple[float, ...], bias: tuple[float, ...]) -> Values:
     """Return x * scale + bias for all values x, computed in double.
 
-    scale, bias: one number, or one for each channel; channels are the last axis. If the number of
-    values is not a multiple of the channels, the remaining values are unchanged.
+    scale, bias: one number, or one for each channel. Channels are the last axis. If the number of
+    values is not a multiple of the number of channels, the remaining values stay unchanged.
     """
     size = len(scale)
     even = values.shape[1] // size * size

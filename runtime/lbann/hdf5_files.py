@@ -14,9 +14,10 @@ from exset.io.many_paths import Paths
 
 
 def files_in(paths: Sequence[str]) -> Paths:
-    """Return the files in `paths`, and all files with an HDF5 suffix in the folders in `paths`.
+    """Return the files in `paths`. For each folder in `paths`, return all files in it with an HDF5
+    suffix.
 
-    Raises FormatError if there is none, and OSError for a folder that cannot be read.
+    Raises FormatError if there is no file, and OSError for a folder that cannot be read.
     """
     found = Paths(_found(paths)).distinct()
     if not found:
@@ -52,8 +53,9 @@ def _found(paths: Sequence[str]) -> Iterator[str]:
 
 
 def failure(path: str, error: FormatError | OSError | None) -> Finding:
-    """Return the finding for a file that could not be read because of `error`; None means that
-    the error is unknown.
+    """Return the finding for a file that could not be read.
+
+    error: the reason, None if it is unknown.
     """
     if isinstance(error, FormatError):
         return error.finding
@@ -82,8 +84,8 @@ def run_on_files(
 ) -> Generator[Outcome[Item, Value], None, None]:
     """Run `work` on HDF5 files as `exset.core.jobs.run` does, and yield the outcomes in order.
 
-    With several processes, or in isolation, this process reads no file, as the HDF5 library may
-    crash. returns, identity, limited: as in `run`.
+    With several processes, or in isolation, this process itself reads no file, because the HDF5
+    library may crash. returns, identity, limited: as in `run`.
     """
     how = execution(jobs)
     isolated = how.workers > 1 or (how.isolated and is_allowed())

@@ -29,8 +29,8 @@ _PART = 4096
 class ListedFile:
     """A file that a list names: its ids in the list, and its numbers of samples.
 
-    included, excluded: the numbers of included and of excluded samples. part: which part of the
-    ids this object has, such as `2/8`; None if it has all ids.
+    included, excluded: the numbers of included and of excluded samples. part: which part of the ids
+    this object has, such as `2/8`. None if it has all ids.
     """
 
     path: str
@@ -44,9 +44,7 @@ class ListedFile:
         return self.path
 
     def part_of(self, rank: int, count: int) -> "ListedFile":
-        """Return this file with only part `rank` of its ids, which are divided into `count`
-        parts.
-        """
+        """Return this file with the part `rank` of its ids. count: the number of parts."""
         part = FilePart(self.path, rank, count)
         ids = self.ids.take(np.arange(len(self.ids))[part.of(len(self.ids))])
         return replace(self, ids=ids, part=part.part)
@@ -57,7 +55,7 @@ class ListedFile:
 
 
 class _ListedFiles(Sequence[ListedFile]):
-    """The files of a list with text ids; a `ListedFile` is created on access."""
+    """The files of a list with text ids. Each access creates a `ListedFile`."""
 
     def __init__(self, samples: SampleList, base: str) -> None:
         self._files, self._ends = samples.files, samples.id_offsets
@@ -84,9 +82,9 @@ class _ListedFiles(Sequence[ListedFile]):
 
 @dataclass(frozen=True)
 class Probe:
-    """How to find and read the files of lists; each method examines one file.
+    """How to find and read the files of lists. Each method examines one file.
 
-    base: the folder in which relative base directories start, by default the current folder, as in
+    base: the folder in which relative base directories start; by default the current folder, as in
     LBANN. jobs: the number of processes that read files. The methods raise the errors of `File`.
     """
 
@@ -96,7 +94,9 @@ class Probe:
     limits: Limits = DEFAULT
 
     def path(self, path: str) -> str:
-        """Return the path of the file that a list calls `path`, relative to the folder `base`."""
+        """Return the path at which to open a file. path: the file's path in the list, relative to
+        `base`.
+        """
         return os.path.join(self.base, path)
 
     def run(
@@ -106,10 +106,11 @@ class Probe:
         returns: object = None,
         join: Callable[[ListedFile, Sequence[Value]], Value] | None = None,
     ) -> Iterator[Outcome[ListedFile, Value]]:
-        """Run a function on every file of a list with text ids; yield the outcomes in order.
+        """Run the function `work` on every file of a list with text ids. Yield the outcomes in
+        order.
 
-        returns: the type that the function returns, for journals. join: joins the values of the
-        parts of a file. With `join`, files with many ids are divided into parts.
+        returns: the type of the function's result, for journals. join: a function that joins the
+        results for the parts of a file. With `join`, files with many ids are divided into parts.
         """
         listed: Sequence[ListedFile] = _ListedFiles(samples, self.base)
         if join is None:
@@ -121,17 +122,18 @@ class Probe:
         yield from whole(outcomes, listed, units, join)
 
     def top_level(self, listed: ListedFile) -> list[str] | None:
-        """Return the names at the top level of a file, in creation order; None if the file does
-        not keep this order.
+        """Return the names at the top level of a file, in creation order.
+
+        Return None if the file does not keep the creation order.
         """
         with File(listed.path, self.access, self.limits) as file:
             root = file.find("")
             return file.names(root, "") if file.is_ordered(root, "") else None
 
     def paths_at(self, listed: ListedFile, depth: int) -> list[str] | None:
-        """Return the paths of all objects in a file with exactly `depth` groups above them.
+        """Return the paths of all objects in a file that are inside exactly `depth` nested groups.
 
-        For 0, return the result of `top_level`.
+        For depth 0, return the result of `top_level`.
         """
         if depth == 0:
             return self.top_level(listed)
@@ -139,7 +141,7 @@ class Probe:
             return file.paths_at(depth)
 
     def exclusion_problems(self, listed: ListedFile) -> list[Finding]:
-        """Return the reasons why LBANN rejects a file that is named in an exclusion list."""
+        """Return the reasons why LBANN rejects a file of an exclusion list."""
         return list(exclusion_problems(listed, self.top_level(listed)))
 
     def missing_ids(self, listed: ListedFile) -> list[Finding]:
@@ -172,9 +174,9 @@ def joined_findings(listed: ListedFile, parts: Sequence[list[Finding]]) -> list[
 
 
 def unreadable_file(path: str, error: FormatError | OSError, kind: Kind) -> Finding:
-    """Return the finding for a file that cannot be opened, which says what LBANN does then.
+    """Return the finding for a file that cannot be opened. It says what LBANN does in this case.
 
-    kind: the type of the list, which decides this.
+    kind: the type of the list, which decides what LBANN does.
     """
     if isinstance(error, LimitError):
         return error.finding
@@ -208,10 +210,10 @@ def outside_roots(path: str) -> Finding:
 def exclusion_problems(
     listed: ListedFile, names: list[str] | None, depth: int = 0
 ) -> Iterator[Finding]:
-    """Yield the reasons why LBANN rejects a file that is named in an exclusion list.
+    """Yield the reasons why LBANN rejects a file of an exclusion list.
 
-    names: the paths of all objects with exactly `depth` groups above them; None if the file does
-    not keep the creation order. LBANN itself uses the top level, depth 0.
+    names: the paths of all objects inside exactly `depth` nested groups; None if the file does not
+    keep the creation order. LBANN itself uses the top level, depth 0.
     """
     path, included, excluded = listed.path, listed.included, listed.excluded
     if names is None:
@@ -244,7 +246,8 @@ def no_creation_order(path: str) -> Finding:
 
 
 def why_no_exclusion(path: str, names: list[str], ids: list[str]) -> Finding:
-    """Return the finding for samples of a file that no exclusion list can select; it says why.
+    """Return the finding for samples of a file that no exclusion list can select. It gives the
+    reason.
 
     names: the objects in the file. ids: the samples to select, in this order.
     """
@@ -265,5 +268,7 @@ def why_no_exclusion(path: str, names: list[str], ids: list[str]) -> Finding:
 def file_finding(
     code: str, message: str, path: str, field: str | None = None, hint: str | None = None
 ) -> Finding:
-    """Return an error about a file or, with `field`, about the object at this path in it."""
+    """Return an error about a file. field: the path of an object in the file, if the error is about
+    it.
+    """
     return Finding(code, Severity.ERROR, message, Place(path, field=field), hint)

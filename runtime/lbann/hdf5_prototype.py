@@ -28,7 +28,7 @@ class Prototype:
     """The structure of a sample, with which other samples are compared.
 
     sample: the path of the sample. fields: the type of each field, in file order. names: the names
-    directly below the sample.
+    of the objects directly in the sample's group.
     """
 
     sample: str
@@ -37,7 +37,9 @@ class Prototype:
 
     @property
     def structure(self) -> frozenset[tuple[str, int, str]]:
-        """The name, count and dtype of each field: equal for samples with the same structure."""
+        """The name, count and dtype of each field. They are equal for samples with the same
+        structure.
+        """
         return frozenset((name, each.count, each.dtype) for name, each in self.fields.items())
 
 
@@ -53,9 +55,9 @@ def find_prototype(
     """Return the structure of the samples in the given files.
 
     sample: the path of the prototype in the first file that has it. By default, exset compares some
-    samples of some files, and takes the most frequent structure, so that one unusual sample does
-    not reject all others. Raises the FormatError or OSError of the first file if no file has a
-    sample, and ValueError without files.
+    samples of some files, and returns the most frequent structure. So one unusual sample does not
+    reject all others. If no file has a sample, raises the FormatError or OSError of the first file.
+    Raises ValueError without files.
     """
     if not paths:
         raise ValueError("paths must not be empty")
@@ -83,7 +85,7 @@ def find_prototype(
 
 
 def _in_no_file(errors: Sequence[FormatError | OSError]) -> FormatError | OSError:
-    """Return the error for a sample that no file has: the error of the first file."""
+    """Return the error for a sample that no file has. It is the error of the first file."""
     lacking = [
         error
         for error in errors
@@ -97,7 +99,9 @@ def _in_no_file(errors: Sequence[FormatError | OSError]) -> FormatError | OSErro
 
 
 def path_hint(file: File, path: str, advice: str) -> str:
-    """Return a hint for a missing group: a similar path or the path of a sample, then `advice`."""
+    """Return a hint for a missing group. It consists of a similar path, or the path of a sample,
+    and `advice`.
+    """
     with suppress(FormatError):
         near, group = "", file.find("")
         for name in filter(None, path.split("/")):
@@ -116,7 +120,7 @@ def path_hint(file: File, path: str, advice: str) -> str:
 def _candidates(
     path: str, sample: str | None, access: Access, limits: Limits
 ) -> list[tuple[Prototype, list[Finding]]]:
-    """Return the structures of some samples of a file, each with its findings.
+    """Return (structure, findings) for some samples of a file.
 
     sample: the path of the only sample to examine, or None.
     """
@@ -135,7 +139,7 @@ def _candidates(
 
 
 def _prototype(file: File, sample: str) -> tuple[Prototype, list[Finding]]:
-    """Return the structure of a sample, and findings for fields that no schema can name.
+    """Return the structure of a sample, and findings for fields that a schema cannot name.
 
     Raises FormatError if the sample is not a group, or has no fields.
     """
@@ -159,7 +163,7 @@ def _prototype(file: File, sample: str) -> tuple[Prototype, list[Finding]]:
 
 
 def fields_of(file: File, group: Any, path: str) -> dict[str, DataType]:
-    """Return the types of all datasets below a group, by their paths relative to the group."""
+    """Return {path: type} for all datasets below a group. The paths are relative to the group."""
     return {
         name: file.data_type(each, f"{path}/{name}") for name, each in file.datasets(group, path)
     }

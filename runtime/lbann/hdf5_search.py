@@ -1,7 +1,7 @@
 """Find samples in HDF5 files: groups at any depth that equal a prototype, or match a path pattern.
 
-LBANN's own generator silently drops a group whose fields differ from the prototype's in size or
-type (generate_schema_and_sample_list.cpp); exset reports a finding for such a group.
+If a group's fields differ from the prototype's in size or type, LBANN's own generator silently
+drops the group (generate_schema_and_sample_list.cpp). exset reports a finding.
 """
 
 import os
@@ -32,10 +32,10 @@ _MOST_REASONS = 4
 
 @dataclass
 class SearchResult:
-    """What the search found in one file.
+    """The results of the search in one file.
 
     samples: the paths of the samples. rejected: the groups that are nearly samples, and why they
-    are not. spreads: statistics of each field. groups: how many groups the file has.
+    are not. spreads: statistics of each field. groups: how many groups the search visited.
     """
 
     samples: list[str] = field(default_factory=list)
@@ -48,11 +48,12 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class Search:
-    """A search for the samples of a file; call it with a path.
+    """A search for the samples of a file. Call it with a path.
 
-    prototype: a sample with the structure of all samples; without a prototype, a sample is a group
-    whose path matches the shell pattern `pattern`. finite: fields that a sample must have, without
-    NaN. spread: read all numbers and collect their statistics.
+    prototype: a sample that has the structure of all samples. pattern: without a prototype, a
+    sample is a group whose path matches this shell pattern. finite: names of fields that each
+    sample must have, and that must not contain NaN. spread: also read all numbers, and collect
+    their statistics.
     """
 
     prototype: Prototype | None = None
@@ -70,7 +71,7 @@ class Search:
         return repr((described, self.pattern, self.finite, self.spread))
 
     def __call__(self, item: str | FilePart) -> SearchResult:
-        """Search a file, or a part of it, depth first; ignore samples inside samples.
+        """Search a file, or a part of it, depth first. Do not search inside samples.
 
         Raises the errors of `File`.
         """
@@ -114,10 +115,9 @@ class Search:
         return not self.prototype.names.isdisjoint(names)
 
     def _fields(self, file: File, where: str, group: Any) -> dict[str, DataType]:
-        """Return the types of the fields of a group. Without a prototype, only fields in `finite`
-        count.
+        """Return the types of the fields of a group. where: the path of the group.
 
-        where: the path of the group.
+        Without a prototype, return only the fields in `finite`.
         """
         if self.prototype is not None:
             return fields_of(file, group, where)
@@ -141,10 +141,9 @@ class Search:
         return "; ".join(reasons[:_MOST_REASONS]) + more
 
     def _nan(self, file: File, where: str, group: Any, fields: dict[str, DataType]) -> str:
-        """Return "NAME contains NaN" for a field in `finite` that has a NaN in this group; ""
-        if none has.
+        """Return "NAME contains NaN" for the first field in `finite` that has a NaN in this group.
 
-        where: the path of the group. fields: the type of each field.
+        Return "" if there is no NaN. where: the path of the group. fields: the type of each field.
         """
         for name in self.finite:
             if np.isnan(_numbers(file, where, group, name, fields)).any():
@@ -155,7 +154,8 @@ class Search:
 def _numbers(
     file: File, where: str, group: Any, name: str, fields: dict[str, DataType]
 ) -> NDArray[Any]:
-    """Return the numbers in the field `name` of a group; no numbers if it is text.
+    """Return the numbers in the field `name` of a group. Return an empty array if the field is
+    text.
 
     where: the path of the group. fields: the type of each field.
     """
@@ -171,7 +171,9 @@ def _numbers(
 def run_search(
     search: Search, paths: Sequence[str], *, jobs: Jobs = 1
 ) -> Generator[Outcome[str, SearchResult], None, None]:
-    """Search files with `run_on_files`, large ones in parts; yield the outcome of each file."""
+    """Search files with `run_on_files`, and yield the outcome of each file. Divide large files into
+    parts.
+    """
     how = execution(jobs)
     counts = how.known_parts(paths) or _counts(search, paths, how.first_pass)
     units: Sequence[str | FilePart] = divided(paths, counts, FilePart.of_file)
@@ -199,10 +201,10 @@ def _size(path: str) -> int:
 def results_of(
     outcomes: Iterable[Outcome[str, SearchResult]], code: str, findings: Findings
 ) -> Iterator[tuple[str, SearchResult]]:
-    """Yield the path and the result of each file that could be read.
+    """Yield (path, result) for each file that could be read.
 
-    Adds a finding for each file that could not be read, and a finding with the given code for each
-    rejected group.
+    Add a finding for each file that could not be read. Also add a finding with the code `code` for
+    each rejected group.
     """
     for outcome in outcomes:
         if outcome.value is None:

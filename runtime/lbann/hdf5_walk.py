@@ -1,4 +1,4 @@
-"""Walk through the groups of an HDF5 file, depth first; for a large file, in parts."""
+"""Walk through the groups of an HDF5 file, depth first. Walk through a large file in parts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,8 @@ Matches: TypeAlias = Callable[[str, Sequence[str]], bool]
 class _Object(NamedTuple):
     """An object of a file, before it is opened.
 
-    path: its path. name: its name in `group`, the open group that contains it.
+    path: the object's path. group: the open group that contains the object. name: its name in
+    `group`.
     """
 
     path: str
@@ -46,12 +47,12 @@ class Walk:
     groups: int = 0
 
     def found(self, part: FilePart | None = None) -> Iterator[tuple[str, Any]]:
-        """Yield the groups that match, in order, with their paths; skip groups inside a
-        matching one.
+        """Yield (path, group) for each group that matches, in order. Skip groups inside a matching
+        group.
 
-        part: the part of the file, by default all of it. Raises FormatError for groups that
-        are nested too deep, as in a cycle of hard links, and for a file that is not the one
-        that was divided; LimitError for too many groups.
+        part: the part of the file, by default the whole file. Raises FormatError for groups that
+        are nested too deep, as in a cycle of hard links, and for a file that has changed since it
+        was divided. Raises LimitError for too many groups.
         """
         objects = [_Object("", "", None)]
         if part is not None:
@@ -78,9 +79,10 @@ class Walk:
         return _parts_of(self._tops())
 
     def _tops(self) -> list[_Object]:
-        """Return the objects, in order, between which the file can be divided. They contain all
-        matching groups, or are matching groups themselves. There are more than `PART` of them,
-        unless the file has too few objects outside of matching groups.
+        """Return the objects, in order, between which the file can be divided.
+
+        Each matching group is inside one of them, or is one of them. There are more than `PART`
+        objects, unless the file has too few objects outside matching groups.
         """
         tops, is_open = [_Object("", "", None)], True
         while is_open and len(tops) <= PART:

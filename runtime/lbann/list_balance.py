@@ -1,4 +1,4 @@
-"""Order the files of a sample list so that each rank of LBANN reads about as much."""
+"""Order the files of a sample list so that all ranks of LBANN read about equally much."""
 
 import os
 
@@ -15,14 +15,15 @@ _NOT_TAKEN = np.iinfo(np.int64).max
 
 
 def balanced_order(weights: Longs, ranks: int) -> Longs:
-    """Return an order of files in which each rank reads about as much: int64 [files].
+    """Return an order of files in which all ranks read about equally much: int64 [files].
 
     weights: int64 [files], the amount that LBANN reads for each file, in any unit. Rank r of LBANN
-    reads the files r, r + ranks, ... of the list, so the numbers of files that two ranks read
-    differ by one at most. The heaviest files come first: of each round of `ranks` files, the
-    heaviest goes to the rank that has the least so far. Then the rank with the most exchanges files
-    with other ranks as long as this helps. A better order may exist. Raises ValueError for less
-    than one rank.
+    reads the files r, r + ranks, ... of the list. So the numbers of files that two ranks read
+    differ by one at most. Raises ValueError for less than one rank.
+
+    The files are dealt to the ranks in rounds of `ranks` files, the heaviest files first. In each
+    round, the heaviest file goes to the rank that has the least so far. Then the rank that has the
+    most exchanges files with other ranks, as long as this helps. A better order may exist.
     """
     if ranks < 1:
         raise ValueError(f"ranks must be at least 1, not {ranks}")
@@ -38,9 +39,9 @@ def balanced_order(weights: Longs, ranks: int) -> Longs:
 
 
 def dealt(weights: Longs, ranks: int) -> Longs:
-    """Return a file for each rank in each round: int64 [rounds, ranks], -1 for no file.
+    """Return the file of each rank in each round: int64 [rounds, ranks], -1 for no file.
 
-    weights: as for `balanced_order`. Each round deals the next heaviest files.
+    weights: as for `balanced_order`. Each round deals the heaviest of the files that are left.
     """
     heaviest = np.argsort(-weights, kind="stable")
     loads = np.zeros(ranks, np.int64)
@@ -54,10 +55,11 @@ def dealt(weights: Longs, ranks: int) -> Longs:
 
 
 def _exchange(rounds: Longs, weights: Longs) -> None:
-    """Exchange files between the rank with the most and others, as long as it gets less.
+    """Exchange files between the rank that has the most weight and other ranks, as long as this
+    makes its weight smaller.
 
     rounds: the result of `dealt`, which changes. A place without a file counts as a file of weight
-    0, but no rank gets two such places. The number of attempts is bounded.
+    0, but no rank gets two such places. The number of attempts is limited.
     """
     own = np.where(rounds < 0, 0, weights[rounds])
     loads = own.sum(axis=0)
@@ -82,9 +84,11 @@ def _exchange(rounds: Longs, weights: Longs) -> None:
 
 
 def _pair(more: Longs, less: Longs, gap: int) -> tuple[int, int] | None:
-    """Return which weights of two ranks to exchange so that both come closest to their mean.
+    """Return the indices of two weights, one of each rank, to exchange. Return None if no exchange
+    helps.
 
-    gap: by how much the sum of `more` exceeds that of `less`. Returns None if no exchange helps.
+    They are chosen so that both ranks come closest to their mean. gap: the sum of `more` minus the
+    sum of `less`.
     """
     order = np.argsort(less, kind="stable")
     at = np.searchsorted(less[order], more - gap // 2)

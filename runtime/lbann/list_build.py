@@ -33,11 +33,11 @@ def search_for(
     limits: Limits = DEFAULT,
     jobs: Jobs = 1,
 ) -> Search:
-    """Return a search for a path pattern, or for samples like a prototype.
+    """Return a search for a path pattern, or for samples with the structure of a prototype.
 
-    sample: the path of the prototype; by default, a sample with the most frequent structure. Raises
-    the FormatError or OSError of the first file if no file has a sample, and FormatError for a
-    prototype without a field of `finite`.
+    sample: the path of the prototype; by default, a sample with the most frequent structure. If no
+    file has a sample, raises the FormatError or OSError of the first file. Raises FormatError for a
+    prototype that lacks a field of `finite`.
     """
     if pattern is not None:
         return Search(None, pattern, tuple(finite), access=access, limits=limits)
@@ -58,9 +58,9 @@ def built(
     *,
     directory: str | None = None,
 ) -> SampleList:
-    """Return the list of the samples that searches found; its kind is CONDUIT_HDF5_INCLUSION.
+    """Return the CONDUIT_HDF5_INCLUSION list of the samples that searches found.
 
-    outcomes: the results of the files `paths`; each is freed once it is in the list. Rejected
+    outcomes: the results of the files `paths`; a result is freed once it is in the list. Rejected
     groups become findings. directory: the base directory, by default the longest that all files
     share. Raises FormatError if there are no samples.
     """
@@ -82,7 +82,7 @@ def _chunks(
 ) -> Iterator[SampleList]:
     """Yield the list in chunks of some files each.
 
-    This needs less memory, because a list takes much less of it than the results of the searches.
+    This needs less memory, because a list is much smaller than the results of the searches.
     """
     rows = _rows(outcomes, findings, directory)
     while some := [*islice(rows, _ROWS)]:
@@ -106,9 +106,9 @@ def _rows(
 
 
 def is_skipped(what: str, name: str, place: Place, findings: Findings) -> bool:
-    """Return whether to leave out a file or sample because its name contains white space.
+    """Return whether to skip a file or sample because its name contains white space.
 
-    If so, add a finding. what: the word for the named thing.
+    If so, add a finding. what: "file" or "sample".
     """
     if BLANKS.isdisjoint(name):
         return False

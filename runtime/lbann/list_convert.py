@@ -1,7 +1,7 @@
 """Convert sample lists to another kind.
 
 To convert between inclusion and exclusion lists, exset reads the names of all samples from the
-files. Information that the other kind cannot store is an error, or with `lossy` a finding.
+files. If the other kind cannot store some information, this is an error, or with `lossy` a finding.
 """
 
 import os
@@ -29,7 +29,7 @@ from exset.parsers.lbann.list_text import rendered
 def write(
     samples: SampleList, *, findings: Findings | None = None, **options: OptionValue
 ) -> bytes:
-    """Return the text of a list; the options are those of `write_chunks`."""
+    """Return the text of a list. The options are those of `write_chunks`."""
     findings, out = Findings() if findings is None else findings, BytesIO()
     write_chunks([samples], out, findings=findings, **options)  # type: ignore[arg-type]
     return out.getvalue()
@@ -48,10 +48,11 @@ def write_chunks(
     root: str = "",
     lossy: bool = False,
 ) -> None:
-    """Write a list that comes in chunks, converted to `kind` if it is not None; see `recast`.
+    """Write a list that is read in chunks. If `kind` is not None, convert the list to this kind
+    with `recast`.
 
     root: the folder that must contain all files that exset reads for the conversion. expand: write
-    each number of a range.
+    each number of a range. The other options are those of `recast`.
     """
     if kind is not None or labels is not None:
         samples = joined(models)
@@ -80,12 +81,12 @@ def recast(
     lossy: bool = False,
     jobs: Jobs = 1,
 ) -> SampleList:
-    """Return the list as another kind.
+    """Return the list, converted to another kind.
 
-    labels: the label file, for a kind that names one. base: the folder in which a relative base
-    directory starts. access: how files may be read. Raises ValueError for an unknown kind;
-    FormatError for information that the kind cannot store (with `lossy` a finding), and if LBANN
-    would get other samples; OSError.
+    labels: the label file, for a kind that names a label file. base: the folder in which a relative
+    base directory starts. access: how files may be read. Raises ValueError for an unknown kind, and
+    OSError. Raises FormatError if LBANN would read other samples, and for information that the kind
+    cannot store; with `lossy`, such information becomes a finding.
     """
     kind = Kind(kind)
     add_loss = partial(_add_loss, findings=findings, lossy=lossy)
@@ -140,7 +141,7 @@ def _single(samples: SampleList, add_loss: Callable[[str], None]) -> SampleList:
 def _add_loss(what: str, findings: Findings, lossy: bool) -> None:
     """Add a finding for information that the other kind of list cannot store.
 
-    what: this information. Raises FormatError unless `lossy`.
+    what: the information. Raises FormatError unless `lossy`.
     """
     message, place = f"a list of this type cannot store {what}", Place("sample list")
     if not lossy:

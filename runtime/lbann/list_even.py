@@ -1,4 +1,4 @@
-"""Divide the samples of a list into files of about the same number of samples or bytes."""
+"""Divide the samples of a list into files with about the same number of samples or bytes."""
 
 import os
 from collections.abc import Sequence
@@ -20,11 +20,12 @@ from exset.runtime.lbann.hdf5_files import run_on_files
 
 
 def even_cuts(weights: Longs, files: int) -> list[int]:
-    """Return where each new file begins among the samples, and the end: files + 1 numbers.
+    """Return the index of the first sample of each new file, and the number of samples: files + 1
+    numbers.
 
     weights: int64 [samples], the size of each sample. Each cut is as near as possible to the place
-    that gives all files the same size, so that a file differs from the mean by the size of one
-    sample at most. Each file has a sample, so there must be at least `files` samples.
+    that gives all files the same size. So a file differs from the mean by the size of one sample at
+    most. Each file has a sample, so there must be at least `files` samples.
     """
     count = weights.size
     if not weights.any():
@@ -63,10 +64,10 @@ def sample_sizes(
     limits: Limits = DEFAULT,
     jobs: Jobs = 1,
 ) -> Longs:
-    """Return the bytes that the values of each sample take in its file: int64 [samples].
+    """Return the number of bytes of the values of each sample in its file: int64 [samples].
 
-    pairs: the path of a file, and the path of a sample in it. Raises FormatError for a sample that
-    does not exist or has links, and OSError.
+    pairs: for each sample, the path of the file, and the path of the sample in the file. Raises
+    OSError, and FormatError for a sample that does not exist or has links.
     """
     runs = groupby(pairs, lambda pair: pair[0])
     items = [_Some(path, tuple(sample for _, sample in some)) for path, some in runs]

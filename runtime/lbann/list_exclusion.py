@@ -1,4 +1,4 @@
-"""Convert between inclusion and exclusion lists; read the names of all samples from the files."""
+"""Convert between inclusion and exclusion lists. Read the names of all samples from the files."""
 
 from functools import partial
 
@@ -19,12 +19,12 @@ from exset.runtime.lbann.hdf5_probe import (
 
 
 def to_inclusion(samples: SampleList, probe: Probe, findings: Findings) -> SampleList:
-    """Return the CONDUIT_HDF5_INCLUSION list with the samples of an exclusion list.
+    """Return the CONDUIT_HDF5_INCLUSION list of the samples that an exclusion list selects.
 
-    As in LBANN, a file that cannot be opened is dropped, with a finding. LBANN rejects a list
-    whose ids are paths such as RUN/000. exset accepts it: the samples are then all objects at that
-    depth, and every file must exist. Raises FormatError for any other list that LBANN rejects, and
-    for a file outside the roots; and OSError.
+    As in LBANN, a file that cannot be opened is dropped, with a finding. LBANN rejects a list whose
+    ids are paths such as RUN/000. exset accepts such a list: the samples are then all objects at
+    the same depth as the ids, and every file must exist. Raises FormatError for any other list that
+    LBANN rejects, and for a file outside the roots. Raises OSError.
     """
     depth = _depth(samples)
     kept: list[int] = []
@@ -48,7 +48,7 @@ def to_inclusion(samples: SampleList, probe: Probe, findings: Findings) -> Sampl
 
 
 def _depth(samples: SampleList) -> int:
-    """Return how many groups contain each sample: the number of slashes in its id.
+    """Return the number of groups that contain a sample, which is the number of slashes in its id.
 
     Raises FormatError if ids differ in this number.
     """
@@ -66,7 +66,7 @@ def _depth(samples: SampleList) -> int:
 def to_exclusion(samples: SampleList, probe: Probe) -> SampleList:
     """Return the CONDUIT_HDF5_EXCLUSION list with which LBANN reads the same samples.
 
-    Raises FormatError if there is no such list, and OSError.
+    Raises FormatError if no exclusion list gives the same samples, and OSError.
     """
     rows: list[list[str]] = []
     for outcome in probe.run(probe.top_level, samples):
@@ -81,7 +81,9 @@ def to_exclusion(samples: SampleList, probe: Probe) -> SampleList:
 
 
 def _storable(path: str, ids: list[str]) -> list[str]:
-    """Return the ids of the samples in the file `path`; raises FormatError for white space."""
+    """Return the ids. Raises FormatError if an id contains white space. path: of the file, for
+    messages.
+    """
     for each in ids:
         if not BLANKS.isdisjoint(each):
             message = "a list cannot store the id of this sample, because the id contains a space"
@@ -90,9 +92,9 @@ def _storable(path: str, ids: list[str]) -> list[str]:
 
 
 def _with_ids(samples: SampleList, kind: Kind, rows: list[list[str]], others: object) -> SampleList:
-    """Return a list of another kind, with the same files.
+    """Return a list of another kind, with the same files but other ids.
 
-    rows: the ids of each file. others: for each file, the number of its other samples.
+    rows: the ids of each file. others: for each file, how many further samples it has.
     """
     ids = Strings.of(each for row in rows for each in row)
     offsets = np.cumsum([0, *map(len, rows)])

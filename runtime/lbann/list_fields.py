@@ -21,9 +21,10 @@ def ids(samples: SampleList) -> Iterator[bytes]:
 
 
 def with_files(samples: SampleList, change: Callable[[str], str]) -> SampleList:
-    """Return a list with the name of each file replaced by what `change` returns.
+    """Return a copy of a list in which `change` has replaced the name of each file.
 
-    Raises ValueError if two different files get one name, and for an invalid name.
+    `change` gets a name and returns the new name. Raises ValueError for an invalid name, and if two
+    files get the same name.
     """
     names = samples.name.changed(change)
     before: dict[bytes | None, bytes | None] = {}

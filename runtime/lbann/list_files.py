@@ -1,9 +1,9 @@
 """Check sample lists against the files that they name.
 
-An error is a problem that LBANN refuses when it loads the list, or fails on when it reads the
+An error is a problem for which LBANN refuses the list when it loads it, or fails when it reads the
 sample. A warning is a problem that LBANN ignores: it drops an unreadable file of an exclusion list.
-LBANN lists the top level of a file in creation order and fails if the file does not keep it; h5py
-keeps it with `track_order=True` only.
+LBANN lists the top level of a file in creation order, and fails if the file does not keep this
+order. h5py keeps it only with `track_order=True`.
 """
 
 import numpy as np
@@ -47,7 +47,10 @@ def check(samples: SampleList, findings: Findings, options: CheckOptions, /) -> 
 
 
 def check_names(samples: SampleList, probe: Probe, findings: Findings) -> None:
-    """Add a finding for each file that cannot be opened; HDF5 files are not read."""
+    """Add a finding for each file that cannot be opened.
+
+    The contents of HDF5 files are not read.
+    """
     for file in samples.files:
         path = probe.path(file.path)
         try:
@@ -59,7 +62,7 @@ def check_names(samples: SampleList, probe: Probe, findings: Findings) -> None:
 
 
 def _check_labels(samples: SampleList, path: str, probe: Probe, findings: Findings) -> None:
-    """Check the label file at `path`, which must have a label for the name of each file.
+    """Check the label file at `path`. It must have a label for each file of the list.
 
     LBANN's image readers read the label file, and its HDF5 readers do not. So for a list with ids,
     a missing label file is only a warning.

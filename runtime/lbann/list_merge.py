@@ -1,4 +1,4 @@
-"""Merge sample lists into one that names each file and sample once."""
+"""Merge sample lists into one list, in which each file and each sample occurs once."""
 
 import os
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ def merged(
     directory: str | None = None,
     limits: Limits = DEFAULT,
 ) -> SampleList:
-    """Return a list of the kind of the first list, with each file and sample once.
+    """Return one list with the samples of all lists. Its kind is that of the first list.
 
-    directory: the base directory, by default the longest that the lists share. If several lists
-    have the same file, it gets the samples of all of them. Raises FormatError for a mix of
-    inclusion and exclusion lists, and for base directories without a common parent; LimitError for
-    more than `max_expand` samples.
+    Each file and each sample occurs once. If several lists name the same file, it has the samples
+    of all of them. directory: the base directory, by default the longest that the lists share.
+    Raises FormatError for a mix of inclusion and exclusion lists, and for base directories without
+    a common parent. Raises LimitError for more than `max_expand` samples.
     """
     first = lists[0]
     paths = [each.directory.decode("utf-8", "surrogateescape") for each in lists]
@@ -56,7 +56,7 @@ def merged(
 
 
 def _both(one: File, two: File, is_exclusion: bool) -> File:
-    """Join two records of the same file in a list: return one record with the samples of both.
+    """Join two records of the same file. Return one record that selects the samples of both.
 
     is_exclusion: whether the ids of the records are those of excluded samples.
     """

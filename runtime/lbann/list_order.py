@@ -9,13 +9,14 @@ from exset.grammars.lbann.sample_list import SampleList, duplicate_files, file_o
 
 
 def rank_order(samples: SampleList, ranks: int, keep_order: bool = False) -> Longs:
-    """Return the order in which LBANN loads the files of a list on `ranks` ranks: int64 [files].
+    """Return the order in which LBANN loads the files of a list on `ranks` (a number) ranks: int64
+    [files].
 
-    Rank r reads the files r, r + ranks, ...; then LBANN concatenates the files of rank 0, of rank
-    1, and so on. keep_order: LBANN's --keep_sample_order, which restores the order of a
-    SINGLE-SAMPLE list. For other lists, keep_order lets LBANN assign the files to the ranks one by
-    one, and concatenate again. This restores the order only for some numbers of files. Files
-    without samples are dropped. Raises ValueError for less than one rank.
+    Rank r reads the files r, r + ranks and so on. Then LBANN concatenates the files of rank 0, of
+    rank 1, and so on. keep_order: use LBANN's --keep_sample_order. For a SINGLE-SAMPLE list, this
+    restores the order of the list. For other lists, LBANN assigns the concatenated files to the
+    ranks one by one, and concatenates again; this restores the order only for some numbers of
+    files. Files without samples are dropped. Raises ValueError for less than one rank.
     """
     if ranks < 1:
         raise ValueError(f"ranks must be at least 1, not {ranks}")
@@ -35,10 +36,10 @@ def rank_order(samples: SampleList, ranks: int, keep_order: bool = False) -> Lon
 
 
 def shuffled(samples: SampleList, seed: int, limits: Limits = DEFAULT) -> SampleList:
-    """Shuffle the files of a list, and the samples of each file (PCG64).
+    """Shuffle the files of a list, and the samples in each file (PCG64).
 
-    The samples of a file stay together, because a list goes file by file; samples of an exclusion
-    list keep their order. Raises LimitError for more than `max_expand` samples.
+    The samples of a file stay together, because a list names them file by file. The samples of an
+    exclusion list keep their order. Raises LimitError for more than `max_expand` samples.
     """
     random = np.random.default_rng(seed)
     files = random.permutation(len(samples.name))

@@ -1,4 +1,4 @@
-"""Build lists of pictures, of the type SINGLE-SAMPLE, from a folder or from a label file."""
+"""Build SINGLE-SAMPLE lists of pictures, from a folder or from a label file."""
 
 import os
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from exset.runtime.lbann.list_files import check_names
 
 
 class Pictures(NamedTuple):
-    """A SINGLE-SAMPLE list, the labels of its files, and the names of the classes, in order."""
+    """A SINGLE-SAMPLE list, the labels of its files, and the classes' names in label order."""
 
     samples: SampleList
     labels: Labels
@@ -36,8 +36,8 @@ def from_folder(
 ) -> Pictures:
     """Return the list of the files in a folder, which may have one subfolder for each class.
 
-    Classes and files are sorted by name; a label is the number of the class, from 0. Without
-    class folders, there are no labels. suffixes: only files with these suffixes, in lower
+    Classes and files are sorted by name. A label is the number of a class, from 0. Without
+    subfolders, there are no labels. suffixes: include only files with these suffixes, in lower
     case. label_file: the file that will have the labels. Raises OSError, and FormatError if there
     are no files.
     """
@@ -68,10 +68,10 @@ def from_labels(
     access: Access = DEFAULT_ACCESS,
     limits: Limits = DEFAULT,
 ) -> SampleList:
-    """Return the list of the files that a label file names, each once, below a base directory.
+    """Return a list of the files that a label file names. Each file occurs once.
 
-    Adds a finding for each file that does not exist. Raises OSError, and FormatError for an
-    invalid label file or one without labels.
+    directory: the base directory, below which the files are. A file that does not exist is a
+    finding. Raises OSError, and FormatError for a label file that is invalid or has no labels.
     """
     check_regular_file(path)
     labels = parse(files.read(files.local(path), limits=limits), limits=limits, findings=findings)

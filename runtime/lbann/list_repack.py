@@ -35,7 +35,7 @@ _SUFFIX: Final = ".h5"
 
 @dataclass(frozen=True)
 class Copied:
-    """A sample to copy: its file, its path in it, and its path in the new file."""
+    """A sample to copy: its source file, and its paths in the source file and in the new file."""
 
     file: str
     sample: str
@@ -65,17 +65,21 @@ def repacked(
     limits: Limits = DEFAULT,
     jobs: Jobs = 1,
 ) -> tuple[SampleList, Longs]:
-    """Write a new folder of HDF5 files with the samples of a list; return their list and sizes.
+    """Write a new folder of HDF5 files with the samples of a list. Return the list of the new
+    files, and the files' sizes.
 
-    The files have the samples in the order of the list. A sample is copied with everything in its
-    group, and keeps its path. If the new file already has this path, exset adds a number to the
-    path. The folder is written completely or not at all.
+    The samples keep the order of the list. A sample is copied with everything in its group, and
+    keeps its path. If the new file already has this path, exset adds a number to the path. The
+    folder is written completely or not at all.
 
-    by: divide the samples so that the new files have about the same number of samples, or of bytes
-    of stored values; a file differs from the mean by one sample at most. The sizes are these
-    numbers, int64 [files]. base: the folder in which a relative base directory starts. Raises
-    OptionError for less than one file and for more files than samples, FormatError for a list
-    without ids of HDF5 groups, and for a sample that does not exist or has links. Raises OSError.
+    files: the number of new files. by: divide the samples so that the new files have about the same
+    number of samples, or of bytes of stored values. A file differs from the mean by one sample at
+    most. The returned sizes are these numbers, int64 [files]. base: the folder in which a relative
+    base directory starts.
+
+    Raises OptionError for less than one file and for more files than samples. Raises FormatError
+    for a list without ids of HDF5 groups, and for a sample that does not exist or has links. Raises
+    OSError.
     """
     if samples.kind.is_single or samples.has_integer_ids:
         hint = "repack a list of one of the CONDUIT_HDF5 types"
@@ -106,10 +110,10 @@ def repacked(
 
 
 def _named(pairs: Sequence[tuple[str, str]]) -> Iterator[Copied]:
-    """Yield the samples of a new file, each with a path there.
+    """Yield the samples of a new file. Each has its path in the new file.
 
-    The paths are unique, and no sample is inside another one. pairs: the file and the path of each
-    sample.
+    The paths are unique, and no sample is inside another sample. pairs: the source file of each
+    sample, and its path there.
     """
     taken: set[str] = set()
     around: set[str] = set()
@@ -127,7 +131,7 @@ def _named(pairs: Sequence[tuple[str, str]]) -> Iterator[Copied]:
 
 
 def _above(path: str) -> list[str]:
-    """Return the paths of all groups around the object at a path."""
+    """Return the paths of all groups that contain the object at a path."""
     parts = path.split("/")
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
@@ -147,7 +151,10 @@ def write(item: NewFile, access: Access, limits: Limits) -> None:
 
 
 def _copy(file: File, each: Copied, groups: dict[str, Any]) -> None:
-    """Copy the group of a sample into the new file. `groups` collects the groups of this file."""
+    """Copy the group of a sample into the new file.
+
+    groups: the groups of the new file that exist already; new groups are added to it.
+    """
     group = group_of(file, each.sample)
     fields_of(file, group, each.sample)  # raises FormatError for links
     above, _, name = each.name.rpartition("/")
@@ -162,7 +169,7 @@ def _copy(file: File, each: Copied, groups: dict[str, Any]) -> None:
 def _created(sink: Sink) -> Any:
     """Return a new HDF5 file that is written to `sink`.
 
-    Its root keeps the order of its groups, as LBANN needs it.
+    Its root keeps the order of its groups, because LBANN needs this order.
     """
     access = h5p.create(h5p.FILE_ACCESS)
     access.set_fileobj_driver(h5py.h5fd.fileobj_driver, sink)

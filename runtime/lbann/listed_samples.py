@@ -1,4 +1,7 @@
-"""The samples of lists, grouped by file, in little more memory than the text of the lists."""
+"""The samples of lists, grouped by file.
+
+They need little more memory than the text of the lists.
+"""
 
 import os
 from array import array
@@ -18,9 +21,10 @@ from exset.runtime.lbann.sample_reader import Pair, joined
 
 @dataclass(frozen=True)
 class FileSamples(os.PathLike[str]):
-    """The samples of one file that lists name, or a part of these samples.
+    """The samples that lists name for one file, or a part of these samples.
 
-    first: the id of the first sample of the file. part: which part it is, such as `2/8`, or None.
+    first: the id of the first sample of the file. part: which part this is, such as `2/8`. None if
+    it is all samples.
     """
 
     path: str
@@ -29,7 +33,7 @@ class FileSamples(os.PathLike[str]):
     part: str | None = None
 
     def part_of(self, rank: int, count: int) -> "FileSamples":
-        """Return part `rank` of these samples, which are divided into `count` parts."""
+        """Return the part `rank` of these samples. count: the number of parts."""
         part = FilePart(self.path, rank, count)
         return replace(self, ids=self.ids[part.of(len(self.ids))], part=part.part)
 
@@ -41,7 +45,7 @@ class ListedSamples:
     """All samples that lists name; `len` is their number, with repetitions."""
 
     def __init__(self, pairs: Iterable[Pair]) -> None:
-        """Collect the samples from pairs of a file and an id; pairs are not kept."""
+        """Collect the samples from pairs (file, id). The pairs themselves are not kept."""
         # A run is a sequence of pairs with one file; usually a file has one run.
         names, self._ids, self._ends = Paths(), Paths(), array("q", [0])
         for name, run in groupby(pairs, itemgetter(0)):
@@ -58,9 +62,11 @@ class ListedSamples:
         return len(self._ids)
 
     def files(self, base: str = "") -> Views[FileSamples]:
-        """Return the files in the order of their first sample; each is created on access.
+        """Return the files in the order of their first samples. Each access creates a
+        `FileSamples`.
 
-        Ids are in order, without repetitions. base: the folder in which the paths start.
+        The ids of a file are in order, without repetitions. base: the folder in which the paths
+        start.
         """
         return Views(partial(self._file, base), range(len(self._bounds) - 1), "files")
 

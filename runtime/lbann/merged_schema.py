@@ -1,9 +1,9 @@
-"""Merge a data schema and an experiment schema: the fields to read, with their metadata.
+"""Merge a data schema and an experiment schema: find the fields to read, and their metadata.
 
-LBANN merges them as follows (data_reader_HDF5.cpp: adjust_metadata, get_leaves_multi). In each
-schema a node inherits the metadata of its parent, and its own directives win. Then the directives
-of each experiment leaf, its own and inherited, replace the directives of all data fields at or
-below it.
+LBANN merges the schemas as follows (data_reader_HDF5.cpp: adjust_metadata, get_leaves_multi). In
+each schema a node inherits the directives of its parent, but its own directives win. Then the
+directives of each experiment leaf, both its own and inherited ones, replace the directives of all
+data fields at or below it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,10 +20,10 @@ Role: TypeAlias = Literal["data", "experiment"]
 
 @dataclass(frozen=True)
 class MergedDirective:
-    """A directive that applies to a field, and where it comes from.
+    """A directive that applies to a field, and its origin.
 
-    role: whether it is written in the data schema or in the experiment schema. path: the node in
-    this schema. replaced: the directive of the data schema that it replaced.
+    role: whether the directive is in the data schema or in the experiment schema. path: the node in
+    this schema that has it. replaced: the directive of the data schema that it replaced.
     """
 
     name: str
@@ -42,7 +42,9 @@ class MergedDirective:
 
 @dataclass(frozen=True)
 class Field:
-    """A field that the experiment reads, with the directives that apply to it, in LBANN's order."""
+    """A field that the experiment reads. metadata: the directives that apply to it, in LBANN's
+    order.
+    """
 
     path: Path
     metadata: Mapping[str, MergedDirective]
@@ -55,12 +57,15 @@ class Field:
         return path_text(self.path)
 
     def to_json(self) -> dict[str, object] | None:
-        """Return the merged metadata for JSON; None without metadata, as in LBANN."""
+        """Return the merged metadata for JSON.
+
+        Return None if there are no metadata, as LBANN does.
+        """
         return {name: to_json(each.value) for name, each in self.metadata.items()} or None
 
 
 class MergedSchema(NamedTuple):
-    """The fields of an experiment, sorted by name, and the two schemas."""
+    """The fields that an experiment reads, sorted by name, and the two schemas."""
 
     fields: tuple[Field, ...]
     data: Schema
@@ -72,8 +77,8 @@ def merge_schemas(
 ) -> MergedSchema:
     """Return the fields that the experiment schema selects, sorted by name.
 
-    Raises FormatError for leaves that the data schema does not have, and for an experiment schema
-    without fields.
+    Raises FormatError for leaves of the experiment schema that the data schema does not have, and
+    for an experiment schema without fields.
     """
     findings = Findings() if findings is None else findings
     if not experiment.root.children:
@@ -103,7 +108,7 @@ def merge_schemas(
 
 
 def joined(errors: Sequence[FormatError]) -> FormatError:
-    """Add the findings of all other errors to the first error, and return it."""
+    """Return the first error, with the findings of all other errors added."""
     first, *others = errors
     for other in others:
         first.add(other.finding)
@@ -114,10 +119,10 @@ _Metadata: TypeAlias = dict[str, MergedDirective]
 
 
 def _leaves(schema: Schema, role: Role, start: Path = ()) -> Iterator[tuple[Path, Node, _Metadata]]:
-    """Yield the leaves of a schema at and below the path `start`.
+    """Yield (path, leaf, metadata) for each leaf of a schema at or below the path `start`.
 
-    Each comes with its metadata: its own directives first, then the inherited ones. Yields nothing
-    if the schema has no such node.
+    In the metadata, the leaf's own directives come before the inherited ones. Yields nothing if the
+    schema has no node at `start`.
     """
 
     def visit(path: Path, node: Node, above: _Metadata) -> Iterator[tuple[Path, Node, _Metadata]]:

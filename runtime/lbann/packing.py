@@ -1,4 +1,4 @@
-"""Plan an experiment: the transform of each field, and the order of fields in packed groups.
+"""Plan an experiment: the transform of each field, and the order of the fields in packed groups.
 
 LBANN: data_reader_HDF5.cpp, build_packing_map and pack.
 """
@@ -25,7 +25,10 @@ _PLURALS: Final = {
 
 @dataclass(frozen=True)
 class Group:
-    """A packed vector: the names of its fields, in their order in the vector."""
+    """A packed group, which is one vector.
+
+    members: the names of its fields, in the vector's order.
+    """
 
     name: str
     members: tuple[str, ...]
@@ -33,7 +36,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do with each field that is read, and the packed groups by name."""
+    """The transforms of the fields that are read, and the packed groups."""
 
     transforms: tuple[FieldTransform, ...]
     groups: tuple[Group, ...]
@@ -43,8 +46,8 @@ class Plan:
 def plan(schema: MergedSchema, *, compat: Compat = None, findings: Findings | None = None) -> Plan:
     """Return the plan that the merged metadata describe.
 
-    Raises FormatError for directives that cannot work, and with `compat` for all directives that
-    LBANN refuses; ValueError for an unknown `compat`.
+    Raises FormatError for directives that cannot work; with `compat`, also for all directives that
+    LBANN refuses. Raises ValueError for an unknown `compat`.
     """
     if compat not in (None, "lbann"):
         raise ValueError(f"compat must be 'lbann' or None, not {compat!r}")
@@ -62,8 +65,8 @@ def _transforms(
 ) -> tuple[FieldTransform, ...]:
     """Return the transform of each field.
 
-    Raises one FormatError, which has an error for each wrong field. A directive that several
-    fields inherit is reported once.
+    If fields are wrong, raises one FormatError that has an error for each of them. A directive that
+    several fields inherit is reported once.
     """
     transforms, errors = [], list[FormatError]()
     for field in schema.fields:
@@ -80,7 +83,10 @@ def _transforms(
 
 
 def _groups(transforms: tuple[FieldTransform, ...], findings: Findings) -> tuple[Group, ...]:
-    """Return the packed groups by name, with members sorted by ordering and then by name."""
+    """Return the packed groups, sorted by name.
+
+    Their members are sorted by ordering, then by name.
+    """
 
     def rank(member: FieldTransform) -> tuple[bool, int]:
         return member.ordering is None, member.ordering or 0
@@ -109,7 +115,7 @@ def _groups(transforms: tuple[FieldTransform, ...], findings: Findings) -> tuple
 def _check_names(
     transforms: tuple[FieldTransform, ...], groups: list[Group], findings: Findings
 ) -> None:
-    """Refuse a group whose name would hide a field or group that is still used."""
+    """Refuse a group whose name would hide a field or a group that is still used."""
     at = {each.name: each for each in transforms}
     below: dict[str, list[FieldTransform]] = {}
     for each in transforms:

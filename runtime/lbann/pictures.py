@@ -29,7 +29,10 @@ def samples_of_files(samples: SampleList, options: PictureOptions) -> Bars:
 
 
 def classes(samples: SampleList, options: PictureOptions) -> Bars:
-    """Return the number of files of each label in the label file. Raises FormatError, OSError."""
+    """Return the number of files of each label in the label file.
+
+    Raises FormatError and OSError.
+    """
     if not samples.label_file:
         hint = "choose the picture `files`, or name a label file in line 4 of the list"
         raise FormatError(
@@ -43,7 +46,7 @@ def classes(samples: SampleList, options: PictureOptions) -> Bars:
 
 
 def fields(samples: SampleList, options: PictureOptions) -> Bars:
-    """Return the number of values of each field of a sample. Raises FormatError, OSError."""
+    """Return the number of values of each field of a sample. Raises FormatError and OSError."""
     found = prototype(samples, options)
     rows = [(f"{name}: {kind}", kind.count) for name, kind in found.fields.items()]
     return bars(rows, f"fields of the sample {found.sample}", "values")

@@ -30,9 +30,9 @@ def field_cells(schema: Schema, index: int) -> list[tuple[str, object]]:
 
 
 def sample_list(chunks: Iterable[SampleList], detailed: bool = False) -> Report:
-    """Report the counts of a list in chunks, without reading the files that it names.
+    """Report the counts of a list that is read in chunks. The files that it names are not read.
 
-    detailed: add counts that take longer, such as the files with a repeated id.
+    detailed: add counts that need more time, such as the number of files with a repeated id.
     """
     model = joined(chunks)
     files, samples, excluded = len(model.name), len(model), model.computed.excluded

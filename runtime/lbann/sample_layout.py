@@ -1,6 +1,6 @@
 """The layout of a set of samples: the stored type of every field, and its place in a batch.
 
-As in LBANN, the first sample defines the layout. exset compares all other samples with it; LBANN
+As in LBANN, the first sample defines the layout. exset compares all other samples with it. LBANN
 would truncate samples that differ, or read past their end.
 """
 
@@ -26,8 +26,8 @@ _FLOATS: Final = ("float32", "float64")
 class Column:
     """A field of the samples, as a column of a batch.
 
-    path: the names from the sample to the field. transform: the steps to apply. stored: its type
-    in the file. dtype: its type after the steps.
+    path: the names from the sample to the field. transform: the steps to apply. stored: the field's
+    type in the file. dtype: the type after the steps.
     """
 
     name: str
@@ -43,7 +43,11 @@ class Column:
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The shape in a sample: (channels, *dims) if the schema has channels; () for a scalar."""
+        """The shape of the field in a sample: (count,), or () for a scalar.
+
+        If the schema has channels, it is (channels, *dims), provided that this shape has `count` (a
+        number) values.
+        """
         transform = self.transform
         shape = () if transform.channels is None else (transform.channels, *transform.dims)
         if shape and math.prod(shape) == self.count:
@@ -53,7 +57,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Packed:
-    """A packed group: its dtype, the number of its values, and where each member begins."""
+    """A packed group: its dtype, the number of its values, and the index at which each member
+    begins.
+    """
 
     name: str
     dtype: str
@@ -70,7 +76,7 @@ class Layout:
 
     @property
     def bytes(self) -> int:
-        """The size of one sample in bytes: all columns and all groups."""
+        """The size of one sample in bytes, with all columns and all groups."""
         parts: tuple[Column | Packed, ...] = (*self.columns, *self.groups)
         return sum(each.count * numpy_type(each.dtype).itemsize for each in parts)
 
@@ -80,8 +86,8 @@ class Layout:
         return (*(each.name for each in self.columns), *(each.name for each in self.groups))
 
     def select(self, names: Container[str]) -> "Layout":
-        """Return a layout with only the named columns and groups, and the columns in these
-        groups.
+        """Return a layout with only the named columns and groups, and the columns that these groups
+        need.
         """
         groups = tuple(each for each in self.groups if each.name in names)
         kept = {each.name for each in groups}
@@ -90,7 +96,9 @@ class Layout:
 
 
 class Sample:
-    """A sample in an open HDF5 file: the group at its path. Raises FormatError if there is none."""
+    """A sample in an open HDF5 file, which is the group at a path. Raises FormatError if there is
+    no such group.
+    """
 
     def __init__(self, file: File, path: str) -> None:
         found = file.find(path)
@@ -105,7 +113,10 @@ class Sample:
         self.file, self.path, self.group = file, path, found
 
     def find(self, names: tuple[str, ...]) -> Any:
-        """Return the object at a path below the sample, or None; names: the names in the path."""
+        """Return the object at a path below the sample. Return None if there is no object.
+
+        names: the names that make up the path.
+        """
         found = self.group
         for name in names:
             # One name at a time, because a name of a schema may be empty or contain a slash.
@@ -117,7 +128,7 @@ class Sample:
     def find_column(self, column: Column) -> tuple[Any, DataType, str]:
         """Return the dataset of a column, its type, and its path in the file.
 
-        Raises FormatError for a missing dataset, or one that differs from the layout.
+        Raises FormatError if the dataset is missing or differs from the layout.
         """
         dataset = self.find(column.path)
         if dataset is None or is_group(dataset):
@@ -146,9 +157,10 @@ class Sample:
 
 
 def unlike(name: str, stored: DataType, found: DataType, place: Place, other: str) -> Finding:
-    """Return the finding for a field whose size or type differs from that in another sample.
+    """Return the finding for a field that has another size or type than in another sample.
 
-    name: the field. stored: its type in the other sample, `other`. found: its type here.
+    name: the field. stored: its type in the other sample. other: the other sample. found: its type
+    in this sample.
     """
     message = f"{name} is {found} here, but {stored} in {other}"
     hint = "each field must have one size and type in all samples of a list"
@@ -156,7 +168,10 @@ def unlike(name: str, stored: DataType, found: DataType, place: Place, other: st
 
 
 def lay_out(file: File, path: str, plan: Plan, findings: Findings) -> Layout:
-    """Return the layout of the sample at a path. Raises FormatError for a missing or bad field."""
+    """Return the layout of the sample at a path.
+
+    Raises FormatError for a field that is missing or cannot be read.
+    """
     sample = Sample(file, path)
     columns = [
         _column(sample, names, dataset, transform, plan.compat, findings)
@@ -182,9 +197,9 @@ def lay_out(file: File, path: str, plan: Plan, findings: Findings) -> Layout:
 
 
 def _datasets(sample: Sample, transform: FieldTransform) -> list[tuple[tuple[str, ...], Any]]:
-    """Return the datasets of a field, with their paths.
+    """Return (path, dataset) for each dataset of a field.
 
-    They are the field itself or, if it is a group, all datasets in it.
+    If the field is a group, these are all datasets in the group. Otherwise it is the field itself.
     """
     field = transform.field
     found = sample.find(field.path)
@@ -217,7 +232,7 @@ def _column(
     """Return the column for a dataset of a field.
 
     path: the names from the sample to the dataset. Raises FormatError if the transform cannot
-    convert its type.
+    convert the dataset's type.
     """
     field = transform.field
     name = field.name if path == field.path else "/".join(path)

@@ -1,7 +1,7 @@
-"""Read batches of samples: the fields that two schemas select, from the HDF5 files of a list.
+"""Read batches of samples from the HDF5 files of a list: the fields that two schemas select.
 
 Files are read one after the other, and the samples of each file in the order of their ids. exset
-never reads past the end of an array: a sample of another size is an error.
+never reads past the end of an array. A sample of another size is an error.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,15 +37,15 @@ Pair: TypeAlias = tuple[str, str | int]
 
 
 def joined(base: str, name: str) -> str:
-    """Return the path of the file `name` in a base folder, as LBANN joins both."""
+    """Return the path of the file `name` in the folder `base`, joined as LBANN does."""
     return name if not base else f"{base}{name}" if base.endswith("/") else f"{base}/{name}"
 
 
 class SampleReader(Dataset):
-    """Reads batches of samples; merges the schemas and finds the layout once.
+    """Reads batches of samples. The schemas are merged and the layout is found only once.
 
     Arrays of `batch` have the shape `(samples, *dims)`. A file is open only while it is read, so
-    that no handle is shared between processes.
+    that processes never share a file handle.
     """
 
     def __init__(
@@ -64,13 +64,15 @@ class SampleReader(Dataset):
     ) -> None:
         """Merge the schemas.
 
-        samples: a sample list or its path, or pairs of file and id. data, experiment: the schemas,
-        or their paths. fields: the fields or packed groups to read into a batch. base: the folder
-        in which the paths of the files start. keep_packed: return packed fields separately, too.
-        findings: collects the findings; by default, the attribute `findings` has them, and the
-        first batch issues one FormatWarning for all. Raises FormatError for schemas that do not
-        fit together, OSError for a list or schema that cannot be read, and TypeError without a
-        schema; the first batch raises ValueError for unknown fields.
+        samples: a sample list, its path, or pairs (file, id). data, experiment: the schemas, or
+        their paths. fields: the names of the fields or packed groups in a batch. base: the folder
+        in which the paths of the files start. keep_packed: also return packed fields separately.
+        findings: collects the findings. By default, the attribute `findings` has them, and the
+        first batch issues one FormatWarning for all.
+
+        Raises FormatError for schemas that do not fit together, OSError for a list or schema that
+        cannot be read, and TypeError without a schema. The first batch raises ValueError for
+        unknown fields.
         """
         self._warns = findings is None
         self.findings = Findings() if findings is None else findings
@@ -89,8 +91,9 @@ class SampleReader(Dataset):
         self._layout: Layout | None = None
 
     def of_samples(self, samples: SampleList, findings: Findings) -> Self:
-        """Return a reader of other samples, with the same layout, which adds findings to
-        `findings`.
+        """Return a reader of other samples, with the same layout.
+
+        It adds findings to `findings`.
         """
         _ = self.layout
         reader = copy(self)
@@ -105,7 +108,10 @@ class SampleReader(Dataset):
 
     @property
     def layout(self) -> Layout:
-        """The layout of all samples, found in the first one. Raises ValueError without samples."""
+        """The layout of all samples, which is that of the first sample.
+
+        Raises ValueError if there are no samples.
+        """
         if self._layout is None:
             if not len(self):
                 raise ValueError("the list has no samples")
@@ -122,7 +128,7 @@ class SampleReader(Dataset):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the arrays of a batch: the chosen ones, or all fields and packed groups."""
+        """The names of a batch's arrays: the chosen fields, or all fields and packed groups."""
         if not len(self):
             return ()
         layout = self.layout
@@ -132,11 +138,11 @@ class SampleReader(Dataset):
         return (*separate, *(group.name for group in layout.groups))
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the values of the samples at some indices: `(samples, *dims)`, channels first.
+        """Return the values of the samples with these indices: `(samples, *dims)`, channels first.
 
-        Raises FormatError for a sample unlike the first one, LimitError for more than `max_batch`
-        bytes, OSError for files that cannot be opened, and the IndexError and ValueError of
-        `chosen_rows`.
+        Raises FormatError for a sample that differs from the first one, LimitError for more than
+        `max_batch` bytes, OSError for files that cannot be opened, and the IndexError and
+        ValueError of `chosen_rows`.
         """
         rows = chosen_rows(indices, len(self))
         if not len(self):
@@ -178,7 +184,7 @@ class SampleReader(Dataset):
     ) -> None:
         """Read all columns of some samples of one file into the arrays `into`.
 
-        samples: for each the id, and the row in the arrays.
+        samples: pairs of the sample's id and its row in the arrays.
         """
         opened = {path: Sample(file, path) for path, _ in samples}
         for column in self.layout.columns:
@@ -214,10 +220,10 @@ class SampleReader(Dataset):
 
 
 def _allocated(layout: Layout, count: int) -> tuple[dict[str, Values], dict[str, Values]]:
-    """Return an array for each column and each group, for `count` samples.
+    """Return an array for each column and each group, for `count` (a number) samples.
 
-    The arrays are [count, values of a sample]. A packed column is a view of its group, if the
-    layout has the group.
+    The arrays are [count, values of a sample]. If the layout has the group of a packed column, the
+    column's array is a view of the group's array.
     """
     groups = {each.name: np.empty((count, each.count), each.dtype) for each in layout.groups}
     starts = {each.name: each.starts for each in layout.groups}
@@ -234,7 +240,7 @@ def _allocated(layout: Layout, count: int) -> tuple[dict[str, Values], dict[str,
 def _samples(
     samples: FilePath | Iterable[Pair], limits: Limits, findings: Findings
 ) -> SampleList | list[Pair]:
-    """Return the sample list or the pairs; load the list if `samples` is a path."""
+    """Return the sample list or the pairs. If `samples` is a path, load the list from this file."""
     if isinstance(samples, SampleList):
         return samples
     if not isinstance(samples, str | bytes | PathLike):
@@ -247,7 +253,7 @@ def _samples(
 def _schema(
     name: str, schema: Schema | FilePath | None, limits: Limits, findings: Findings
 ) -> Schema:
-    """Return the schema; if the argument is a path, load it from that file."""
+    """Return the schema. If `schema` is a path, load the schema from this file."""
     if isinstance(schema, Schema):
         return schema
     if not isinstance(schema, str | bytes | PathLike):

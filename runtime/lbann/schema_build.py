@@ -33,10 +33,10 @@ FLOATS = ("float32", "float64")
 
 @dataclass(frozen=True)
 class Built:
-    """The data schema of some files, and what was found when it was built.
+    """The data schema of some files, and the results of building it.
 
-    prototype: the structure of the samples. samples: how many there are. files: how many files
-    have any.
+    prototype: the structure of the samples. samples: the number of samples. files: the number of
+    files that have samples.
     """
 
     schema: Schema
@@ -63,9 +63,9 @@ def build(
     """Return a data schema of the samples in files.
 
     sample: the path of the prototype in the first file that can be read; by default a sample with
-    the most frequent structure. normalise: add scale and bias, which reads all values. Files that
-    cannot be read give findings. Raises the FormatError or OSError of the first file if no file has
-    a sample; ValueError without files.
+    the most frequent structure. normalise: add scale and bias; for this, all values are read. Files
+    that cannot be read give findings. If no file has a sample, raises the FormatError or OSError of
+    the first file. Raises ValueError without files.
     """
     if not files:
         raise ValueError("files must not be empty")
@@ -101,7 +101,7 @@ def experiment(
 
     packs: pairs of a packed group and a path, such as ("samples", "inputs"). All fields at or below
     the path go into the group, as float. Without packs, each field is an array of its own. text:
-    the names of fields that contain text; exset leaves them out, with a finding. Raises FormatError
+    the names of fields that contain text; these are left out, with a finding. Raises FormatError
     for a path that the data schema does not have, or that has only text.
     """
     findings = Findings() if findings is None else findings
@@ -126,7 +126,7 @@ def experiment(
 
 
 def _unknown(data: Schema, group: str, path: str) -> FormatError:
-    """Return the error for a path to pack that the data schema does not have."""
+    """Return the error for a packed path that the data schema does not have."""
     names = ["/".join(names) for names, _ in data.root.nodes() if names]
     message = f"the data schema has no {path!r} to pack into {group!r}"
     parts = [part for part in path.split(",") if part in names]
@@ -147,10 +147,10 @@ def data_schema(
     spreads: Mapping[str, Spread] | None = None,
     normalise: Normalise | None = None,
 ) -> Schema:
-    """Return the data schema of samples like a prototype.
+    """Return the data schema of samples with the structure of a prototype.
 
-    count: the number of samples, and of the files with samples. spreads: statistics of
-    each field, for `normalise`.
+    count: the number of samples, and the number of files with samples. spreads: statistics of each
+    field, for `normalise`.
     """
     root = Node()
     spreads = {name: Spread() for name in prototype.fields} if spreads is None else spreads
@@ -175,9 +175,9 @@ def data_schema(
 def _normalised(
     name: str, stored: DataType, spread: Spread, normalise: Normalise, findings: Findings
 ) -> dict[str, Directive]:
-    """Return the directives that normalise the field `name`; no directives if all values are equal.
+    """Return the directives that normalise the field `name`. Return {} if all its values are equal.
 
-    stored: its type in the files. spread: how its values are distributed.
+    stored: the field's type in the files. spread: the statistics of its values.
     """
     if spread.not_finite:
         ignored = counted(spread.not_finite, "infinite or NaN value")
@@ -195,7 +195,7 @@ def _normalised(
 
 
 def with_metadata(root: Node, path: Path, metadata: Mapping[str, Directive]) -> Node:
-    """Return a copy of the tree `root` in which the node at a path has these directives, too."""
+    """Return a copy of the tree `root` in which the node at a path also has these directives."""
     if not path:
         return Node(root.children, {**root.metadata, **metadata})
     below = with_metadata(root.children.get(path[0], Node()), path[1:], metadata)

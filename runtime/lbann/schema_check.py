@@ -1,4 +1,4 @@
-"""Check schemas against HDF5 files: every field of every sample, without reading values."""
+"""Check schemas against HDF5 files: every field of every sample, but not the values."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -26,7 +26,7 @@ from exset.runtime.lbann.sample_reader import Pair
 class _Field:
     """A field of the first sample of a file.
 
-    stored: its type in the file. dtype: the dtype as which it is read.
+    stored: the field's type in the file. dtype: the dtype after reading.
     """
 
     name: str
@@ -51,7 +51,7 @@ def check_files(
     limits: Limits = DEFAULT,
     jobs: Jobs = 1,
 ) -> Findings:
-    """Return all problems of two schemas, and of the files and samples that a list names.
+    """Return all problems of two schemas, of the files that a list names, and of their samples.
 
     With several jobs or `Execution(isolated=True)`, each file is read in another process, so that a
     crash of the HDF5 library becomes a finding. Raises LimitError for more nodes than allowed.
@@ -92,7 +92,7 @@ def check_files(
 def _check_file(item: FileSamples, planned: Plan, access: Access, limits: Limits) -> _Checked:
     """Return the fields of a file's first sample, and the findings of the samples of `item`.
 
-    If the first sample has an error, the first good sample of `item` takes its place.
+    If the first sample has an error, use the first good sample of `item` instead.
     """
     findings = Findings()
     with File(item.path, access, limits) as file:
@@ -122,9 +122,9 @@ def _joined(item: FileSamples, parts: Sequence[_Checked]) -> _Checked:
 def _differences(
     item: FileSamples, fields: list[_Field], path: str, expected: list[_Field]
 ) -> Iterator[Finding]:
-    """Return findings where the first sample of a file differs from the first sample of the list.
+    """Yield findings where the first sample of a file differs from the first sample of the list.
 
-    fields: those of the file. expected: those of the list's first sample, which is in the file
+    fields: of the file's first sample. expected: of the list's first sample, which is in the file
     `path`.
     """
     here = {each.name: each for each in fields}

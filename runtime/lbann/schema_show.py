@@ -1,4 +1,4 @@
-"""Show two merged schemas: the fields to read, their directives, and the origin of each."""
+"""Show two merged schemas: the fields to read, their directives, and each directive's origin."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -11,10 +11,11 @@ from exset.runtime.lbann.sample_layout import Layout
 
 
 def lines(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> Iterator[str]:
-    """Yield the tree of the data schema with the merged metadata, then the packed groups.
+    """Yield lines that show the tree of the data schema with the merged metadata, then the packed
+    groups.
 
-    layout: the layout of a sample, for types and sizes; by default, sizes come only from channels
-    and dims. The text may contain control characters from the files.
+    layout: the layout of a sample, for types and sizes. By default, sizes are computed only from
+    channels and dims. The text may contain control characters from the files.
     """
     sizes = _sizes(plan, layout)
     fields = {field.path: field for field in schema.fields}
@@ -70,9 +71,10 @@ def _node_lines(
 
 
 def _origin(directive: MergedDirective, path: Path) -> str:
-    """Return where a value comes from, in words: its place, its node, the value that it replaced.
+    """Return the origin of a directive in words: its place, its node, and the value that it
+    replaced.
 
-    path: the field to which it applies.
+    path: the field to which the directive applies.
     """
     place = directive.place
     words = [str(place) if place is not None else f"{directive.role} schema"]
@@ -99,9 +101,9 @@ def _value(directive: MergedDirective) -> str:
 
 
 def _sizes(plan: Plan, layout: Layout | None) -> dict[str, int]:
-    """Return the number of values of each field, by name.
+    """Return {field: number of values}.
 
-    It is known from the layout, or else from channels and dims.
+    The numbers are from the layout. Without a layout, they are computed from channels and dims.
     """
     if layout is not None:
         return {column.name: column.count for column in layout.columns}
@@ -110,7 +112,7 @@ def _sizes(plan: Plan, layout: Layout | None) -> dict[str, int]:
 
 
 def _total(group: Group, sizes: Mapping[str, int]) -> int | None:
-    """Return the number of values of a packed group; None if that of a member is unknown.
+    """Return the number of values of a packed group. Return None if a member's number is unknown.
 
     sizes: the number of values of each field.
     """

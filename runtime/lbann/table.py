@@ -1,4 +1,4 @@
-"""Sample lists as tables: a row for each sample, with its file, its id and its fields."""
+"""Sample lists as tables, with a row for each sample: its file, its id and its fields."""
 
 from typing import Unpack
 
@@ -19,17 +19,17 @@ def to_table(
     limits: Limits,
     **options: Unpack[Options],
 ) -> Table:
-    """Return a table with the columns `file`, `id` and a column for each field of the samples.
+    """Return a table with the columns `file` and `id`, and a column for each field of the samples.
 
-    With the schemas `data` and `experiment`, the table has the fields that LBANN would load, with
-    its transforms, and the packed groups; `keep_packed` and `fields` choose among them. Without
-    schemas, the fields are all numbers and text in the HDF5 files. A field `images/view0` is the
-    column `images.view0`. With `fields=()` no HDF5 file is opened. base, access: as for
-    `SampleReader`. A SINGLE-SAMPLE list has the columns `file` and, if it names a label file,
-    `label`.
+    With the schemas `data` and `experiment`, the table has the fields that LBANN would load, after
+    LBANN's transforms, and the packed groups. `keep_packed` and `fields` choose among them. Without
+    schemas, the fields are all numbers and text in the HDF5 files. A field `images/view0` becomes
+    the column `images.view0`. With `fields=()` no HDF5 file is opened. base, access: as for
+    `SampleReader`. A SINGLE-SAMPLE list has the column `file` and, if it names a label file, the
+    column `label`.
 
-    Raises FormatError and LimitError, also for samples that differ in type, OSError for files that
-    cannot be opened, and TypeError for an unknown option.
+    Raises FormatError and LimitError, also for samples that differ in type. Raises OSError for
+    files that cannot be opened, and TypeError for an unknown option.
     """
     if unknown := options.keys() - Options.__annotations__.keys():
         raise TypeError(f"to_table of a sample list has no option {min(unknown)!r}")

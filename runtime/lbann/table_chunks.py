@@ -28,10 +28,10 @@ from exset.runtime.training.dataset import checked_names
 
 @dataclass
 class Layout:
-    """The columns of the tables of all chunks, and how to make them.
+    """The columns that the tables of all chunks have, and how to make the tables.
 
-    types: the types of the columns that the list itself gives. ends: the rows at which the tables
-    end. included: for an exclusion list, the inclusion list that has its samples.
+    types: the types of the columns that the list itself gives, such as `file`. ends: the rows at
+    which the tables end. included: for an exclusion list, the inclusion list with the same samples.
     """
 
     fields: Fields
@@ -41,7 +41,7 @@ class Layout:
     included: SampleList | None
 
     def tables(self, samples: SampleList, first: int, findings: Findings) -> Iterator[Table]:
-        """Yield the tables of a chunk. first: the number of samples before it."""
+        """Yield the tables of a chunk. first: the number of samples before the chunk."""
         given = {name: with_type(each, self.types[name]) for name, each in _given(samples).items()}
         listed = Table.of(given)
         begin, end = (bisect_right(self.ends, row) for row in (first, first + len(samples)))
@@ -63,9 +63,9 @@ def layout_of(
     at_once: bool = False,
     **options: Unpack[Options],
 ) -> Layout:
-    """Find the columns of the tables of a list. Raises the errors of `to_table`.
+    """Find the columns for the tables of a list. Raises the errors of `to_table`.
 
-    Without schemas this reads all samples; the values are kept if they are few. at_once: whether
+    Without schemas, all samples are read. If they are few, their values are kept. at_once: whether
     each chunk becomes a single table.
     """
     chunks = iter(chunks)
@@ -99,7 +99,7 @@ def tables_of(
     findings: Findings,
     limits: Limits = DEFAULT,
 ) -> Iterator[Table]:
-    """Yield the tables of a list that comes in chunks. Raises the errors of `to_table`."""
+    """Yield the tables of a list that is read in chunks. Raises the errors of `to_table`."""
     first = 0
     for chunk in chunks if layout.included is None else (layout.included,):
         if len(chunk) or not layout.ends[-1]:
@@ -108,8 +108,9 @@ def tables_of(
 
 
 def _included(samples: SampleList, findings: Findings, options: Options) -> SampleList:
-    """Return the inclusion list with the samples of an exclusion list: those in the HDF5 files
-    that it does not exclude.
+    """Return the inclusion list with the samples of an exclusion list.
+
+    These are all samples in the HDF5 files that the exclusion list does not exclude.
     """
     from exset.runtime.lbann.list_convert import recast
 
@@ -128,7 +129,10 @@ def _kind_of_fields(samples: SampleList, options: Options) -> type[Fields]:
 
 
 def _check_expansion(count: int, limits: Limits) -> None:
-    """Raise LimitError if `count`, the number of ids after ranges are expanded, is too large."""
+    """Raise LimitError if `count` is too large.
+
+    count: the number of ids after ranges are expanded.
+    """
     if count > limits.max_expand:
         message = f"the list has {count:,} samples, more than the limit of {limits.max_expand:,}"
         place, hint = Place("sample list"), limit_hint("max_expand")
@@ -136,7 +140,7 @@ def _check_expansion(count: int, limits: Limits) -> None:
 
 
 def _given(samples: SampleList) -> dict[str, TableColumn]:
-    """Return the columns that the list itself gives: the files, and the ids if it has any."""
+    """Return the columns that the list itself gives: the files, and the ids if the list has any."""
     columns: dict[str, TableColumn] = {}
     if samples.kind.is_single:
         pass
@@ -150,7 +154,7 @@ def _given(samples: SampleList) -> dict[str, TableColumn]:
 
 
 def _metadata(samples: SampleList, level: Level) -> dict[str, Any]:
-    """Return the metadata that the header of a list gives: type, base directory, label file."""
+    """Return the metadata from the header of a list: type, base directory, label file."""
     metadata: dict[str, Any] = {"family": FAMILY, "version": 1, "level": level}
     metadata |= {"kind": samples.kind.value, "base": os.fsdecode(samples.directory)}
     if samples.label_file is not None:

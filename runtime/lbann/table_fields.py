@@ -1,4 +1,7 @@
-"""Read the fields of the samples of a list as columns: first find the columns, then read parts."""
+"""Read the fields of the samples of a list as columns: first find the columns, then read parts.
+
+A part is some consecutive samples of a chunk.
+"""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -34,11 +37,11 @@ _ROW: Final = 256
 
 @dataclass
 class Fields:
-    """Reads no fields, for lists with integer ids or if no field is chosen; subclasses read
-    fields.
+    """The base class, which reads no fields. It serves lists with integer ids, and calls that
+    choose no field.
 
-    options: the options of `to_table`. findings: collects what is found while the columns are
-    found. at_once: whether each chunk of the list is read as one part, however large it is.
+    options: the options of `to_table`. findings: collects the findings while the columns are
+    searched. at_once: whether each chunk of the list is read as one part, however large it is.
     """
 
     limits: Limits
@@ -47,7 +50,7 @@ class Fields:
     at_once: bool
 
     def survey(self, samples: SampleList, first: int) -> Iterable[int]:
-        """Learn the columns from the next chunk of a list; return the rows at which parts end.
+        """Find the columns in the next chunk of a list. Return the rows at which parts end.
 
         first: the number of samples before the chunk. Raises the errors of `to_table`.
         """
@@ -56,7 +59,7 @@ class Fields:
     def columns(
         self, samples: SampleList, first: int, rows: range, findings: Findings
     ) -> dict[str, TableColumn]:
-        """Return the columns of some samples of a chunk; they have the same types in all chunks.
+        """Return the columns of some samples of a chunk. Their types are the same in all chunks.
 
         rows: the indices of the samples in the chunk.
         """
@@ -75,7 +78,7 @@ class Fields:
 
 @dataclass
 class LabelFields(Fields):
-    """The column `label` of a list of images, if it names a label file."""
+    """The column `label` of a list of images, if the list names a label file."""
 
     _labels: Labels | None = field(default=None, init=False)
 
@@ -88,7 +91,7 @@ class LabelFields(Fields):
     def columns(
         self, samples: SampleList, first: int, rows: range, findings: Findings
     ) -> dict[str, TableColumn]:
-        """Return the column `label` for some samples of a chunk; a file without a label has no
+        """Return the column `label` for some samples of a chunk. A file without a label has no
         value.
 
         rows: the indices of the samples in the chunk.
@@ -140,10 +143,10 @@ class SchemaFields(Fields):
     def columns(
         self, samples: SampleList, first: int, rows: range, findings: Findings
     ) -> dict[str, TableColumn]:
-        """Return the columns of some samples of a chunk. Raises FormatError if two fields
-        would become one column.
+        """Return the columns of some samples of a chunk.
 
-        rows: the indices of the samples in the chunk.
+        rows: the indices of the samples in the chunk. Raises FormatError if two fields would become
+        one column.
         """
         if self._reader is None:
             return {}
@@ -164,14 +167,18 @@ def _column(values: Values) -> TableColumn:
 
 @dataclass
 class StoredFields(Fields):
-    """All fields of the samples in the files; if a sample lacks a field, its row has no value."""
+    """All fields of the samples in the files. If a sample lacks a field, its row has no value."""
 
     _forms: Forms = field(default_factory=dict, init=False)
     _kept: Leaves | None = field(default=None, init=False)
     """The values of all samples, if they are few."""
 
     def survey(self, samples: SampleList, first: int) -> Iterable[int]:
-        """Read all samples. Their values are kept if they all fit into one part."""
+        """Read all samples of the chunk. If the values of all samples of the list fit into one
+        part, they are kept.
+
+        Return the rows at which parts end.
+        """
         leaves, is_kept, before = self._leaves(), not first, 0
         sizes = np.zeros(len(samples), np.int64)
         for row in self._read(samples, first, range(len(samples)), leaves):
@@ -187,11 +194,10 @@ class StoredFields(Fields):
     def columns(
         self, samples: SampleList, first: int, rows: range, findings: Findings
     ) -> dict[str, TableColumn]:
-        """Return the columns of some samples of a chunk. Raises ValueError if a chosen field
-        is in no sample.
+        """Return the columns of some samples of a chunk.
 
         first: the number of samples before the chunk. rows: the indices of the samples in the
-        chunk.
+        chunk. Raises ValueError if a chosen field is in no sample.
         """
         leaves = self._kept
         if leaves is None or len(rows) < len(samples):
@@ -208,7 +214,7 @@ class StoredFields(Fields):
         return Leaves(Claims(self.limits), None, forms=self._forms)
 
     def _read(self, samples: SampleList, first: int, rows: range, leaves: Leaves) -> Iterator[int]:
-        """Read samples into `leaves`, file by file; yield the row of each in the chunk."""
+        """Read samples into `leaves`, file by file. Yield the row in the chunk of each sample."""
         pairs = zip(samples.pairs_at(np.array(rows, np.int64)), rows, strict=True)
         numbered = sorted(((path, str(each), row) for (path, each), row in pairs), key=_path)
         for path, group in groupby(numbered, key=_path):

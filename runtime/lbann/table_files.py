@@ -29,7 +29,10 @@ _PACKS = (("samples", "inputs"), ("responses", "targets"))
 
 
 def write(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return the HDF5 file of a table. Raises FormatError for columns that it cannot hold."""
+    """Return the HDF5 file of a table.
+
+    Raises FormatError for columns that the file cannot store.
+    """
     losses = Losses(lossy, Findings() if findings is None else findings)
     kept = _held(table, losses)
     return write_groups(kept, rows_of(kept))
@@ -38,9 +41,9 @@ def write(table: Table, /, *, findings: Findings | None = None, lossy: bool = Fa
 def companions(
     table: Table, /, *, name: str, findings: Findings, lossy: bool = False
 ) -> dict[str, bytes]:
-    """Return the other files that LBANN needs, by path: a sample list and both schemas.
+    """Return {path: contents} of the other files that LBANN needs: a sample list and both schemas.
 
-    name: the path of the HDF5 file; the paths of the other files begin with it, without its
+    name: the path of the HDF5 file. The paths of the other files begin with this path, without its
     suffix. A column that LBANN cannot read gets a finding, and is not in the schemas. If LBANN can
     read no column, there are no schemas.
     """
@@ -62,7 +65,9 @@ def companions(
 
 
 def _held(table: Table, losses: Losses) -> Table:
-    """Return the table without the columns that the file cannot store; report these as losses."""
+    """Return the table without the columns that the file cannot store. Report these columns as
+    losses.
+    """
     dropped = []
     for name, column in table.columns.items():
         if problem := why_not(column):
@@ -75,7 +80,7 @@ def _held(table: Table, losses: Losses) -> Table:
 
 
 def _fields(table: Table, findings: Findings) -> dict[str, DataType]:
-    """Return the types of the fields that LBANN can read, by path."""
+    """Return {path: type} for the fields that LBANN can read."""
     paths = paths_of(table.columns)
     fields = {}
     for name, column in table.columns.items():
@@ -93,7 +98,7 @@ def _fields(table: Table, findings: Findings) -> dict[str, DataType]:
 
 
 def _unreadable(column: TableColumn, path: str) -> str:
-    """Return why LBANN cannot read a column as the field at `path`; empty if it can."""
+    """Return why LBANN cannot read a column as the field at `path`. Return "" if it can."""
     if METADATA in path.split("/"):
         return f"schemas reserve the name {METADATA}"
     values = column.items if isinstance(column, Lists) else column
@@ -107,9 +112,9 @@ def _unreadable(column: TableColumn, path: str) -> str:
 
 
 def _experiment(data: Schema, fields: Mapping[str, DataType]) -> Schema:
-    """Return the experiment schema for a data schema: it packs inputs and targets.
+    """Return the experiment schema for a data schema. It packs inputs and targets.
 
-    Without such fields, it reads all fields as floats.
+    Without fields of inputs and targets, it reads all fields as floats.
     """
     groups = [(group, name) for group, name in _PACKS if name in data.root.children]
     if groups:

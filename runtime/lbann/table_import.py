@@ -1,4 +1,4 @@
-"""Convert tables to sample lists: the columns `file` and `id` give the samples."""
+"""Convert tables to sample lists. The columns `file` and `id` give the samples."""
 
 from collections.abc import Mapping
 from itertools import groupby
@@ -20,13 +20,14 @@ from exset.runtime.lbann.table_options import FAMILY
 
 
 def from_table(table: Table, /, *, findings: Findings, limits: Limits, lossy: bool) -> SampleList:
-    """Return a list with a sample for each row. Consecutive rows of a file become one record.
+    """Return a list with a sample for each row. Consecutive rows with the same file become one
+    record.
 
     The files are in the column `file`, or in another column of paths, such as `path`. The metadata
-    have the type of the list and its base directory; by default a table without the column `id` is
-    a SINGLE-SAMPLE list, and a table with it is a CONDUIT_HDF5_INCLUSION list. Other columns are
-    losses, unless they are fields that the HDF5 files already have. Raises FormatError for columns
-    and values that no list can hold.
+    have the type of the list and its base directory. By default, a table without the column `id`
+    becomes a SINGLE-SAMPLE list, and a table with this column a CONDUIT_HDF5_INCLUSION list. Other
+    columns are losses, unless they are fields that the HDF5 files already have. Raises FormatError
+    for columns and values that a list cannot store.
     """
     metadata = table.metadata if table.metadata.get("family") == FAMILY else {}
     names = {name: _column_name(table, name) for name in ("file", "id")}
@@ -64,9 +65,7 @@ def _listed(
 
 
 def _base(metadata: Mapping[str, Any], paths: list[str]) -> tuple[str, str]:
-    """Return the base directory of the list, and the prefix to remove from all paths of the
-    table.
-    """
+    """Return the base directory of the list, and the prefix to remove from all paths."""
     base = metadata.get("base")
     if isinstance(base, str) and base:
         prefix = base if base.endswith("/") else f"{base}/"
@@ -76,9 +75,7 @@ def _base(metadata: Mapping[str, Any], paths: list[str]) -> tuple[str, str]:
 
 
 def _column_name(table: Table, name: str) -> str:
-    """Return which column of the table has the meaning `name`: `sample.NAME` if it exists,
-    else NAME.
-    """
+    """Return `sample.NAME` if the table has this column, else NAME. name: `file` or `id`."""
     prefixed = f"sample.{name}"
     return prefixed if prefixed in table.columns else name
 
@@ -91,9 +88,9 @@ def _paths(table: Table, name: str) -> list[str]:
 
 
 def _ids(table: Table, name: str) -> list[Any] | None:
-    """Return the ids in the column `name`, as text or as integers; None without such a column.
+    """Return the ids in the column `name`, as text or as integers. Return None without this column.
 
-    Raises FormatError for a column of another type, or for rows without an id.
+    Raises FormatError for a column of another type, and for rows without an id.
     """
     column = table.columns.get(name)
     if column is None:
@@ -111,7 +108,7 @@ def _ids(table: Table, name: str) -> list[Any] | None:
 
 
 def _texts(column: Strings) -> list[str]:
-    """Return the strings of a column as text; other bytes become lone surrogates."""
+    """Return the strings of a column as text. Bytes that are not UTF-8 become lone surrogates."""
     rows = Strings.unchecked(**vars(column)).tolist()
     return [(each or b"").decode("utf-8", "surrogateescape") for each in rows]
 
@@ -121,10 +118,10 @@ def _default_kind(ids: list[Any] | None) -> Kind:
 
 
 def _report(table: Table, used: set[str], metadata: Mapping[str, Any], losses: Losses) -> None:
-    """Report columns that a list cannot hold as losses, except for the fields of its files.
+    """Report the columns that a list cannot store as losses, except the fields of its files.
 
-    used: the columns that become part of the list. metadata: of the table; its `fields` names the
-    fields of the files.
+    used: the columns that become part of the list. metadata: of the table; the member `fields`
+    names the fields of the files.
     """
     fields = metadata.get("fields")
     known = {*fields} if isinstance(fields, list) else set()

@@ -12,7 +12,7 @@ FAMILY: Final = "lbann"
 
 
 class Options(TypedDict, total=False):
-    """How to read the fields of samples for a table; see `SampleReader`."""
+    """How to read the fields of samples for a table. The options are those of `SampleReader`."""
 
     data: Schema | FilePath
     experiment: Schema | FilePath

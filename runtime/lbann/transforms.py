@@ -1,4 +1,4 @@
-"""Derive the transform of each field from its merged metadata, without reading data."""
+"""Derive the transform of each field from the field's merged metadata, without reading data."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,12 @@ from exset.runtime.lbann.merged_schema import Field
 
 @dataclass(frozen=True)
 class FieldTransform:
-    """The steps of a field, in this order; a step that is None or False is skipped.
+    """The steps of a field, in this order. A step that is None or False is skipped.
 
-    coerce: the target dtype. scale and bias: one value, or one for each of `channels`, which are
-    the last axis. repack: move channels from last to first. pack: the group to append to, sorted by
-    `ordering`; fields without ordering come last. dims: the shape of one channel.
+    coerce: the target dtype. scale and bias: one value, or one for each of `channels`. Channels are
+    the last axis. repack: move channels from the last axis to the first. pack: the group to which
+    the field is appended, sorted by `ordering`; fields without ordering come last. dims: the shape
+    of one channel.
     """
 
     field: Field
@@ -51,8 +52,8 @@ class TransformBuilder:
     def build(self) -> FieldTransform:
         """Return the transform that the merged metadata of the field describe.
 
-        Raises FormatError for directives that cannot work; with `compat`, for all directives that
-        LBANN rejects.
+        Raises FormatError for directives that cannot work; with `compat`, also for all directives
+        that LBANN rejects.
         """
         directives = self._directives
         channels = directives.channels()
@@ -84,8 +85,9 @@ class TransformBuilder:
         return self._directives.dims()
 
     def _factors(self, name: str, channels: int | None) -> tuple[float, ...] | None:
-        """Return the values of the directive `name`, scale or bias: one for each channel, or only
-        the first if `channels` is None.
+        """Return the values of the directive `name`, which is scale or bias.
+
+        channels: the number of values, one for each channel. If None, return only the first value.
         """
         values = self._directives.factors(name, channels)
         if values is None or channels is not None:

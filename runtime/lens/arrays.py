@@ -1,8 +1,8 @@
 """Make arrays of an example set: the values that Lens presents to a network, event by event.
 
-Every unit first gets the default value of the event. Then the ranges are applied in order, so that
-later ranges override earlier ones (Lens, example.c: standardLoadEvent). The code works on NumPy and
-CuPy (`xp`), without loops over examples.
+Every unit first gets the default value of the event. Then the ranges (values for some units) are
+applied in order, so that later ranges override earlier ones (Lens, example.c: standardLoadEvent).
+The code works on NumPy and CuPy (`xp`), without loops over examples.
 """
 
 import math
@@ -33,17 +33,18 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExampleArrays:
-    """The events of a set as arrays of NumPy or CuPy, all new and writable.
+    """The events of a set as arrays of NumPy or CuPy. All arrays are new and writable.
 
     The result of `to_arrays` has one row for each event: `...` is the number of events. `inputs`,
     `targets`: float32 [..., units]. `example`, `event`, `tick`: int64 [...], the index of the
     example, of the event in the example, and of the tick in the event (0, except in the result of
-    `by_tick`). `frequency` of the example; `max_time`, `min_time`, `grace_time`: effective values
-    of the event; float32 [...]. `present`: bool [...], false for padding, where all values are 0.
-    `scored`: bool [...], false where no target counts: in padding, and in the grace time.
+    `by_tick`). `frequency`: float32 [...], of the example. `max_time`, `min_time`, `grace_time`:
+    float32 [...], the values that Lens uses for the event. `present`: bool [...], False for
+    padding, where all values are 0. `scored`: bool [...], False where no target counts: in padding,
+    and in the grace time.
 
-    `name`: the names of all examples of the set, `Strings` [examples]; `name[example[i]]` is the
-    name of row i, as bytes, or None.
+    `name`: the names of all examples of the set, `Strings` [examples]. `name[example[i]]` is the
+    name for row i, as bytes, or None.
     """
 
     inputs: Floats
@@ -87,25 +88,25 @@ class ExampleArrays:
 
     @property
     def input_mask(self) -> Flags:
-        """A mask of inputs that are not NaN, bool, shaped like `inputs`.
+        """A mask that is False for inputs that are NaN. It has the shape of `inputs`.
 
-        For NaN, a unit computes its own value.
+        If an input is NaN, the unit computes its own value.
         """
         return _known(self.inputs, self.present)
 
     @property
     def target_mask(self) -> Flags:
-        """A mask of targets that count, bool, shaped like `targets`.
+        """A mask that is True for targets that count. It has the shape of `targets`.
 
-        Lens computes no error for NaN.
+        A target that is NaN does not count: Lens computes no error for it.
         """
         return _known(self.targets, self.scored)
 
     def by_example(self) -> "ExampleArrays":
         """Return arrays with one row for each example: [examples, most events, ...].
 
-        Examples with fewer events are padded with 0. Raises ValueError unless these arrays have
-        one row for each event.
+        Examples with fewer events are padded with 0. Raises ValueError unless these arrays have one
+        row for each event.
         """
         self.check_flat("by_example")
         return self.stacked(self.example, int(self.example[-1]) + 1 if self.example.size else 0)
@@ -113,8 +114,7 @@ class ExampleArrays:
     def stacked(self, row: Longs, rows: int) -> "ExampleArrays":
         """Return arrays with several events in a row: [rows, most events, ...], padded with 0.
 
-        `row`: for each event the row to which it goes, int64 [events]. `rows`: how many rows there
-        are.
+        row: int64 [events], the new row of each event. rows: the number of new rows.
         """
         return self._map(padder(namespace_of(self.inputs), row, self.event, rows))
 
@@ -125,16 +125,18 @@ class ExampleArrays:
 
         `ticks`: the number of ticks in an interval of time.
 
-        An event has the ticks that Lens runs until its `max_time`, at least one. Targets in the
-        grace time are not scored. `criterion`: whether the groups of the network have a criterion.
-        Lens then ends an event before its `max_time` if the criterion is reached. An event whose
-        targets are all NaN always reaches it, and ends at its `min_time`. For other events it
-        depends on the outputs of the network. exset does not know them, so here these events last
-        until `max_time`. A network of the type CONTINUOUS runs one more tick, without a target,
-        before the first event of each example.
+        An event has the ticks that Lens runs until its `max_time`, but at least one. Targets in the
+        grace time are not scored.
+
+        `criterion`: whether the groups of the network have a criterion. If so, Lens ends an event
+        when the criterion is reached, which may be before `max_time`. An event whose targets are
+        all NaN always reaches it, and ends at its `min_time`. For other events it depends on the
+        outputs of the network, which exset does not know. So here these events last until
+        `max_time`. A network of the type CONTINUOUS runs one more tick, without a target, before
+        the first event of each example.
 
         Raises ValueError unless these arrays have one row for each event, and for an event that
-        never ends; LimitError for too many ticks (Lens, train.c: standardNetRunExample).
+        never ends. Raises LimitError for too many ticks. (Lens, train.c: standardNetRunExample)
         """
         self.check_flat("by_tick")
         if ticks < 1:
@@ -163,7 +165,9 @@ class ExampleArrays:
         return replace(self.take(row), tick=tick, scored=tick >= grace[row])
 
     def _end_times(self, xp: ModuleType) -> Floats:
-        """Return the end of each event: `min_time` if all its targets are NaN, else `max_time`."""
+        """Return the time at which each event ends: `min_time` if all its targets are NaN, else
+        `max_time`.
+        """
         reached = ~self.target_mask.any(axis=-1) & (self.target_layout.units > 0)
         # Comparisons with NaN are false: such a time never ends an event.
         reached &= (self.min_time == self.min_time) & ~(self.min_time >= self.max_time)
@@ -171,18 +175,19 @@ class ExampleArrays:
         return times
 
     def take(self, rows: Longs | slice) -> "ExampleArrays":
-        """Return arrays with only some of the rows; `rows`: a slice, or indices, int64."""
+        """Return arrays with only some of the rows. rows: a slice, or indices, int64."""
         return self._map(lambda array: array[rows])
 
     def _map(self, change: Callable[[Any], Any]) -> "ExampleArrays":
-        """Return a copy in which each array is replaced by what `change` returns for it."""
+        """Return a copy in which `change` has replaced each array by its result."""
         others = Layout | Strings
         arrays = {name: each for name, each in vars(self).items() if not isinstance(each, others)}
         return replace(self, **{name: change(array) for name, array in arrays.items()})
 
     def check_flat(self, caller: str) -> None:
-        """Raise ValueError unless there is one row for each event; `caller`: the name of the
-        caller, for the message.
+        """Raise ValueError unless there is one row for each event.
+
+        caller: the name of the calling function, for the message.
         """
         if self.present.ndim != 1 or bool(self.tick.any()):
             raise ValueError(f"{caller}: arrays must have one row per event, as to_arrays makes")
@@ -199,17 +204,17 @@ def to_arrays(
     findings: Findings | None = None,
     limits: Limits = DEFAULT,
 ) -> ExampleArrays:
-    """Return the inputs and targets of all events as dense arrays, one row for each event.
+    """Return the inputs and targets of all events as dense arrays, with one row for each event.
 
-    `inputs`, `targets`: the layout of the network: the sizes of groups by name, in the order of the
-    network, or a number of units. By default the layout is inferred from the highest units in the
-    set, with a note. Ranges of a group that is not in the layout are ignored, with a finding; Lens
-    also ignores groups that the network lacks. `device`: "cpu"; or "cuda", "cuda:1" or a
-    `torch.device` for arrays of CuPy. `findings`: collects findings; by default, one FormatWarning
-    reports them. `strict`: raise FormatError for warnings.
+    `inputs`, `targets`: the layout of the network. A layout is a dict of the sizes of groups, in
+    the order of the network, or a number of units. By default the layout is inferred from the
+    highest units in the set, with a note. Ranges of a group that is not in the layout are ignored,
+    with a finding; Lens also ignores groups that the network lacks. `device`: "cpu"; or "cuda",
+    "cuda:1" or a `torch.device`, for arrays of CuPy. `findings`: collects findings; by default, one
+    FormatWarning reports them. `strict`: raise FormatError for warnings.
 
-    Raises FormatError for a unit outside of its group or network, LimitError, and ValueError for
-    an invalid layout or device.
+    Raises FormatError for a unit outside its group or network, LimitError, and ValueError for an
+    invalid layout or device.
     """
     found = collect_findings(strict, findings)
     layouts = layouts_of(examples, (inputs, targets), found)
@@ -234,8 +239,8 @@ def arrays_of(
 ) -> ExampleArrays:
     """Return the arrays of events, with the given layouts of inputs and targets.
 
-    `xp`: NumPy or CuPy, which decides the device. `rows`: the indices of events, int64, in any
-    order; by default all. Raises the errors of `to_arrays`.
+    xp: NumPy or CuPy, which decides the device. rows: the indices of events, int64, in any order;
+    by default all events. Raises the errors of `to_arrays`.
     """
     columns = Columns.of(xp, examples)
     sides = [
@@ -265,7 +270,7 @@ def arrays_of(
 def check_size(values: int, side: Side, layout: Layout, events: int, limits: Limits) -> None:
     """Raise LimitError if the array of one side has far more cells than the set has numbers.
 
-    `values`: how many numbers the set has for the side. `layout`: its inferred layout. `events`:
+    values: how many numbers the set has for the side. layout: the side's inferred layout. events:
     how many rows the array will have.
     """
     cells = layout.units * events
@@ -281,8 +286,8 @@ def check_size(values: int, side: Side, layout: Layout, events: int, limits: Lim
 def padder(xp: ModuleType, row: Longs, event: Longs, rows: int) -> Callable[[Any], Any]:
     """Return a function that changes an array [events, ...] to [rows, width, ...].
 
-    width: the largest number of events in a row; rows with fewer are padded with 0. `row`,
-    `event`: the position of each event in the new array, int64 [events].
+    width is the largest number of events in a row. Rows with fewer events are padded with 0. row,
+    event: int64 [events], the position of each event in the new array.
     """
     width = int(event.max()) + 1 if event.size else 0
     cell = row * width + event
@@ -296,17 +301,18 @@ def padder(xp: ModuleType, row: Longs, event: Longs, rows: int) -> Callable[[Any
 
 
 def _known(values: Floats, rows: Flags) -> Flags:
-    """Return for each value of the given rows whether it is not NaN; False in other rows."""
+    """Return for each value whether it is not NaN and its row is one of the given rows."""
     mask: Flags = values == values
     mask &= rows[..., None]
     return mask
 
 
 def numbers_of(xp: ModuleType, examples: ExampleSet, rows: Longs | None) -> tuple[Longs, Longs]:
-    """Return for each event the index of its example, and its index in the example: int64 [events].
+    """Return two arrays, int64 [events]: the index of each event's example, and its index in the
+    example.
 
-    `xp`: NumPy or CuPy, which decides the device. `rows`: the indices of the events, or None for
-    all.
+    xp: NumPy or CuPy, which decides the device. rows: the indices of the events, or None for all
+    events.
     """
     offsets = examples.event_offsets
     if rows is not None:
@@ -321,11 +327,11 @@ def numbers_of(xp: ModuleType, examples: ExampleSet, rows: Longs | None) -> tupl
 
 
 def ticks_until(xp: ModuleType, time: Floats, ticks: int) -> Longs:
-    """Return after how many ticks each of the finite times is reached: int64 [m].
+    """Return the number of ticks after which each time is reached: int64 [m]. The times are finite.
 
-    `ticks`: the number of ticks in an interval of time. Tick k ends at k / ticks + 1e-6, in single
-    precision. An event ends after the first tick whose end is not less than its time (Lens,
-    train.c: standardNetRunExample). For times of whole ticks that is round(time * ticks).
+    ticks: the number of ticks in an interval of time. Tick k ends at k / ticks + 1e-6, in single
+    precision. An event ends after the first tick whose end is not less than the event's time (Lens,
+    train.c: standardNetRunExample). For times of whole ticks, this is round(time * ticks).
     """
     last = xp.maximum(xp.ceil(time.astype(xp.float64) * ticks), 1).astype(xp.int64)
     before = (last - 1).astype(xp.float32) / xp.float32(ticks) + xp.float32(_ROUNDING)

@@ -1,4 +1,4 @@
-"""Make sparse arrays of an example set: compressed rows, one row for each event."""
+"""Make sparse arrays of an example set: compressed rows, with one row for each event."""
 
 from dataclasses import dataclass
 from typing import NoReturn
@@ -20,7 +20,7 @@ class Csr:
     """The inputs or the targets of a set as compressed sparse rows, for `scipy.sparse.csr_array`.
 
     Event i has the values `data[indptr[i]:indptr[i + 1]]`, float32, at the units
-    `indices[indptr[i]:indptr[i + 1]]`, int64, ascending. Zeros of ranges are included. All other
+    `indices[indptr[i]:indptr[i + 1]]`, int64, ascending. Zeros in ranges are included. All other
     units have the value `default[i]`, float32.
     """
 
@@ -55,7 +55,7 @@ def to_csr(
     findings: Findings | None = None,
     limits: Limits = DEFAULT,
 ) -> tuple[Csr, Csr]:
-    """Return the inputs and the targets of all events as sparse rows, without default values.
+    """Return the inputs and the targets of all events as sparse rows, without the default values.
 
     Arguments and errors are the same as for `to_arrays`.
     """

@@ -1,4 +1,4 @@
-"""Datasets of example sets: samples with the values that Lens presents to a network."""
+"""Datasets of example sets. Samples have the values that Lens presents to a network."""
 
 from collections.abc import Iterable
 from typing import Final, Literal, get_args
@@ -31,9 +31,9 @@ _FIELDS: Final = (
 class ExampleDataset(Dataset):
     """The events or examples of a set, with the fields of `ExampleArrays`.
 
-    The dataset, and its pickle, contain the set itself. For a set whose ranges are dense, a batch
-    copies numbers from the set. For a set with at most 64 MiB of inputs or targets, their arrays
-    are made once; for a larger set, each batch makes its own.
+    The dataset, and its pickle, contain the set itself. If the set's ranges are dense, a batch
+    copies numbers from the set. Otherwise, if a side (inputs or targets) has at most 64 MiB, its
+    array is made once. For a larger set, each batch makes its own arrays.
     """
 
     name = MODEL
@@ -50,12 +50,12 @@ class ExampleDataset(Dataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Make a dataset of a set; check all its ranges now, so that no batch fails later.
+        """Make a dataset of a set. Check all ranges of the set now, so that no batch fails later.
 
-        `by`: the kind of a sample, "event" or "example". An example has a row for each event; a
-        batch pads shorter examples, and `present`, bool, is false in the padding. `fields`: the
-        arrays of a batch, by default all. All other arguments are the same as for `to_arrays`.
-        Raises the errors of `to_arrays`, and ValueError for another `by` and for unknown fields.
+        `by`: what a sample is, "event" or "example". An example has a row for each event. A batch
+        pads shorter examples, and `present`, bool, is False in the padding. `fields`: the arrays of
+        a batch, by default all. All other arguments are the same as for `to_arrays`. Raises the
+        errors of `to_arrays`, and ValueError for another `by` and for unknown fields.
         """
         if by not in get_args(By):
             raise ValueError(f"by must be {' or '.join(map(repr, get_args(By)))}, not {by!r}")
@@ -84,7 +84,7 @@ class ExampleDataset(Dataset):
         return f"ExampleDataset({len(self)} {self.by}s, {sides})"
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of the samples at some indices. Raises the errors of
+        """Return the arrays of the samples with these indices. Raises the errors of
         `Dataset.batch`.
         """
         chosen = chosen_rows(indices, len(self))
@@ -132,7 +132,9 @@ class ExampleDataset(Dataset):
         return self._rows.take(rows)
 
     def _check_inferred(self, events: int) -> None:
-        """Raise LimitError if an inferred layout makes the arrays of `events` events too large."""
+        """Raise LimitError if, with an inferred layout, the arrays of `events` (a number) events
+        are too large.
+        """
         for side, layout, inferred in zip(SIDES, self.layouts, self._inferred, strict=True):
             if inferred:
                 values = self.examples.ranges.values.values.size

@@ -1,7 +1,7 @@
-"""Compare two Lens example sets by meaning; see `exset.diff`.
+"""Compare two Lens example sets by meaning. `exset.diff` calls this.
 
-An event's own value equals the same value inherited from the header, and a shared list equals a
-copy of it.
+A value of an event is equal to the same value inherited from the header. A shared list is equal to
+a copy of it.
 """
 
 from typing import Final
@@ -20,8 +20,8 @@ _DENSE, _SPARSE = 1, 2
 def differences(one: ExampleSet, other: ExampleSet, tolerance: float, keep: int, /) -> Differences:
     """Compare two sets example by example, event by event and range by range.
 
-    tolerance: how much two numbers may differ. keep: how many differences to keep; the others are
-    counted.
+    tolerance: how much two numbers may differ. keep: how many differences to keep; further ones are
+    only counted.
     """
     diff = ColumnDiff("examples", len(one), len(other), tolerance, keep)
     if one == other:
@@ -48,11 +48,11 @@ def differences(one: ExampleSet, other: ExampleSet, tolerance: float, keep: int,
 
 
 def _real(diff: ColumnDiff, events: Pairs, field: str, one: ExampleSet, other: ExampleSet) -> None:
-    """Compare a numeric field of events, such as `max_time`: the value that each event uses, and
-    the one in the headers.
+    """Compare a numeric field of events, such as `max_time`: both the value that each event uses,
+    and the value in the headers.
 
-    diff: gets the differences. events: the pairs of events to compare. field: its name. The values
-    in the headers are compared only if some event inherits them.
+    diff: gets the differences. events: the pairs of events to compare. field: the name of the
+    field. The values in the headers are compared only if some event inherits them.
     """
     own = (
         one.events.real(field).present[events.one] | other.events.real(field).present[events.other]
@@ -89,9 +89,11 @@ def _kinds(ranges: Ranges) -> Longs:
 
 
 def _group_codes(one: ExampleSet, other: ExampleSet) -> tuple[Longs, Longs]:
-    """Number the groups of both sets together: groups with the same name get the same number.
+    """Number the groups of both sets together, so that groups of the same name have the same
+    number.
 
-    Return for each set the number of each of its groups; an additional last number means no group.
+    Return an array for each set: the number of each of its groups, and at the end a number that
+    means no group.
     """
     numbers: dict[bytes | None, int] = {}
     first, second = (

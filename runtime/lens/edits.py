@@ -19,16 +19,18 @@ def frequencies(examples: ExampleSet) -> Floats:
 
 
 def with_names(examples: ExampleSet, change: Callable[[str], str]) -> ExampleSet:
-    """Return a set with each name replaced by what `change` returns; a missing name stays
-    missing.
+    """Return a set in which `change` has replaced each name. A missing name stays missing.
+
+    `change` gets a name and returns the new name.
     """
     return examples.with_columns(name=examples.name.changed(change))
 
 
 def with_groups(examples: ExampleSet, change: Callable[[str], str]) -> ExampleSet:
-    """Return a set with the name of each group replaced by what `change` returns.
+    """Return a set in which `change` has replaced the name of each group.
 
-    Raises ValueError if two groups get the same name.
+    `change` gets a name and returns the new name. Raises ValueError if two groups get the same
+    name.
     """
     groups = examples.groups.changed(change)
     names = groups.tolist()

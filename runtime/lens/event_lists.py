@@ -1,4 +1,4 @@
-"""Make the range lists of events from blocks of dense values: one dense range for each block."""
+"""Make the range lists of events from blocks of dense values. Each block becomes a dense range."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ from exset.runtime.lens.network_layout import Side
 
 @dataclass(frozen=True)
 class Block:
-    """The values of one group, or of the whole network (None), for m events.
+    """The values of one group for m events. If `group` is None, they are for the whole network.
 
-    `values`: float32 [all values]. `lengths`: the number of values of each event, int64 [m]; an
-    event with 0 values has no range for the group.
+    values: float32 [all values]. lengths: the number of values of each event, int64 [m]. An event
+    with 0 values has no range for the group.
     """
 
     group: bytes | None
@@ -36,7 +36,7 @@ class Block:
     def of(cls, group: bytes | None, rows: Floats, present: Flags | None = None) -> Self:
         """Return the block of an array, float32 [m, units].
 
-        `present`: bool [m], which events have values; by default all.
+        present: bool [m], which events have values; by default all events.
         """
         lengths = constant(rows.shape[1], len(rows), np.int64)
         if present is not None and not present.all():
@@ -48,8 +48,8 @@ class Block:
 class EventLists:
     """The range lists of m events.
 
-    `inputs`, `targets`: the list of each event, or -1: int64 [m]. `lists`: the offsets of the lists
-    in `ranges`: int64 [lists + 1]. `groups`: the names to which ranges refer.
+    inputs, targets: the index of each event's list, or -1: int64 [m]. lists: the offsets of the
+    lists in `ranges`: int64 [lists + 1]. groups: the names to which ranges refer.
     """
 
     inputs: Longs
@@ -60,10 +60,10 @@ class EventLists:
 
     @classmethod
     def of_blocks(cls, m: int, inputs: Sequence[Block], targets: Sequence[Block]) -> Self:
-        """Make the lists of inputs and of targets for `m` events; a list has a dense range for
-        each block in which its event has values.
+        """Make the lists of inputs and of targets for `m` events.
 
-        inputs, targets: a block for each group.
+        inputs, targets: a block for each group. The list of an event has a dense range for each
+        block in which the event has values.
         """
         blocks = [*inputs, *targets]
         names: dict[bytes, int] = {}
@@ -90,9 +90,9 @@ class EventLists:
         )
 
     def joined(self, other: "EventLists", sides: Collection[Side]) -> "EventLists":
-        """Return these lists, with the lists of `other` for some sides of the same events.
+        """Return these lists, but with the lists of `other` for some sides of the same events.
 
-        `sides`: the sides (inputs, targets) that `other` replaces.
+        sides: the sides ("inputs", "targets") that `other` replaces.
         """
         group = other.ranges.group
         group = np.where(group < 0, group, group + np.int32(len(self.groups)))
@@ -110,7 +110,8 @@ class EventLists:
 
 
 def _interleaved(m: int, blocks: Sequence[Block], lengths: Longs) -> Floats:
-    """Return the values of all blocks, sorted by event: the values of event 0 in each block first.
+    """Return the values of all blocks, event by event: event 0 in each block, then event 1, and so
+    on.
 
     lengths: int64 [m, blocks], how many values each event has in each block.
     """

@@ -1,7 +1,8 @@
-"""Make arrays of events for many batches, after doing once what all batches need.
+"""Make arrays of events for many batches. What all batches need is computed once.
 
 If every event has one dense range of all units, a batch copies the values from the set. Otherwise,
-one side of a small set is expanded once. For larger sets each batch fills its own arrays.
+if a side (inputs or targets) is small, its array is made once. For a larger side, each batch fills
+its own arrays.
 """
 
 from collections.abc import Callable
@@ -47,9 +48,10 @@ class EventRows:
         self._times = {field: examples.effective(field) for field in TIME_FIELDS}
 
     def take(self, rows: Longs) -> dict[str, Values]:
-        """Return the arrays of some events by name, as in `ExampleArrays`.
+        """Return {name: array} for some events, as in `ExampleArrays`, but without `tick`,
+        `present` and `scored`.
 
-        `rows`: the indices of the events, int64. All events are marked as present and as scored.
+        rows: the indices of the events, int64. The masks are arrays, too.
         """
         inputs, targets = (take(rows) for take in self._takes)
         example, event = numbers_of(np, self._examples, rows)
@@ -65,10 +67,9 @@ class EventRows:
         }
 
     def _taken(self, side: Side, layout: Layout, findings: Findings) -> _Take:
-        """Return the fastest function that makes the inputs or the targets of events, given
-        the events' indices.
+        """Return the fastest function that makes the inputs or the targets of events.
 
-        side: "inputs" or "targets".
+        The function gets the indices of the events. side: "inputs" or "targets".
         """
         examples, columns = self._examples, self._columns
         most = int(np.iinfo(np.int64).max)

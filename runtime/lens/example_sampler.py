@@ -1,8 +1,8 @@
 """Sample examples in the orders of Lens: ordered, permuted, randomized, probabilistic.
 
 The random choices of Lens itself cannot be reproduced. Lens and its networks all draw from the
-generators of the C library (example.c: permutedLoadNextExample and others). Here only examples,
-mode, seed and epoch decide the order, and any part of an epoch can be computed alone.
+generators of the C library (example.c: permutedLoadNextExample and others). Here only the examples,
+the mode, the seed and the epoch decide the order, and any part of an epoch can be computed alone.
 """
 
 from collections.abc import Iterator
@@ -27,9 +27,9 @@ _UNIT = 2.0**-53
 
 
 class State(TypedDict):
-    """Where a sampler is: its seed, epoch and number of yielded examples; `choice`: a digest.
+    """The position of a sampler: its seed, its epoch, and the number of examples yielded so far.
 
-    The digest covers everything else that decides the order.
+    choice: a digest of everything else that decides the order.
     """
 
     seed: int
@@ -39,7 +39,9 @@ class State(TypedDict):
 
 
 class ExampleBatchSampler:
-    """Yields batches of `size` examples, as lists of indices of examples or of their events."""
+    """Yields batches of `size` examples, as lists of the indices of the examples or of their
+    events.
+    """
 
     def __init__(self, sampler: "ExampleSampler", size: int, drop_last: bool, events: bool) -> None:
         if index(size) < 1:
@@ -49,7 +51,9 @@ class ExampleBatchSampler:
 
     @property
     def batch_size(self) -> int | None:
-        """The number of indices in a batch; None for events, whose number differs."""
+        """The number of indices in a batch. None for events, because examples differ in their
+        number of events.
+        """
         return None if self.events else self.size
 
     def __len__(self) -> int:
@@ -80,8 +84,8 @@ class ExampleBatchSampler:
     def state_dict(self, yielded: int | None = None) -> State:
         """Return the state of the sampler of examples.
 
-        `yielded`: the number of batches that a loader has yielded; by default, the number of
-        batches that were taken.
+        yielded: the number of batches that a loader has yielded. By default, all batches that the
+        loader has read count.
         """
         return self.sampler.state_dict(None if yielded is None else yielded * self.size)
 
@@ -99,9 +103,10 @@ class ExampleSampler:
     - "probabilistic": as "randomized", but with probabilities in proportion to frequencies.
 
     For Lens's pseudo-frequencies, use "ordered" or "permuted", and `pseudo_frequencies`. The
-    sampler chooses examples, because their events belong together. For a dataset of events, use
-    `batches(size, events=True)`, or `rows` for the events of any examples. Raises ValueError for an
-    unknown mode, and in "probabilistic" for frequencies below 0, not finite, or all 0.
+    sampler chooses examples, because the events of an example belong together. For a dataset of
+    events, use `batches(size, events=True)`, or call `rows` to get the events of any examples.
+    Raises ValueError for an unknown mode, and in the mode "probabilistic" for frequencies that are
+    below 0, not finite, or all 0.
     """
 
     def __init__(self, examples: ExampleSet, mode: Mode = "ordered", seed: int = 1234) -> None:
@@ -119,7 +124,9 @@ class ExampleSampler:
         return len(self._frequency)
 
     def chosen(self, which: slice = slice(None)) -> Longs:
-        """Return the examples at some positions of the current epoch: int64; by default all."""
+        """Return the examples at some positions of the current epoch, int64. which: by default all
+        positions.
+        """
         rows = np.arange(self.among)[which]
         if self.mode == "ordered" or not rows.size:
             return rows
@@ -137,16 +144,15 @@ class ExampleSampler:
         return found
 
     def rows(self, examples: Longs) -> Longs:
-        """Return the indices of all events of the given examples, one example after another:
-        int64.
-        """
+        """Return the indices of all events of the given examples, example by example: int64."""
         starts = self._offsets[:-1][examples]
         return row_indices(starts, self._offsets[1:][examples] - starts)
 
     def pseudo_frequencies(self, *, events: bool = False) -> Floats:
-        """Return the frequency of each example, or of each event: float32.
+        """Return the frequency of each example, float32. With `events`, return the frequency for
+        each event.
 
-        Lens scales errors by this frequency if pseudoExampleFreq of the network is set.
+        If pseudoExampleFreq of the network is set, Lens scales errors by this frequency.
         """
         if not events:
             return self._frequency
@@ -155,14 +161,18 @@ class ExampleSampler:
     def batches(
         self, batch_size: int, *, drop_last: bool = False, events: bool = False
     ) -> ExampleBatchSampler:
-        """Return batches of `batch_size` examples; the last may be smaller, or dropped.
+        """Return batches of `batch_size` examples. The last batch may be smaller; `drop_last` drops
+        it.
 
-        `events`: give the indices of all events of the examples. Raises ValueError for a size < 1.
+        events: yield the indices of all events of the examples. Raises ValueError for a
+        `batch_size` < 1.
         """
         return ExampleBatchSampler(self, batch_size, drop_last, events)
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch of the next iteration. A new epoch begins with its first example."""
+        """Set the epoch of the next iteration. If the epoch changes, the iteration begins with its
+        first example.
+        """
         if epoch != self.epoch:
             self._start = self._first = self._given = 0
         self._has_ended = False
@@ -171,8 +181,8 @@ class ExampleSampler:
     def state_dict(self, yielded: int | None = None) -> State:
         """Return the position of the sampler.
 
-        `yielded`: the number of examples that a loader has yielded in this iteration. A loader that
-        reads ahead has taken more examples. By default, all examples that were taken count.
+        yielded: how many examples a loader has yielded in this iteration. A loader that reads ahead
+        has read more examples than that. By default, all examples that were read count.
         """
         given = self._given
         if yielded is not None:
@@ -180,10 +190,11 @@ class ExampleSampler:
         return {"seed": self.seed, "epoch": self.epoch, "given": given, "choice": self._choice}
 
     def load_state_dict(self, state: State) -> None:
-        """Resume where a sampler was. Raises ValueError for other examples or another mode.
+        """Resume at the position of another sampler. Raises ValueError for other examples or
+        another mode.
 
-        If the state is at the end of an epoch, the next iteration gives the next epoch. If you set
-        the same epoch again, the next iteration is empty.
+        If the state is at the end of an epoch, the next iteration yields the next epoch. But if you
+        set the same epoch again, the next iteration is empty.
         """
         if state["choice"] != self._choice:
             raise ValueError("the state was saved with a different mode or different examples")
@@ -208,7 +219,7 @@ class ExampleSampler:
 
     @cached_property
     def _choice(self) -> str:
-        """Return a digest of everything that determines the order, except for seed and epoch."""
+        """A digest of everything that decides the order, except seed and epoch."""
         weights = self._frequency.tobytes() if self.mode == "probabilistic" else b""
         digest = blake2b(f"{self.mode} {self.among} ".encode() + weights, digest_size=8)
         return digest.hexdigest()
@@ -216,7 +227,7 @@ class ExampleSampler:
     def _chunks(self, size: int, drop_last: bool) -> Iterator[Longs]:
         """Yield the examples that are left in the epoch, `size` at a time.
 
-        drop_last: leave out the last ones if they are fewer than `size`.
+        drop_last: if fewer than `size` remain at the end, leave them out.
         """
         block = max(_MOST_AT_ONCE // size, 1) * size
         for at, chosen in self._blocks(block, size if drop_last else 1):
@@ -227,11 +238,10 @@ class ExampleSampler:
         self._given, self._start = self.among, 0
 
     def _blocks(self, size: int, multiple: int) -> Iterator[tuple[int, Longs]]:
-        """Yield pairs: the position of a block in the epoch, and the block, of up to `size`
-        examples.
+        """Yield (position, block): a block of up to `size` examples, and its position in the epoch.
 
-        The blocks together have a multiple of `multiple` examples; the last examples may be left
-        out.
+        The total number of examples is a multiple of `multiple`. Examples at the end that exceed
+        this number are left out.
         """
         if self._has_ended:  # Lightning starts the workers of a loader before it sets the epoch
             self.set_epoch(self.epoch + 1)

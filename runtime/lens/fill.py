@@ -1,8 +1,8 @@
 """Fill dense arrays with the ranges of an example set, for a layout of the network.
 
-Later ranges override earlier ones, as in Lens. NumPy and CuPy do not define which of two writes to
-a cell is the last. So if ranges of one event overlap, a sort finds the last range of each cell.
-Errors name the example, the event and the range.
+Later ranges override earlier ones, as in Lens. But if NumPy or CuPy writes twice to a cell at once,
+the last value is undefined. So if ranges of one event overlap, a sort finds the last range of each
+cell. Errors name the example, the event and the range.
 """
 
 from dataclasses import dataclass, replace
@@ -27,9 +27,10 @@ _LONG = 8
 
 @dataclass(frozen=True)
 class Filling:
-    """What fills the array of one side: runs of cells, in the order of the ranges.
+    """The runs of cells and the values that fill the array of one side, in the order of the ranges.
 
-    dense, sparse: the runs of dense and of sparse ranges. columns: the values. See `runs`.
+    dense, sparse: the runs of dense and of sparse ranges; `runs.py` explains runs. columns: the
+    values.
     """
 
     columns: Columns
@@ -63,9 +64,10 @@ class Filling:
             flat[self.sparse.cells(xp)] = self._sparse_values(xp)
 
     def resolve_overlaps(self, xp: ModuleType) -> tuple[Longs, Floats]:
-        """Return each filled cell once, ascending, int64 [c], and the value of its last range.
+        """Return two arrays: the filled cells, each once, and the value of the last range of each
+        cell.
 
-        The values are float32 [c].
+        The cells are int64 [c], ascending. The values are float32 [c].
         """
         cells = xp.concatenate([self.dense.cells(xp), self.sparse.cells(xp)])
         source = spread(xp, self.dense.source, self.dense.stop - self.dense.start)
@@ -80,7 +82,9 @@ class Filling:
         return cells[final], values[order][final]
 
     def _sparse_values(self, xp: ModuleType) -> Floats | float:
-        """Return the value of each cell of sparse ranges; one number if all are equal."""
+        """Return the value of each cell of sparse ranges. If all values are equal, return one
+        number.
+        """
         value = self.columns.value
         return (
             value if isinstance(value, float) else value[self.sparse.each(xp, self.sparse.source)]
@@ -96,9 +100,10 @@ class Filling:
         return not bool((start[order][1:] >= stop[order][:-1]).all())
 
     def _fill_dense(self, xp: ModuleType, flat: Floats) -> None:
-        """Write the values of dense ranges, whose runs do not overlap, into the flat array `flat`.
+        """Write the values of dense ranges into the flat array `flat`. The runs of the ranges must
+        not overlap.
 
-        If they have few different lengths, write all runs of the same length at once.
+        If there are only a few different lengths, write all runs of the same length at once.
         """
         start, source, length = self.dense.start, self.dense.source, self.dense.stop
         length = length - start
@@ -127,9 +132,9 @@ def side_array(
 ) -> Floats:
     """Return the inputs, or the targets, of events as a new array: float32 [events, units].
 
-    `xp`: NumPy or CuPy. `columns`: the ranges of `examples`, on the device. `side`: "inputs" or
-    "targets". `layout`: where the groups are in a row. `rows`: the indices of the events, int64,
-    by default all. Raises the errors of `filling_of`.
+    xp: NumPy or CuPy. columns: the ranges of `examples`, on the device. side: "inputs" or
+    "targets". layout: the positions of the groups in a row. rows: the indices of the events, int64,
+    by default all events. Raises the errors of `filling_of`.
     """
     events = examples.num_events if rows is None else rows.size
     most = max(limits.max_expand, layout.units * events)
@@ -145,10 +150,9 @@ def filled(
     layout: Layout,
     rows: Longs | None = None,
 ) -> Floats:
-    """Return a new array, float32 [events, units], in which `filling` has filled the units of
-    ranges.
+    """Return a new array, float32 [events, units], filled by `filling`.
 
-    Other units have the default value of their event. `xp`, `side`, `layout`, `rows`: as for
+    Units that no range fills have the default value of their event. xp, side, layout, rows: as for
     `side_array`.
     """
     events = examples.num_events if rows is None else rows.size
@@ -161,7 +165,9 @@ def filled(
 
 
 def _background(xp: ModuleType, default: Floats, units: int) -> Floats:
-    """Return an array [events, units] in which each event has its default value everywhere."""
+    """Return an array [events, units] in which all units of an event have the event's default
+    value.
+    """
     shape = (default.size, units)
     if is_constant(default) and not default[:1].view(np.uint32).any():
         zeros: Floats = xp.zeros(shape, xp.float32)  # faster than writing zeros
@@ -174,10 +180,10 @@ def _background(xp: ModuleType, default: Floats, units: int) -> Floats:
 def _copy(
     xp: ModuleType, flat: Floats, start: Longs, values: Floats, source: Longs, width: int
 ) -> None:
-    """Copy runs that all have the length `width`, from `values` to `flat`.
+    """Copy runs from `values` to `flat`. All runs have the length `width`.
 
-    start, source: where each run begins in `flat` and in `values`. If these are evenly spaced, one
-    assignment of views copies all runs.
+    start, source: the index of the beginning of each run in `flat` and in `values`. If both are
+    evenly spaced, one assignment of views copies all runs.
     """
     windows(xp, flat, width)[evenly(start)] = windows(xp, values, width)[evenly(source)]
 
@@ -204,10 +210,10 @@ def filling_of(
     most: int,
     rows: Longs | None = None,
 ) -> Filling:
-    """Return what fills the array of inputs or targets: which values go into which of its cells.
+    """Return the cells of an array of inputs or targets that ranges fill, and their values.
 
-    `most`: the most units that all sparse ranges may have in total. Other arguments are as for
-    `side_array`. Raises FormatError for a unit outside of its group or network, and LimitError.
+    most: how many units all sparse ranges may have together. Other arguments are as for
+    `side_array`. Raises FormatError for a unit outside its group or network, and LimitError.
     """
     numbers = getattr(examples.events, side)
     uses = Uses.of(xp, columns, to_device(xp, numbers if rows is None else take(numbers, rows)))
@@ -249,8 +255,8 @@ def filling_of(
 def range_place(examples: ExampleSet, side: Side, row: int, number: int, first: int = 0) -> Place:
     """Return the place of a range of an event, such as `examples[3].events[0].inputs[2]`.
 
-    `row`, `number`: the indices of the event and of the range in the set. `first`: the number of
-    the first example, if the set is a chunk.
+    row, number: the indices of the event and of the range in the set. first: the number of the
+    first example, if the set is a chunk.
     """
     example = int(np.searchsorted(examples.event_offsets, row, "right")) - 1
     event = row - int(examples.event_offsets[example])
@@ -267,12 +273,11 @@ def report_missing(
     rows: Longs | None,
     first: int = 0,
 ) -> None:
-    """Add a warning for each group that ranges of a side, "inputs" or "targets", name, and the
-    layout lacks.
+    """Add a warning for each group that the layout lacks, but that ranges of a side name.
 
-    `uses`: the ranges of these groups, each with the number of its event. `rows`: the index in the
-    set of each event, by its number; None if the numbers are these indices. `first`: as in
-    `range_place`.
+    side: "inputs" or "targets". uses: pairs of an event and a range that names such a group. rows:
+    if not None, the numbers of events in `uses` are indices into `rows`, which has the events'
+    indices in the set. first: as in `range_place`.
     """
     row, number = to_host(uses.row), to_host(uses.range)
     row = row if rows is None else rows[row]

@@ -13,11 +13,11 @@ from exset.runtime.lens.network_layout import Layout
 
 
 def from_arrays(arrays: ExampleArrays) -> ExampleSet:
-    """Return a set for which `to_arrays`, with the same layouts, gives the same arrays.
+    """Return a set for which `to_arrays`, with the same layouts, returns the same arrays.
 
-    Each event has dense inputs and targets, group by group. Names and frequencies are kept; the set
-    has no procs. Raises ValueError unless the arrays have one row for each event, and for a time
-    that is NaN only for some events, which no file can store.
+    Each event has dense inputs and targets, group by group. Names and frequencies are kept. The set
+    has no procs. Raises ValueError unless the arrays have one row for each event. Also raises it if
+    a time is NaN for some events and not for others, which no file can store.
     """
     arrays.check_flat("from_arrays")
     example, event = to_host(arrays.example), to_host(arrays.event)
@@ -57,8 +57,9 @@ def _blocks(rows: Floats, layout: Layout) -> list[Block]:
 
 
 def _times(arrays: ExampleArrays) -> tuple[SetHeader, dict[str, Reals]]:
-    """Return a header with the times that are equal for all events, and the other times as
-    columns.
+    """Return a header, and the columns of times.
+
+    The header has the times that are equal for all events. All other times become columns.
     """
     equal: dict[str, float] = {}
     times = {}

@@ -1,4 +1,4 @@
-"""Make example sets from tables: the inverse of `to_table`, and tables of other programs."""
+"""Make example sets from tables of `to_table`, and from tables of other programs."""
 
 import numpy as np
 
@@ -31,19 +31,20 @@ def from_table(
 ) -> ExampleSet:
     """Return the example set of a table.
 
-    The names of the columns decide their meaning. Inputs: `inputs`, `input` or `x`; targets:
-    `targets`, `target` or `y`. A name may have a group, `inputs.onset`, or a single unit,
-    `inputs:0` or `inputs.onset:0`. The name of a group alone, `onset` or `onset:0`, is enough if
-    the metadata, or the arguments `inputs` and `targets`, name this group. A group is a column of
-    arrays, of lists or of single numbers; in a list, an item without a value becomes NaN. Further
-    columns are `name`, `frequency`, the times and other fields of events. Rows with the same
-    `example` are the events of one example, in the order of `event`; without this column each row
-    is an example, whose columns may be lists over its events. Arrays of two dimensions become
-    units, with a finding; but if all inputs and targets are such arrays, and there is no `event`,
-    they are events x units.
+    The names of the columns decide their meaning. Inputs: `inputs`, `input` or `x`. Targets:
+    `targets`, `target` or `y`. A name may add a group, `inputs.onset`, or a single unit, `inputs:0`
+    or `inputs.onset:0`. The name of a group alone, `onset` or `onset:0`, is enough if the metadata,
+    or the arguments `inputs` and `targets`, name this group. A group is a column of arrays, of
+    lists or of single numbers. In a list, an item without a value becomes NaN. Further columns are
+    `name`, `frequency`, the times and other fields of events.
 
-    Raises FormatError for other columns, or drops them with `lossy`, and for rows that contradict
-    each other.
+    Rows with the same `example` are the events of one example, in the order of `event`. Without the
+    column `example`, each row is an example, whose columns may be lists over its events. Arrays of
+    two dimensions become units, with a finding. But if all inputs and targets are such arrays, and
+    there is no `event`, their dimensions are events x units.
+
+    Raises FormatError for other columns, or drops them with `lossy`. Raises FormatError for rows
+    that contradict each other.
     """
     metadata = from_json(table.metadata)
     groups = dict(metadata.groups)
@@ -77,10 +78,10 @@ def from_table(
 
 
 def _lists(rows: EventTable, events: Events, header: SetHeader) -> EventLists:
-    """Return the lists of all events, made from the columns of ranges in `rows` (level "said"), or
-    from its columns of dense values.
+    """Return the lists of all events.
 
-    header: gives the values that events inherit.
+    They are made from the columns of ranges in `rows` (level "said"), or from its columns of dense
+    values. header: gives the values that events inherit.
     """
     said: dict[Side, SaidSide] = {}
     blocks: dict[Side, list[Block]] = {side: [] for side in SIDES}
@@ -112,8 +113,9 @@ def _lists(rows: EventTable, events: Events, header: SetHeader) -> EventLists:
 
 
 def _block(given: SideColumn) -> Block:
-    """Return the block of values in a column of inputs or targets that has arrays, lists of
-    numbers, or single numbers in its rows.
+    """Return the block of values in a column of inputs or targets.
+
+    The rows of the column are arrays, lists of numbers, or single numbers.
     """
     name, column = given.name, given.column
     if isinstance(column, Lists):
@@ -125,9 +127,10 @@ def _block(given: SideColumn) -> Block:
 
 
 def _ragged_block(name: str, group: bytes | None, column: Lists) -> Block:
-    """Return the values of a column of lists of numbers; an item without a value becomes NaN.
+    """Return the block of values in a column of lists of numbers. An item without a value becomes
+    NaN.
 
-    `name`: the column, for errors. `group`: the group of the values.
+    name: of the column, for errors. group: the group of the values.
     """
     items = column.items
     if not len(items):
@@ -150,7 +153,8 @@ def _list_numbers(rows: EventTable, side: Side) -> Numbers | None:
 
 
 def _active(events: Events, header: SetHeader, side: Side) -> Floats:
-    """Return the active value of each event, which sparse ranges without a value of their own get.
+    """Return the active value of each event. Sparse ranges without a value of their own get this
+    value.
 
     side: "inputs" or "targets".
     """
@@ -172,7 +176,7 @@ def _reals(name: str, column: TableColumn) -> Reals:
 
 
 def _frequency(column: TableColumn) -> Floats:
-    """Return the frequencies of examples; 1 for a row without a value."""
+    """Return the frequencies of examples. A row without a value has the frequency 1."""
     found = _reals("frequency", column)
     if found.present.all():
         return found.values

@@ -15,13 +15,14 @@ from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike, 
 def layouts_of(
     examples: ExampleSet, requested: tuple[LayoutLike | None, LayoutLike | None], findings: Findings
 ) -> tuple[Layout, Layout]:
-    """Return the layouts of inputs and targets: those `requested`, or for None one that is
-    inferred from the set.
+    """Return the layouts of inputs and targets. Where `requested` is None, infer the layout from
+    the set.
 
-    An inferred layout is the smallest one with all units of the set; groups are in the order
-    of first use. A note reports it. Raises FormatError if some ranges name groups, and others
-    units of the whole network, because the positions of groups are then unknown; TypeError for
-    anything but an ExampleSet.
+    An inferred layout is the smallest layout that has all units of the set. Its groups are in the
+    order of first use. A note reports it.
+
+    Raises FormatError if some ranges name groups, and others units of the whole network, because
+    the positions of groups are then unknown. Raises TypeError if `examples` is no ExampleSet.
     """
     if not isinstance(examples, ExampleSet):
         raise TypeError(f"examples must be an ExampleSet, as from exset.load, not {examples!r:.60}")
@@ -75,8 +76,9 @@ class UsedUnits:
             known.whole = max(known.whole, int(sizes[-1]))
 
     def layout(self, side: Side, findings: Findings) -> Layout:
-        """Return the layout of a side, inferred from the units; errors and notes as of
-        `layouts_of`.
+        """Return the layout of a side, inferred from the units.
+
+        Errors and notes are those of `layouts_of`.
         """
         used = self._sides[side]
         if used.groups and used.whole > 0:
@@ -104,7 +106,7 @@ class UsedUnits:
 
 
 def used_ranges(examples: ExampleSet, side: Side) -> Flags:
-    """Return for each range of a set whether the inputs, or the targets, of an event use it:
+    """Return for each range of a set whether any event uses it in its inputs, or in its targets:
     bool [ranges].
 
     side: "inputs" or "targets".
@@ -116,9 +118,9 @@ def used_ranges(examples: ExampleSet, side: Side) -> Flags:
 
 
 def needed_units(examples: ExampleSet) -> Longs:
-    """Return how many units a group needs for each range: int64 [ranges].
+    """Return for each range how many units its group must have: int64 [ranges].
 
-    It is 0 for `*` and for a range without units.
+    The number is 0 for `*` and for a range without units.
     """
     ranges = examples.ranges
     length, units = ranges.values.lengths, ranges.units

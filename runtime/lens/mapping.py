@@ -1,4 +1,6 @@
-"""Change the inputs or targets of an example set by a function of dense arrays, and add noise."""
+"""Change the inputs or targets of an example set by a function of dense arrays. Add noise to
+inputs.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,16 +46,16 @@ def map_inputs(
 ) -> ExampleSet:
     """Return a set with the inputs that a function computes.
 
-    `function` is called once, with the inputs of all events as Lens presents them, float32
-    [events, units], a copy; it returns an array of the same shape. `group`: change only the units
-    of this group, and call `function` with these units alone. `inputs`, `findings`, `limits`: as
-    for `to_arrays`. An input that is NaN is not given: Lens lets the unit compute its own value.
-    The function gets NaN and may return it.
+    `function` is called once. It gets a copy of the inputs of all events as Lens presents them,
+    float32 [events, units], and returns an array of the same shape. `group`: change only the units
+    of this group, and call `function` with only these units. `inputs`, `findings`, `limits`: as for
+    `to_arrays`. If an input is NaN, Lens lets the unit compute its own value. `function` gets NaN
+    for such an input, and may return NaN.
 
     An event whose inputs change gets dense ranges. All other events keep their ranges as they are:
-    sparse, or shared. Events that share a list still share it if their new inputs are equal. If a
-    list is used for targets, too, these targets do not change. Raises ValueError for another shape,
-    and the errors of `to_arrays`.
+    sparse, or shared. Events that share a list still share it if their new inputs are equal. If
+    targets use the same list, the targets do not change. Raises ValueError for another shape, and
+    the errors of `to_arrays`.
     """
     return _mapped(examples, "inputs", function, group, inputs, findings, limits)
 
@@ -68,7 +70,7 @@ def map_targets(
     findings: Findings | None = None,
     limits: Limits = DEFAULT,
 ) -> ExampleSet:
-    """Return a set with the targets that a function computes, as `map_inputs` does for inputs."""
+    """Return a set with the targets that a function computes. See `map_inputs`."""
     return _mapped(examples, "targets", function, group, targets, findings, limits)
 
 
@@ -84,12 +86,12 @@ def add_noise(
     findings: Findings | None = None,
     limits: Limits = DEFAULT,
 ) -> ExampleSet:
-    """Return a set with Gaussian noise on the inputs; a seed always gives the same noise.
+    """Return a set with Gaussian noise on the inputs. The same seed always gives the same noise.
 
-    `deviation`: the standard deviation. `clip`: the lowest and the highest value of an input with
-    noise. Other arguments and errors are the same as for `map_inputs`. Every unit of every event
-    gets its own noise (NumPy's PCG64), even in events that share a list. NaN stays NaN, and an
-    event without inputs stays without inputs.
+    `deviation`: the standard deviation. `clip`: the lowest and the highest value of an input after
+    the noise is added. Other arguments and errors are the same as for `map_inputs`. Every unit of
+    every event gets different noise (NumPy's PCG64), even in events that share a list. NaN stays
+    NaN, and an event without inputs stays without inputs.
     """
     check_kind("add_noise", examples, ExampleSet, "an ExampleSet")
     scale = real("deviation", deviation)
@@ -150,8 +152,8 @@ def _mapped(
 class _Replaced:
     """The groups whose ranges are replaced.
 
-    names, sizes: the name and the number of units of each; the name None means the whole network.
-    network: whether ranges of the whole network are replaced, too.
+    names, sizes: the name and the number of units of each group. The name None means the whole
+    network. network: whether ranges of the whole network are replaced, too.
     """
 
     names: list[str | None]
@@ -172,12 +174,11 @@ def _replaced(layout: Layout, group: str | None) -> _Replaced:
 def _with_values(
     examples: ExampleSet, side: Side, rows: Longs, values: Floats, replaced: _Replaced
 ) -> ExampleSet:
-    """Return a set in which some events have new values on one side, as dense ranges of the
-    groups in `replaced`.
+    """Return a set in which some events have new values on one side.
 
-    side: "inputs" or "targets". rows: the indices of the events. values: [events, units], the
-    units of these groups. Ranges of other groups stay, before the new ones: Lens applies
-    ranges in order.
+    The new values are dense ranges of the groups in `replaced`. Ranges of other groups stay, before
+    the new ranges, because Lens applies ranges in order. side: "inputs" or "targets". rows: the
+    indices of the events. values: [events, units], the units of the groups in `replaced`.
     """
     numbers, ranges, lists = getattr(examples.events, side), examples.ranges, examples.lists
     shares = _shares(numbers[rows], values)
@@ -218,7 +219,7 @@ def _with_values(
 def _shares(numbers: Longs, values: Floats) -> Longs:
     """Return for each row the first row that has the same list and equal values.
 
-    numbers: the list of each row. Without such an earlier row, it is the row itself.
+    numbers: the list of each row. If no earlier row is equal, the result is the row itself.
     """
     _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
     head = first[codes].astype(np.int64)
@@ -229,7 +230,7 @@ def _shares(numbers: Longs, values: Floats) -> Longs:
 def _numbered(
     groups: Strings, names: list[str | None]
 ) -> "tuple[Strings, np.ndarray[tuple[int], np.dtype[np.int32]]]":
-    """Return the groups with the new ones of `names` added, and the index of each name in them."""
+    """Return the groups, with new ones of `names` added, and the index of each name in them."""
     numbers = {name: number for number, name in enumerate(groups)}
     found = []
     for name in names:

@@ -21,10 +21,12 @@ _MOST: Final = int(np.iinfo(np.int64).max)
 class NetworkCheck:
     """Checks that the ranges of an example set have the widths of a network.
 
-    `inputs`, `targets`: the layout of a side of the network, or None if exset does not know it.
-    Errors: units outside of their group or the network, and a single dense range from unit 0 with
-    fewer values than its group. A group that is not in the layout is a warning. Without a layout,
-    different widths of such ranges are warnings.
+    inputs, targets: the layout of a side of the network, or None if exset does not know it.
+
+    With a layout, units outside their group or the network are errors. If a group has a single
+    dense range that begins at unit 0, a range with fewer values than the group is an error. A group
+    that is not in the layout is a warning. Without a layout, different widths of such ranges are
+    warnings.
     """
 
     def __init__(
@@ -47,7 +49,7 @@ class NetworkCheck:
 
     @property
     def common(self) -> tuple[str, ...]:
-        """The widths that were found for each group; all parts of a file should have the same
+        """The widths that were found for each group. All parts of a file should have the same
         widths.
         """
         return tuple(

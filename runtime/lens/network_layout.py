@@ -22,11 +22,12 @@ MODEL = "example set"
 
 @dataclass(frozen=True)
 class Layout:
-    """The positions of the units of a network in a row: groups, one after another.
+    """The positions of the units of a network in a row of an array. Groups follow one after
+    another.
 
     units: the number of units in a row. groups: the size of each group, in the order of the
-    network. Without groups, no range may name a group. Raises ValueError if sizes do not add up to
-    `units`.
+    network. Without groups, no range may name a group. Raises ValueError if the sizes do not add up
+    to `units`.
     """
 
     units: int
@@ -40,9 +41,9 @@ class Layout:
 
     @classmethod
     def of(cls, name: str, layout: "LayoutLike") -> "Layout":
-        """Make a layout from the sizes of groups by name, or from a number of units.
+        """Make a layout from a dict of the sizes of groups, or from a number of units.
 
-        name: what to call it in errors, `inputs` or `targets`.
+        name: `inputs` or `targets`, for errors.
         """
         if isinstance(layout, Layout):
             return layout
@@ -59,16 +60,19 @@ class Layout:
         return cls(sum(sizes.values()), sizes)
 
     def __getitem__(self, group: str) -> slice:
-        """Return the positions of a group's units in a row. Raises KeyError for an unknown
-        group.
+        """Return the positions of a group's units in a row.
+
+        Raises KeyError for an unknown group.
         """
         begin, size = self._spans()[group]
         return slice(begin, begin + size)
 
     def places(self, examples: ExampleSet) -> tuple[Longs, Longs]:
-        """Return where each group of a set begins in a row, and its size: int64 [groups + 1].
+        """Return two arrays: the position in a row of each group of a set, and the size of each
+        group.
 
-        The last element is the whole network. A group that is not in the layout has the size -1.
+        Both are int64 [groups + 1]. The last element is for the whole network. A group that is not
+        in the layout has the size -1.
         """
         spans = {raw("group", name): span for name, span in self._spans().items()}
         rows = [*(spans.get(name, (0, -1)) for name in examples.groups), (0, self.units)]
@@ -91,7 +95,7 @@ LayoutLike = Layout | Mapping[str, int] | int
 
 
 def layout_of_text(text: str) -> dict[str, int] | int:
-    """Return the layout in a text: `20`, or `onset=20,vowel=6`.
+    """Return the layout that a text describes, such as `20` or `onset=20,vowel=6`.
 
     Raises ValueError for any other text.
     """
@@ -109,7 +113,9 @@ def layout_of_text(text: str) -> dict[str, int] | int:
 
 
 def _example(names: Iterable[object]) -> str:
-    """Return the name of a group to show in a message: the first of the names, or `hidden`."""
+    """Return the name of a group to show in a message: the first of `names`, or `hidden` if there
+    is none.
+    """
     first = names if isinstance(names, str) else next(iter(names), None)
     return first[:20] if isinstance(first, str) and first else "hidden"
 

@@ -23,7 +23,7 @@ _TICKS = 4
 
 
 def units(examples: ExampleSet, options: PictureOptions) -> HeatMap:
-    """Return inputs and targets, one row for each event or, with `ticks`, for each tick."""
+    """Return inputs and targets, with one row for each event. With `ticks`, each row is a tick."""
     shown = _rows(examples, options, options.ticks)
     is_ticks = options.ticks is not None
     return HeatMap(
@@ -53,9 +53,9 @@ def timeline(examples: ExampleSet, options: PictureOptions) -> Timeline:
 
 
 def grid(examples: ExampleSet, options: PictureOptions) -> Grid:
-    """Return patterns as small pictures, by default squares.
+    """Return patterns as small pictures, which are squares by default.
 
-    Raises ValueError if a pattern has another number of units than its picture.
+    Raises ValueError if the number of units of a pattern does not fit the size of the pictures.
     """
     found = _patterns(examples, options, patterns.SIMILAR)
     return patterns.grid(found, options.grid or patterns.square(found))
@@ -93,9 +93,9 @@ def _missing(is_ticks: bool) -> str:
 
 
 def _patterns(examples: ExampleSet, options: PictureOptions, most: int) -> Patterns:
-    """Return the inputs or the targets of up to `most` events, for a picture of their patterns.
+    """Return the inputs or the targets of up to `most` (a number) events as patterns.
 
-    By default these are the inputs if they have units.
+    By default these are the inputs, or the targets if the inputs have no units.
     """
     shown = _rows(examples, options, None, most)
     panels = {panel.name: panel for panel in _panels(shown)}

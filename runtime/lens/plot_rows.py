@@ -1,4 +1,4 @@
-"""Make the rows of a picture of examples: the first events or ticks that fit."""
+"""Make the rows of a picture of examples. They are the first events or ticks, if not all fit."""
 
 from dataclasses import dataclass, replace
 
@@ -24,9 +24,9 @@ CELLS = 10_000_000
 class PictureRows:
     """The rows of a picture, one row for each event or tick.
 
-    names: the name of each example that has rows; `arrays.example` has indices of these. ticks:
-    the number of ticks in an interval, None for events. cut: a text that says which part is shown;
-    None if all is shown.
+    names: the name of each example that has rows; `arrays.example` has indices into `names`. ticks:
+    the number of ticks in an interval; None if rows are events. cut: a text that says which part is
+    shown; None if everything is shown.
     """
 
     arrays: ExampleArrays
@@ -36,15 +36,17 @@ class PictureRows:
 
     @property
     def labels(self) -> list[str]:
-        """The label of each row: in an example's first row its name, and the index of the event.
+        """The label of each row: the example's name, in its first row only, and the index of the
+        event.
 
-        An example with one event has no index of an event. Later ticks of an event have no label.
+        If an example has only one event, the index is left out. Only the first tick of an event has
+        a label.
         """
         return self._labels(with_names=False)
 
     @property
     def full_labels(self) -> list[str]:
-        """The label of each row; the name of the example is never left out."""
+        """The label of each row, as in `labels`, but with the example's name for each event."""
         return self._labels(with_names=True)
 
     def _labels(self, with_names: bool) -> list[str]:
@@ -75,12 +77,12 @@ def picture_rows(
     findings: Findings | None = None,
     limits: Limits = DEFAULT,
 ) -> PictureRows:
-    """Return the first rows of the examples with the indices `which`, by default of all.
+    """Return the first rows of the examples with the indices `which`, by default of all examples.
 
-    `inputs`, `targets`: as in `to_arrays`; layouts are inferred from the whole set, so that
-    pictures of different examples have the same columns. `ticks`: make a row for each tick, as
-    `by_tick` does. `most`: the most rows. Raises FormatError, LimitError, IndexError, and
-    ValueError if there is nothing to draw.
+    inputs, targets: as in `to_arrays`. Layouts are inferred from the whole set, so that pictures of
+    different examples have the same columns. ticks: make a row for each tick, as `by_tick` does.
+    most: how many rows may be returned. Raises FormatError, LimitError, IndexError, and ValueError
+    if there is nothing to draw.
     """
     findings = Findings() if findings is None else findings
     layouts = layouts_of(examples, (inputs, targets), findings)
@@ -110,7 +112,7 @@ def picture_rows(
 
 
 def _name(examples: ExampleSet, number: int) -> str:
-    """Return the name of an example; for an example without a name its index, as in Lens."""
+    """Return the name of an example. If it has no name, return its index, as Lens does."""
     name = examples.name.text(number)
     return shortened(str(number) if name is None else name)
 
@@ -118,7 +120,7 @@ def _name(examples: ExampleSet, number: int) -> str:
 def _by_tick(arrays: ExampleArrays, ticks: int, room: int) -> ExampleArrays:
     """Return arrays with a row for each tick, for slightly more ticks than fit into the picture.
 
-    `room`: how many rows fit.
+    room: how many rows fit into the picture.
     """
     if ticks < 1:
         raise ValueError(f"ticks must be at least 1, not {ticks}")

@@ -45,7 +45,7 @@ class RangeStatistics:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Return the numbers for JSON; a number that is not finite is null."""
+        """Return the numbers for JSON. A number that is not finite becomes null."""
         ends = {"low": finite(self.low), "high": finite(self.high)}
         return {**asdict(self), **ends, "sparsity": self.sparsity}
 
@@ -61,7 +61,7 @@ class RangeStatistics:
 
 
 def by_side(model: ExampleSet) -> dict[str, RangeStatistics]:
-    """Return the statistics of the inputs and of the targets of all events."""
+    """Return {side: statistics} for the inputs and the targets of all events."""
     return {
         side: _numbers(model.ranges, np.where(used_ranges(model, side), 0, -1), 1)[0]
         for side in SIDES
@@ -76,9 +76,9 @@ def by_group(model: ExampleSet) -> dict[str, RangeStatistics]:
 
 
 def _numbers(ranges: Ranges, part: Longs, count: int) -> list[RangeStatistics]:
-    """Return the statistics of each of `count` groups of ranges.
+    """Return the statistics of each part of the ranges. count: the number of parts.
 
-    part: the index of the group to which each range belongs, or -1.
+    part: the index of the part to which each range belongs, -1 for none.
     """
     values = ranges.values.values
     nan = np.isnan(values)

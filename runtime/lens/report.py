@@ -17,8 +17,8 @@ SHOWN = 24
 class SetTally(Tally):
     """Counts the contents of a set, and reports the counts.
 
-    With `detailed`, it also computes statistics of the values. Units count as they are stored: a
-    span as two numbers, `*` as one.
+    With `detailed`, also computes statistics of the values. Units count as they are stored: a span
+    counts as two numbers, and `*` as one.
     """
 
     def report(self) -> Report:
@@ -37,9 +37,8 @@ class SetTally(Tally):
 
 
 def cells(examples: ExampleSet, index: int) -> list[tuple[str, object]]:
-    """Return the cells of a table's row about an example.
-
-    They are its name, its numbers, and the ranges of its first event.
+    """Return the cells for an example in a table: its name, its numbers, and the ranges of its
+    first event.
     """
     example = examples[index]
     inputs, targets = example.events[0].sides()
@@ -124,7 +123,7 @@ def _text(name: bytes | None) -> str:
 
 
 def _number(value: float) -> float | str:
-    """Return a number for JSON: text for NaN and infinity, which JSON cannot store."""
+    """Return a number for JSON. NaN and infinity become text, because JSON cannot store them."""
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

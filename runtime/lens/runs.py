@@ -1,8 +1,9 @@
-"""Runs: the cells of a dense array, one row for each event, that the ranges of a set fill.
+"""Find the cells of a dense array that the ranges of a set fill. The cells are stored as runs.
 
-Cells are numbered row after row. A dense range is one run of cells with consecutive values. A
-sparse range is a run for each unit and span, all with one value (Lens, example.c: loadDenseRange,
-loadSparseRange). There are no loops over examples, and all columns are on the device.
+The array has one row for each event, and cells are numbered row by row. A run is consecutive cells.
+A dense range is one run, with consecutive values. A sparse range is a run for each unit and each
+span, all with the same value (Lens, example.c: loadDenseRange, loadSparseRange). There are no loops
+over examples, and all columns are on the device.
 """
 
 from collections.abc import Callable
@@ -21,7 +22,7 @@ Number = Longs | int
 class Columns:
     """The range lists and ranges of an example set, as arrays on a device.
 
-    `value` is a single number if all values are equal.
+    value: a single number if all values are equal.
     """
 
     lists: Longs
@@ -52,10 +53,11 @@ class Columns:
 
 @dataclass(frozen=True)
 class Uses:
-    """Pairs of an event and a range that it uses, sorted by event, then in the order of its list.
+    """Pairs of an event and a range that the event uses. They are sorted by event, then by the
+    order in its list.
 
-    `row`, `range`: the event and the range, int64 [k]. `base`: the cell of unit 0 of the range's
-    group, int64 [k]. `room`: the size of this group, int64 [k], or one number for all uses.
+    row, range: the event and the range, int64 [k]. base: the cell of unit 0 of the range's group,
+    int64 [k]. room: the size of this group, int64 [k], or one number for all pairs.
     """
 
     row: Longs
@@ -67,9 +69,9 @@ class Uses:
 
     @classmethod
     def of(cls, xp: ModuleType, columns: Columns, numbers: Longs) -> "Uses":
-        """Return all pairs of an event and a range, still without `base` and `room`.
+        """Return all pairs of an event and a range. `base` and `room` are not yet set.
 
-        `xp`: NumPy or CuPy. `numbers`: the list of each event, or -1.
+        xp: NumPy or CuPy. numbers: the index of each event's list, or -1.
         """
         row = xp.flatnonzero(numbers >= 0)
         begin = columns.lists[numbers[row]]
@@ -87,11 +89,11 @@ class Uses:
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of consecutive cells, in the order of the uses of ranges; int64 [k] each.
+    """Runs of consecutive cells, in the order of the uses of ranges. All arrays are int64 [k].
 
-    `source`: for dense runs the index of the first value, for sparse runs the range. It is
-    undefined if all ranges have the same value. `use`: the index of the use; undefined if each
-    event has one range.
+    start, length: the first cell and the number of cells of each run. source: for dense runs the
+    index of the first value; for sparse runs the range, but undefined if all ranges have the same
+    value. use: the index of the run's use of a range; undefined if each event has only one range.
     """
 
     start: Longs
@@ -110,7 +112,9 @@ class Runs:
         return self.start if self.length is None else spread(xp, self.start, self.length)
 
     def each(self, xp: ModuleType, array: Longs) -> Longs:
-        """Return an array that repeats each run's element of `array` for all cells of the run."""
+        """Return an array in which each run's element of `array` is repeated for all cells of the
+        run.
+        """
         return array if self.length is None else repeat(xp, array, self.length)
 
 
@@ -119,7 +123,9 @@ Fail = Callable[[Uses, int, str], FormatError]
 
 
 def dense_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs:
-    """Return the runs of dense ranges; for units outside their group, raise what `fail` returns."""
+    """Return the runs of dense ranges. If units are outside their group, raise the result of
+    `fail`.
+    """
     source = columns.value_offsets[uses.range]
     length = columns.value_offsets[uses.range + 1] - source
     which = xp.flatnonzero(length > 0)
@@ -137,8 +143,8 @@ def dense_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs
 
 
 def sparse_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs:
-    """Return the runs of sparse ranges; for units outside their group, raise what `fail`
-    returns.
+    """Return the runs of sparse ranges. If units are outside their group, raise the result of
+    `fail`.
     """
     begin = columns.unit_offsets[uses.range]
     count = columns.unit_offsets[uses.range + 1] - begin
@@ -170,14 +176,16 @@ def sparse_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Run
 def _spans(
     xp: ModuleType, units: Longs, negative: Longs, use: Longs, head: Longs, room: Number
 ) -> tuple[Longs, Longs, Longs]:
-    """Return the first and the last unit of each unit or span, and the use to which it belongs.
+    """Return three arrays for the units and spans: the first unit, the last unit, and the use of a
+    range.
 
-    `xp`: the array library, such as NumPy. `units`: the numbers of all ranges. `use`: the use (an
-    event's reference to a range) of each number. `head`: the index of the first number of each
-    range. `negative`: the indices of negative numbers. `room`: the size of the groups. A negative
-    number ends the span that the number before it starts. At the head of a range it means `*`, all
-    units from 0, and the rest of the range is ignored. After another negative number it is kept as
-    a unit, which is outside of any network.
+    A use is a reference of an event to a range. xp: the array library, such as NumPy. units: the
+    numbers of all ranges. use: the use to which each number belongs. head: the index of the first
+    number of each range. negative: the indices of negative numbers. room: the size of the groups.
+
+    A negative number ends the span that the number before it starts. As the first number of a range
+    it means `*`, all units from 0, and the rest of the range is ignored. After another negative
+    number it is kept as a unit, which is outside any network.
     """
     ends = negative[negative > head[use[negative]]]
     ends = ends[units[ends - 1] >= 0]

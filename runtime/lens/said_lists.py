@@ -1,4 +1,7 @@
-"""Make the range lists of events from the records of a table of the level "said"."""
+"""Make the range lists of events from the records in a table of the level "said".
+
+A record describes a range.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,11 +23,11 @@ FIELDS = ("group", "first", "value", "values", "units")
 
 @dataclass(frozen=True)
 class SaidSide:
-    """The inputs, or the targets, of the events in a table: for each event a list of records.
+    """The inputs, or the targets, of the events in a table. Each event has a list of records.
 
-    `name`: the column. `numbers`: the number of each event's list in its example, or None if no
-    lists are shared. `active`: the value of sparse ranges without a value of their own, float32
-    [m].
+    name: of the column. numbers: the number of each event's list in its example; None if no lists
+    are shared. active: for each event, the value of sparse ranges without a value of their own,
+    float32 [m].
     """
 
     name: str
@@ -34,21 +37,21 @@ class SaidSide:
 
 
 def is_said(column: TableColumn) -> bool:
-    """Return whether a column has lists of records, as range lists are at the level "said"."""
+    """Return whether a column has lists of records, as ranges are stored at the level "said"."""
     return isinstance(column, Lists) and isinstance(column.items, Records)
 
 
 def no_lists(m: int) -> Lists:
-    """Return a column of lists of records, with m rows without a value."""
+    """Return a column of lists of records, with `m` rows that have no value."""
     records = Records({}, constant(True, 0, np.bool_))
     return Lists.of(records, constant(0, m, np.int64), constant(False, m, np.bool_))
 
 
 def said_lists(sides: Mapping[Side, SaidSide], example: Longs) -> EventLists:
-    """Return the lists of the events; `example`: the example of each event, int64 [m].
+    """Return the lists of the events. example: the example of each event, int64 [m].
 
-    Raises FormatError for records that are not ranges, and for the number of a list that has its
-    content in no row.
+    Raises FormatError for records that are not ranges. Also raises it for the number of a list
+    whose content is in no row.
     """
     own: dict[Side, Longs] = {}
     total = 0
@@ -74,11 +77,11 @@ def said_lists(sides: Mapping[Side, SaidSide], example: Longs) -> EventLists:
 def _shared(
     sides: Mapping[Side, SaidSide], own: dict[Side, Longs], example: Longs
 ) -> dict[Side, Longs]:
-    """Return for each side the list of each event: its own or, if its row has only a list's
-    number, that of another event.
+    """Return for each side the list of each event. If a row has only the number of a list, use the
+    shared list.
 
-    `own`: the list in each row, or -1. The other event is in the same example, and its list
-    has the same number.
+    own: the list in each row, or -1. The shared list is in another row of the same example, with
+    the same number.
     """
     keyed = [side for side in SIDES if side in sides and sides[side].numbers is not None]
     if not keyed:
@@ -119,7 +122,7 @@ def _shared(
 
 
 def _ranges(given: SaidSide) -> tuple[Ranges, Strings]:
-    """Return the ranges of one side, and for each the name of its group.
+    """Return the ranges of one side, and the name of each range's group.
 
     The ranges do not refer to these names yet.
     """
@@ -159,9 +162,10 @@ def _ranges(given: SaidSide) -> tuple[Ranges, Strings]:
 def _numbers(
     records: Mapping[str, TableColumn], name: str, field: str, r: int
 ) -> tuple[Ragged[np.generic], Flags]:
-    """Return a field of the records that has lists of numbers, and which of the `r` ranges have it.
+    """Return a field of the records that contains lists of numbers, and for each range whether it
+    has the field.
 
-    `records`: the fields. `name`: the column, for errors.
+    records: the fields. name: of the column, for errors. r: the number of ranges.
     """
     column = records.get(field)
     if column is None or (isinstance(column, Strings | Numbers) and not column.present.any()):
@@ -183,9 +187,9 @@ def _numbers(
 
 
 def _single(records: Mapping[str, TableColumn], name: str, field: str, r: int) -> Numbers:
-    """Return a field of the records that has one number for each of the `r` ranges.
+    """Return a field of the records that contains one number for each range.
 
-    `records`: the fields. `name`: the column, for errors.
+    records: the fields. name: of the column, for errors. r: the number of ranges.
     """
     column = records.get(field)
     if column is None or (isinstance(column, Strings) and not column.present.any()):

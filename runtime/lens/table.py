@@ -1,4 +1,4 @@
-"""Make tables of example sets: of whole sets, and of sets that come in chunks."""
+"""Make tables of example sets: of whole sets, and of sets that are read in chunks."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -40,12 +40,12 @@ def to_table(
     """Return the table of an example set.
 
     `level`: "meant" gives dense arrays, float32, in a column for each group, such as
-    `inputs.onset`, or without groups in `inputs` and `targets`; "said" gives lists of ranges.
-    `rows`: "event", or "example" with lists over the events of an example. `defaults`: whether a
-    group that an event has no range for gets default values; otherwise the row has no value there.
+    `inputs.onset`; without groups, the columns are `inputs` and `targets`. "said" gives lists of
+    ranges. `rows`: "event", or "example" with lists over the events of an example. `defaults`: if
+    an event has no range for a group, True gives the group's default values, and False no value.
     `inputs`, `targets`: the layouts of the network, as in `to_arrays`.
 
-    Raises FormatError for a unit outside of its group or network, LimitError, ValueError.
+    Raises FormatError for a unit outside its group or network, LimitError, and ValueError.
     """
     examples = examples.normalized() if level == "said" else examples
     layout = layout_of(
@@ -72,9 +72,9 @@ def tables_of(
     findings: Findings,
     limits: Limits = DEFAULT,
 ) -> Iterator[Table]:
-    """Yield the tables of a set that comes in chunks; together they are the table of the set.
+    """Yield the tables of a set that is read in chunks. Together they are the table of the set.
 
-    `layout`: the columns that `layout_of` found in the same chunks. A chunk with many dense values
+    layout: the columns that `layout_of` found in the same chunks. A chunk with many dense values
     becomes several tables. Other arguments and errors are the same as for `to_table`.
     """
     first, notes = 0, Notes()
@@ -96,18 +96,19 @@ def tables_of(
 
 
 def _moved(first: int, finding: Finding) -> Finding:
-    """Return a finding about a chunk of a set as a finding about the set.
+    """Return a finding about a chunk of a set as a finding about the whole set.
 
-    `first`: the number of the chunk's first example.
+    first: the number of the chunk's first example.
     """
     place = finding.place
     return finding if place is None else replace(finding, place=place.moved(0, "examples", first))
 
 
 def _parts(chunk: ExampleSet, width: int) -> Iterator[ExampleSet]:
-    """Divide a chunk into parts whose dense values need little memory; yield the examples of each.
+    """Divide a chunk into parts whose dense values need little memory. Yield the examples of each
+    part.
 
-    `width`: the number of values of an event.
+    width: the number of values of an event.
     """
     if width * chunk.num_events <= _MOST_CELLS:
         yield chunk

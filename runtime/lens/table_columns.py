@@ -1,4 +1,4 @@
-"""The columns of a table of an example set that are not inputs and targets."""
+"""The columns of an example set's table that are neither inputs nor targets."""
 
 import numpy as np
 
@@ -17,10 +17,10 @@ def named_columns(
     sides: dict[str, TableColumn],
     first: int,
 ) -> tuple[dict[str, TableColumn], int]:
-    """Return all columns of a table by name, and the number of its rows.
+    """Return {name: column} for all columns of a table, and the number of its rows.
 
-    `sides`: the columns of inputs and targets, with a row for each event. `first`: the number of
-    the first example, if `examples` is a chunk.
+    sides: the columns of inputs and targets, with a row for each event. first: the number of the
+    first example, if `examples` is a chunk.
     """
     n = len(examples)
     of_examples: dict[str, TableColumn] = {

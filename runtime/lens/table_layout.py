@@ -1,4 +1,4 @@
-"""The columns of a table of an example set, found in a first pass over the set or its chunks."""
+"""Find the columns of an example set's table in a first pass over the set or its chunks."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -20,12 +20,12 @@ RowKind = Literal["event", "example"]
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The columns of the tables of a set, the same for all its chunks.
+    """The columns of the tables of a set. They are the same for all its chunks.
 
-    `sides`: the layouts of inputs and targets; None, at the level "said", for an unknown layout.
-    `optional`: the names of the optional columns: procs, and own default and active values of
-    events. `in_bytes`: the names of the columns of strings that are not all UTF-8. `shares`:
-    whether some lists are shared. `level`, `rows` and `defaults` are arguments of `to_table`.
+    sides: the layouts of inputs and targets. At the level "said", None means that the layout is
+    unknown. optional: the names of the optional columns: procs, and the events' own default and
+    active values. in_bytes: the names of the columns of strings that are not all UTF-8. shares:
+    whether events share lists. level, rows, defaults: arguments of `to_table`.
     """
 
     level: Level
@@ -50,10 +50,10 @@ def layout_of(
     findings: Findings,
     limits: Limits,
 ) -> TableLayout:
-    """Return the columns of the tables of a set, which comes in chunks.
+    """Return the columns for the tables of a set that is read in chunks.
 
-    Options are the same as for `to_table`. Raises LimitError, ValueError, and FormatError if a
-    layout that the level "meant" needs cannot be inferred.
+    Options are the same as for `to_table`. Raises LimitError and ValueError. Raises FormatError if
+    the level "meant" needs a layout that cannot be inferred.
     """
     if rows not in get_args(RowKind):
         raise ValueError(f"rows must be 'event' or 'example', not {rows!r}")
@@ -76,7 +76,7 @@ def layout_of(
 
 
 def _known(units: UsedUnits, side: Side) -> Layout | None:
-    """Return the inferred layout of a side; None if it cannot be inferred."""
+    """Return the inferred layout of a side. Return None if it cannot be inferred."""
     try:
         return units.layout(side, Findings())
     except FormatError:
@@ -85,9 +85,9 @@ def _known(units: UsedUnits, side: Side) -> Layout | None:
 
 @dataclass
 class _Tally:
-    """Collects from chunks of a set what decides the columns of its tables.
+    """Collects from the chunks of a set the facts that decide the columns of its tables.
 
-    is_counting: whether to collect the used units, too.
+    is_counting: whether to also collect the used units.
     """
 
     is_counting: bool

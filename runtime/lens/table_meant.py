@@ -1,4 +1,4 @@
-"""Inputs and targets of a table of the level "meant": a column of dense values for each group."""
+"""Inputs and targets in a table of the level "meant": a column of dense values for each group."""
 
 from dataclasses import dataclass, field
 from itertools import product
@@ -23,18 +23,19 @@ DEFAULTS: Final = "lens-table-defaults"
 
 @dataclass
 class Notes:
-    """Collects notes about the chunks of a set: for each note, the first event and the number of
-    events that it concerns.
+    """Collects notes about the chunks of a set.
 
-    `first`: the number of the first example of the current chunk.
+    A note has the first event that it concerns, and the number of these events. first: the number
+    of the first example of the current chunk.
     """
 
     first: int = 0
     _found: dict[tuple[Side, str], tuple[Place, int]] = field(default_factory=dict)
 
     def add(self, side: Side, code: str, examples: ExampleSet, events: Longs) -> None:
-        """Note that the finding `code` concerns some events of a chunk, at least one.
-        `events`: their indices.
+        """Note that the finding `code` concerns some events of a chunk.
+
+        events: the indices of these events, at least one.
         """
         row = int(events[0])
         example = int(np.searchsorted(examples.event_offsets, row, "right")) - 1
@@ -44,7 +45,9 @@ class Notes:
         self._found[side, code] = place, count + events.size
 
     def report(self, findings: Findings) -> None:
-        """Add the collected notes to the findings: those on inputs, then those on targets."""
+        """Add the collected notes to the findings: first the notes on inputs, then the notes on
+        targets.
+        """
         for key in product(SIDES, (EXPANDED, DEFAULTS)):
             if key in self._found:
                 (side, code), (place, count) = key, self._found[key]
@@ -65,8 +68,8 @@ def dense_columns(
 ) -> dict[str, TableColumn]:
     """Return the inputs, or the targets, as a column of arrays for each group: float32 [units].
 
-    `columns`: the ranges on a device. `shares`: whether some lists are shared. Without `defaults`,
-    an event has no value in the column of a group that it has no range for. Raises the errors of
+    columns: the ranges on a device. shares: whether events share lists. defaults: if False, an
+    event without a range for a group has no value in the group's column. Raises the errors of
     `to_arrays`.
     """
     most = max(limits.max_expand, layout.units * examples.num_events)
@@ -88,9 +91,10 @@ def dense_columns(
 
 
 def _said(filling: Filling, ends: Longs, events: int) -> Flags:
-    """Return for each event which groups have a range in it: bool [events, groups].
+    """Return for each event and each group whether the event has a range in it: bool [events,
+    groups].
 
-    `ends`: where each group ends in a row.
+    ends: the position in a row at which each group ends.
     """
     units = int(ends[-1])
     change = np.zeros((events, ends.size + 1), np.int32)
@@ -105,7 +109,7 @@ def _said(filling: Filling, ends: Longs, events: int) -> Flags:
 
 
 def _note(examples: ExampleSet, side: Side, layout: Layout, defaults: bool, notes: Notes) -> None:
-    """Add a note about events whose lists become dense and, if `defaults`, one about events
+    """Add a note about events whose lists become dense. If `defaults`, also add a note about events
     without a list, which get default values.
 
     side: "inputs" or "targets".
@@ -122,8 +126,8 @@ def _note(examples: ExampleSet, side: Side, layout: Layout, defaults: bool, note
 def _is_dense(examples: ExampleSet, side: Side, layout: Layout) -> Flags:
     """Return for each event whether dense values store its list without loss: bool [events].
 
-    Such a list has exactly one dense range for each group of `layout` that has units, in order,
-    and is not shared. side: "inputs" or "targets".
+    They do if the list is not shared, and has exactly one dense range for each group of `layout`
+    that has units, in the order of the groups. side: "inputs" or "targets".
     """
     groups = [(name, size) for name, size in groups_of(layout) if size]
     lists, ranges = examples.lists, examples.ranges

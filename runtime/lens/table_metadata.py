@@ -1,4 +1,4 @@
-"""The metadata of a table of an example set: its header and its groups, as JSON."""
+"""The metadata of an example set's table: the set's header and groups, as JSON."""
 
 import base64
 import binascii
@@ -25,10 +25,10 @@ Groups = list[tuple[bytes | None, int]]
 
 @dataclass(frozen=True)
 class Metadata:
-    """What the metadata of a table says about the example set.
+    """The facts about an example set that its table's metadata contain.
 
-    `groups`: the groups of each side, if the metadata has them. `is_by_example`: whether a row is
-    an example, with lists over its events.
+    groups: the groups of each side, if the metadata have them. is_by_example: whether a row is an
+    example, with lists over its events.
     """
 
     header: SetHeader
@@ -41,7 +41,7 @@ def to_json(
 ) -> dict[str, Any]:
     """Return the metadata of a table: the header of its set, and the groups with their sizes.
 
-    layouts: of inputs and of targets, None if unknown. level, rows: the options with which the
+    layouts: of inputs and of targets; None if unknown. level, rows: the options with which the
     table was made.
     """
     reals: dict[str, Any] = {field: _real(header.real(field)) for field in REAL_FIELDS}
@@ -57,8 +57,9 @@ def to_json(
 
 
 def groups_of(layout: Layout) -> Groups:
-    """Return the name and the size of each group of a layout; without groups, the name None
-    with the number of all units.
+    """Return (name, size) for each group of a layout.
+
+    Without groups, return the name None with the number of all units.
     """
     if not layout.groups:
         return [(None, layout.units)]
@@ -66,9 +67,9 @@ def groups_of(layout: Layout) -> Groups:
 
 
 def column_names(side: Side, groups: Groups) -> list[str]:
-    """Return the name of the column of each group, such as `inputs.onset`.
+    """Return the name of each group's column, such as `inputs.onset`.
 
-    Characters that not every format can store in a name are escaped.
+    Characters that some formats cannot store in a name are escaped.
     """
     taken: dict[str, None] = {}
     for name, _ in groups:
@@ -82,7 +83,7 @@ def column_names(side: Side, groups: Groups) -> list[str]:
 
 
 def from_json(metadata: Mapping[str, Any]) -> Metadata:
-    """Read the metadata of a table; return defaults for a table that exset did not write.
+    """Read the metadata of a table. Return defaults for a table that exset did not write.
 
     Raises FormatError for metadata that exset does not write.
     """
@@ -121,7 +122,7 @@ def _group(side: Side, stored: object) -> tuple[bytes | None, int]:
 
 
 def _real(value: np.float32) -> float | str:
-    """Return a number for JSON: as text if it is NaN or infinity, which JSON does not have."""
+    """Return a number for JSON. NaN and infinity become text, because JSON does not have them."""
     if not np.isfinite(value):
         return str(value)
     shortest = float(str(value))
@@ -129,7 +130,7 @@ def _real(value: np.float32) -> float | str:
 
 
 def _number(field: str, stored: object) -> float:
-    """Return, rounded to float32, the number that JSON stores for a field of the header."""
+    """Return the number that JSON stores for a field of the header, rounded to float32."""
     is_number = isinstance(stored, int | float) and not isinstance(stored, bool)
     if not is_number and stored not in ("nan", "inf", "-inf"):
         _damaged(field, "is not a number")
@@ -140,7 +141,7 @@ def _number(field: str, stored: object) -> float:
 
 
 def _text(raw: bytes) -> str | dict[str, str]:
-    """Return a string for JSON: text, or base64 if it is not UTF-8."""
+    """Return a string for JSON, as text. If it is not UTF-8, return it as base64."""
     try:
         return raw.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Find the meaning of a table's columns by the metadata of the table and by their names."""
+"""Find the meaning of a table's columns, by the columns' names and the table's metadata."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -41,7 +41,9 @@ _TYPES: Final = "make inputs and targets numbers, lists of numbers, or lists of 
 
 @dataclass
 class SideColumn:
-    """A column of inputs or targets: its name in the table, and its group (None: whole network)."""
+    """A column of inputs or targets. name: in the table. group: its group; None for the whole
+    network.
+    """
 
     name: str
     group: bytes | None
@@ -50,10 +52,10 @@ class SideColumn:
 
 @dataclass
 class NamedColumns:
-    """The columns of a table, sorted by what they mean in an example set.
+    """The columns of a table, sorted by their meaning in an example set.
 
-    `fields`: the columns that are not inputs and targets, by name. `sides`: the columns of inputs
-    and targets, in the order of the network. `rows`: the number of rows.
+    fields: {name: column} of the columns that are neither inputs nor targets. sides: the columns of
+    inputs and targets, in the order of the network. rows: the number of rows.
     """
 
     rows: int
@@ -65,9 +67,9 @@ class NamedColumns:
     def changed(
         self, rows: int, change: Callable[[str, TableColumn], TableColumn]
     ) -> "NamedColumns":
-        """Return the columns with each replaced by what `change` returns for its name and content.
+        """Return the columns, each replaced by the result of `change` for its name and its content.
 
-        `rows`: how many rows the new columns have.
+        rows: how many rows the new columns have.
         """
         fields = {name: change(name, column) for name, column in self.fields.items()}
         sides = {
@@ -80,10 +82,10 @@ class NamedColumns:
 def named_columns(
     table: Table, groups: Mapping[Side, Groups], *, lossy: bool, findings: Findings
 ) -> NamedColumns:
-    """Sort the columns of a table by their meaning.
+    """Sort the columns of a table by their meaning in an example set.
 
-    `groups`: the groups of each side that are known. Raises FormatError for a column that an
-    example set cannot hold; with `lossy` it is dropped, with a finding.
+    groups: the known groups of each side. Raises FormatError for a column that an example set
+    cannot store; with `lossy` the column is dropped instead, with a finding.
     """
     known = {
         column: (side, name)
@@ -114,7 +116,8 @@ def named_columns(
 
 
 def _side_of(name: str) -> tuple[Side, bytes | None] | None:
-    """Return the side (inputs or targets) and the group of a column such as `inputs.onset` or `x`.
+    """Return the side ("inputs" or "targets") and the group of a column such as `inputs.onset` or
+    `x`.
 
     Returns None for a column with another name.
     """
@@ -127,8 +130,7 @@ def _side_of(name: str) -> tuple[Side, bytes | None] | None:
 
 
 def _bare_group(name: str, groups: Mapping[Side, Groups]) -> tuple[Side, bytes | None] | None:
-    """Return the side (inputs or targets) that has a group with the name of a column, and the
-    group.
+    """Return the side ("inputs" or "targets") that has a group of the name `name`, and the group.
 
     Returns None if no side, or both sides, have this group.
     """
@@ -138,7 +140,7 @@ def _bare_group(name: str, groups: Mapping[Side, Groups]) -> tuple[Side, bytes |
 
 
 def _raw(name: str) -> bytes | None:
-    """Return a name as bytes; None for a name that cannot be encoded."""
+    """Return a name as bytes. Return None for a name that cannot be encoded."""
     try:
         return name.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -146,7 +148,7 @@ def _raw(name: str) -> bytes | None:
 
 
 def _is_side(column: TableColumn) -> bool:
-    """Return whether the type of a column is possible for inputs or targets."""
+    """Return whether inputs or targets can have the type of a column."""
     while isinstance(column, Lists):
         column = column.items
     if isinstance(column, Records):

@@ -24,11 +24,11 @@ _MOST: Final = 1 << 53
 
 @dataclass
 class EventTable:
-    """A table with a row for each event, sorted by example, and where each example begins.
+    """A table with a row for each event, sorted by example.
 
-    `columns`: those of the original table. A list there, with an item for each event of an
-    example, gives one row here for each item. `offsets`: int64 [examples + 1], the first row of
-    each example, and the end.
+    columns: the columns of the original table. If a column has a list with an item for each event
+    of an example, each item becomes a row. offsets: int64 [examples + 1], the first row of each
+    example, and the number of rows.
     """
 
     columns: NamedColumns
@@ -41,7 +41,7 @@ class EventTable:
         return np.repeat(np.arange(lengths.size), lengths)
 
     def of_examples(self, name: str) -> TableColumn | None:
-        """Return the column `name`, which describes examples, with a row for each example.
+        """Return the column `name` with a row for each example. It must be a column about examples.
 
         Raises FormatError if the events of an example have different values.
         """
@@ -60,7 +60,7 @@ class EventTable:
 def event_table(columns: NamedColumns, is_by_example: bool, findings: Findings) -> EventTable:
     """Return a table with a row for each event, sorted by example.
 
-    `is_by_example`: whether each row is an example, with lists over its events. Raises FormatError
+    is_by_example: whether each row is an example, with lists over its events. Raises FormatError
     for rows that contradict each other.
     """
     columns = _unpacked(columns)
@@ -75,10 +75,10 @@ def event_table(columns: NamedColumns, is_by_example: bool, findings: Findings) 
 
 
 def _unpacked(columns: NamedColumns) -> NamedColumns:
-    """Return columns with a row for each event, if the only row of the table has all events.
+    """Return columns with a row for each event, if a single row of the table contains all events.
 
     The table of an NPZ file may have such a row: its arrays have an element for each event or for
-    each example. Other columns are returned unchanged.
+    each example. Other tables' columns are returned unchanged.
     """
     example = columns.fields.get("example")
     is_array = isinstance(example, Numbers) and len(example.shape) == 1
@@ -100,17 +100,19 @@ def _unpacked(columns: NamedColumns) -> NamedColumns:
 
 
 def _elements(column: TableColumn) -> TableColumn:
-    """Return the elements of the array or list in the only row of a column."""
+    """Return the elements of the array or list in the only row of a column, as a column."""
     if isinstance(column, Lists):
         return column.items
     return Numbers.of(column.values[0]) if isinstance(column, Numbers) and column.shape else column
 
 
 def _with_units(columns: NamedColumns, findings: Findings) -> NamedColumns:
-    """Flatten arrays of two dimensions, such as pictures, to units, unless they are whole examples.
+    """Flatten arrays of two dimensions, such as pictures, to units, unless an array is a whole
+    example.
 
-    Their first dimension is the events of an example if another column has lists over events, or
-    if all columns of inputs and targets have such arrays and there is no column `event`.
+    It is an example, whose first dimension is the events, if another column has lists over events.
+    It also is an example if all columns of inputs and targets have such arrays and there is no
+    column `event`.
     """
     sides = [each for side in columns.sides.values() for each in side]
     arrays = {each.name for each in sides if _is_grid(each.column)}
@@ -151,10 +153,10 @@ def _event_columns(columns: NamedColumns) -> list[SideColumn]:
 
 
 def _event_counts(given: SideColumn, is_by_example: bool) -> Longs | None:
-    """Return how many events each row of a column of inputs or targets has; None if each row
-    is a single event.
+    """Return how many events each row of a column has. Return None if each row is a single event.
 
-    is_by_example: whether each row of the table is an example, with lists over its events.
+    given: a column with values for events. is_by_example: whether each row of the table is an
+    example, with lists over its events.
     """
     column = given.column
     if _is_grid(column):
@@ -171,7 +173,7 @@ def _event_counts(given: SideColumn, is_by_example: bool) -> Longs | None:
 def _flattened(columns: NamedColumns, lengths: dict[str, Longs]) -> EventTable:
     """Return the events of a table in which each row is a whole example.
 
-    `lengths`: the length of each list, for each column of lists over events.
+    lengths: {column of lists over events: the length of each list}.
     """
     name, counts = next(iter(lengths.items()))
     for other, each in lengths.items():
@@ -198,8 +200,9 @@ def _flattened(columns: NamedColumns, lengths: dict[str, Longs]) -> EventTable:
 
 
 def _grouped(columns: NamedColumns) -> EventTable:
-    """Sort the rows of a table, each an event, by example, and then by the number of the event
-    in the example.
+    """Sort the rows of a table by example, then by the number of the event in the example.
+
+    Each row is an event.
     """
     m = columns.rows
     example, event = columns.fields.get("example"), columns.fields.get("event")
@@ -241,10 +244,10 @@ def _event_numbers(column: TableColumn) -> Longs:
 
 
 def _integers(name: str, column: TableColumn, expected: str) -> NDArray[np.integer]:
-    """Return a column as integers; floats that are whole numbers are accepted, as pandas makes
-    them.
+    """Return a column as integers. Floats that are whole numbers are accepted, because pandas makes
+    such floats.
 
-    `expected`: what the error says if the column has other values.
+    expected: the words for integers in the error that is raised for other values.
     """
     if isinstance(column, Numbers) and not column.shape:
         values = column.values
@@ -280,7 +283,7 @@ def _codes(column: TableColumn) -> Longs:
 
 
 def _differs(one: TableColumn, other: TableColumn) -> Flags:
-    """Return for each row whether two columns of the same type differ in it: bool [rows]."""
+    """Return for each row whether two columns of the same type differ there: bool [rows]."""
     if isinstance(one, Numbers) and isinstance(other, Numbers):
         same = (bits(one.values) == bits(other.values)).reshape(len(one), -1).all(axis=1)
         found: Flags = (one.present != other.present) | ~same

@@ -1,9 +1,13 @@
-"""Inputs and targets of a table of the level "said": for each event, a record for each range.
+"""Inputs and targets in a table of the level "said": for each event, a record for each range.
 
-A record has `group`, without a value for the whole network; `first` and `values` of a dense range;
-`value` and `units` of a sparse range. A span of units is its first unit and the negative of its
-last; without `units` the value is for all units (`*`); a range without values and units has no
-units.
+A record has these fields:
+
+- `group`: the name of the group; no value means the whole network.
+- `first` and `values`: only for a dense range.
+- `value` and `units`: only for a sparse range. A span of units is its first unit and the
+  negative of its last. If `units` has no value, the range has all units (`*`).
+
+A range has no units if its `units` are an empty list, or if it has neither `values` nor `value`.
 """
 
 from typing import Final
@@ -23,12 +27,13 @@ ALL: Final = -1
 
 
 def nested_columns(examples: ExampleSet, layout: TableLayout) -> dict[str, TableColumn]:
-    """Return the columns `inputs` and `targets`, in which each event has a record for each range.
+    """Return the columns `inputs` and `targets`. In them, each event has a record for each range.
 
-    If lists are shared, also return the columns `inputs_list` and `targets_list`: int32, the number
-    of the event's list. The lists of each example are numbered from 0. If a number occurs again in
-    an example, the list is shared. Only its first use has the records, where all inputs of the
-    example come before its targets. For later uses, `inputs` or `targets` has no value.
+    If events share lists, also return the columns `inputs_list` and `targets_list`: int32, the
+    number of the event's list. The lists of each example are numbered from 0. If a number occurs
+    again in an example, the list is shared. Only the first use of the list has the records; in this
+    order, all inputs of an example come before its targets. For later uses, `inputs` or `targets`
+    has no value.
     """
     events = examples.events
     numbers = {"inputs": events.inputs, "targets": events.targets}
@@ -47,8 +52,9 @@ def nested_columns(examples: ExampleSet, layout: TableLayout) -> dict[str, Table
 
 
 def _first_uses(examples: ExampleSet) -> dict[str, Flags]:
-    """Return for "inputs" and for "targets" whether each event is the first one that uses its
-    list: bool [events].
+    """Return for each event whether it is the first that uses its list, for "inputs" and "targets".
+
+    The arrays are bool [events].
     """
     events, m = examples.events, examples.num_events
     used = np.concatenate([events.inputs, events.targets])
@@ -60,9 +66,9 @@ def _first_uses(examples: ExampleSet) -> dict[str, Flags]:
 
 
 def _first_lists(examples: ExampleSet) -> Longs:
-    """Return for each event the first list of its example: int64 [events].
+    """Return the first list of each event's example: int64 [events].
 
-    In the normal form, the lists of an example follow the lists of the example before.
+    In the normal form, the lists of an example follow the lists of the previous example.
     """
     events = examples.events
     last = np.maximum(events.inputs, events.targets)
@@ -73,8 +79,8 @@ def _first_lists(examples: ExampleSet) -> Longs:
 def _records(examples: ExampleSet, numbers: Longs, present: Flags, in_bytes: bool) -> Lists:
     """Return the ranges of some lists as a column of lists of records.
 
-    `numbers`: the list of each row. `present`: which rows have a list. `in_bytes`: whether names
-    of groups are bytes, not text.
+    numbers: the list of each row. present: which rows have a list. in_bytes: whether names of
+    groups are bytes, not text.
     """
     used = numbers[present]
     lengths = lengths_of(examples.lists)
@@ -101,7 +107,7 @@ def _records(examples: ExampleSet, numbers: Longs, present: Flags, in_bytes: boo
 
 
 def _is_every(ranges: Ranges) -> Flags:
-    """Return for each range whether its units are `*`, all units: bool [ranges]."""
+    """Return for each range whether its units are `*`, which means all units: bool [ranges]."""
     single = ranges.units.lengths == 1
     is_every: Flags = np.zeros(len(ranges), np.bool_)
     is_every[single] = ranges.units.values[ranges.units.offsets[:-1][single]] == ALL
@@ -109,9 +115,9 @@ def _is_every(ranges: Ranges) -> Flags:
 
 
 def _names(groups: Strings, group: Ints) -> Strings:
-    """Return for each range the name of its group; no value for the whole network.
+    """Return the name of each range's group. A range of the whole network has no value.
 
-    `group`: the index of the group in `groups`, or -1.
+    group: the index of each range's group in `groups`, or -1.
     """
     if not len(groups):
         return Strings.empty(group.size)

@@ -1,4 +1,4 @@
-"""Convert columns of tables to the types of Lens; errors name the column and the row."""
+"""Convert columns of tables to the types of Lens. Errors name the column and the row."""
 
 from typing import NoReturn
 
@@ -16,8 +16,9 @@ from exset.grammars.tables.columns import Numbers, TableColumn, type_of
 def table_error(
     message: str, column: str, row: int | None = None, hint: str | None = None
 ) -> NoReturn:
-    """Raise FormatError about a column of a table or, with `row`, about its value in this row,
-    counted from 0.
+    """Raise FormatError about a column of a table.
+
+    row: if not None, the error is about the column's value in this row, from 0.
     """
     at = "" if row is None else f"[{row}]"
     place = Place("table", field=f"columns[{column!r}]{at}")
@@ -30,9 +31,9 @@ def is_number(column: TableColumn) -> bool:
 
 
 def floats(name: str, values: NDArray[np.generic]) -> Floats:
-    """Return numbers rounded to float32; a number that is too large raises FormatError.
+    """Return numbers rounded to float32. Raises FormatError for a number that is too large.
 
-    `name`: the column, for errors.
+    name: of the column, for errors.
     """
     if values.dtype == np.float32:
         return values.view(np.float32)
@@ -46,8 +47,9 @@ def floats(name: str, values: NDArray[np.generic]) -> Floats:
 
 
 def ints(name: str, column: Numbers) -> Ints:
-    """Return the numbers of the column `name` as int32, 0 for rows without a value. Errors
-    name the column.
+    """Return the numbers of a column as int32, with 0 for rows without a value.
+
+    name: of the column, for errors.
     """
     values = column.values
     if values.dtype.kind not in "iu":
@@ -62,14 +64,17 @@ def ints(name: str, column: Numbers) -> Ints:
 
 
 def reals(name: str, column: Numbers) -> Reals:
-    """Return the single numbers in the column `name`, rounded to float32; rows without a value
-    stay so.
+    """Return a column of single numbers, rounded to float32. Rows without a value still have none.
+
+    name: of the column, for errors.
     """
     return Reals(floats(name, column.values), column.present)
 
 
 def strings(name: str, column: TableColumn) -> Strings:
-    """Return the text, the bytes, or the integers (in decimal) in the column `name` as strings."""
+    """Return a column of text, bytes or integers (in decimal) as strings. name: of the column, for
+    errors.
+    """
     if isinstance(column, Strings):
         return Strings.unchecked(**vars(column))
     if not column.present.any():

@@ -18,7 +18,7 @@ _SPREADS: Final = ("values", "units", "frequencies", "events")
 
 @dataclass
 class Tally:
-    """The counts of a set; with `detailed`, also statistics of its values."""
+    """The counts of a set's contents. With `detailed`, also statistics of its values."""
 
     detailed: bool
     header: SetHeader = field(default_factory=SetHeader)
@@ -80,9 +80,7 @@ class Tally:
         self.columns.merge(other.columns)
 
     def spreads(self) -> tuple[dict[str, Spread], float]:
-        """Return the spread of each kind of numbers, by its name, and the sum of the
-        frequencies.
-        """
+        """Return {kind of numbers: spread}, and the sum of the frequencies."""
         found = {name: spread.result() for name, spread in self.running.items()}
         return {name: spread for name, (spread, _) in found.items()}, found["frequencies"][1]
 

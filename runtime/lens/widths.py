@@ -1,4 +1,4 @@
-"""Check that the dense ranges of an example set have the same width."""
+"""Check that dense ranges of the same group of an example set have the same width."""
 
 from dataclasses import dataclass, field
 
@@ -18,10 +18,10 @@ from exset.runtime.lens.runs import Columns, Uses
 
 @dataclass
 class Widths:
-    """The widths of ranges that were found for each group, and for the whole network (None).
+    """The widths of ranges that were found for each group. The group None is the whole network.
 
-    Only ranges that should have all units of their group are counted; see `covering`. found: for
-    each width, the first event that has it.
+    Only ranges that should have all units of their group count; `covering` finds them. found: for
+    each group, {width: the first event that has it}.
     """
 
     side: Side
@@ -29,9 +29,9 @@ class Widths:
     """For each group, its widths, and which example was the first one with each width."""
 
     def add(self, examples: ExampleSet, findings: Findings, first: int) -> None:
-        """Add a chunk of the set; add a finding for each width of a group after its first width.
+        """Add a chunk of the set. Add a finding if a group has another width than its first width.
 
-        `first`: the index of the first example of the chunk.
+        first: the index of the first example of the chunk.
         """
         uses = Uses.of(np, Columns.of(np, examples), getattr(examples.events, self.side))
         which = np.flatnonzero(covering(examples, uses))
@@ -68,7 +68,8 @@ class Widths:
 
 
 def covering(examples: ExampleSet, uses: Uses) -> Flags:
-    """Return for each use of a range whether it should have all units of its group: bool [uses].
+    """Return for each use of a range whether the range should have all units of its group: bool
+    [uses].
 
     Such a range has dense values from unit 0, and its event has no other range of the same group.
     """
@@ -83,7 +84,7 @@ def covering(examples: ExampleSet, uses: Uses) -> Flags:
 
 
 def _first_of_each(group: Longs, width: Ints | Longs) -> list[int]:
-    """Return where each pair of a group and a width occurs first, in ascending order."""
+    """Return the first index of each pair of a group and a width, in ascending order."""
     if group.min() == group.max() and width.min() == width.max():
         return [0]
     _, first = np.unique((group + 1) * (int(width.max()) + 1) + width, return_index=True)
@@ -91,7 +92,7 @@ def _first_of_each(group: Longs, width: Ints | Longs) -> list[int]:
 
 
 def _words(examples: ExampleSet, row: int, first: int) -> str:
-    """Return how a message names the event `row`; `first`: the number of the first example."""
+    """Return the words for the event `row` in a message. first: the number of the first example."""
     example = int(np.searchsorted(examples.event_offsets, row, "right")) - 1
     begin, end = examples.event_offsets[example : example + 2].tolist()
     name = examples.name.text(example)

@@ -1,4 +1,4 @@
-"""A figure of matplotlib, with axes and texts at positions that are given in inches.
+"""A figure of matplotlib. Axes and texts are placed in inches.
 
 pyplot is not used, so that exset needs no display and changes no global state.
 """
@@ -38,14 +38,14 @@ def plain_text() -> AbstractContextManager[None]:
 
 
 class Drawn(Figure):
-    """A figure that `savefig` writes with all its labels, and that notebooks show."""
+    """A figure whose labels `savefig` never cuts off, and that notebooks show."""
 
     def savefig(self, fname: Any, **options: Any) -> None:
-        """Write the figure; as in matplotlib, but `bbox_inches` is "tight" by default."""
+        """Write the figure as matplotlib does, but with "tight" as the default of `bbox_inches`."""
         super().savefig(fname, **{"bbox_inches": "tight", "pad_inches": _MARGIN, **options})
 
     def dpi_within(self, pixels: int) -> float:
-        """Return how many pixels an inch may have so that no side has more than `pixels`."""
+        """Return the pixels of an inch with which no side of the figure has more than `pixels`."""
         dots: float = DPI
         for _ in range(2):  # letters are a little wider with fewer pixels
             self.set_dpi(dots)
@@ -55,7 +55,9 @@ class Drawn(Figure):
         return dots
 
     def draw(self, renderer: RendererBase) -> None:
-        """Draw the figure; its texts are never formulas, whatever the user's styles are."""
+        """Draw the figure. Its texts are never read as formulas, even if the user's styles ask for
+        it.
+        """
         with plain_text():
             super().draw(renderer)
 
@@ -66,7 +68,7 @@ class Drawn(Figure):
 
 
 class Canvas:
-    """A figure; places are in inches, from the upper left corner of the first axes."""
+    """A figure. Positions are in inches from the upper left corner of its first axes."""
 
     def __init__(self, width: float, height: float) -> None:
         """Make a figure; its width and height are in inches."""
@@ -74,9 +76,7 @@ class Canvas:
         self.figure = Drawn((width, height))
 
     def axes(self, left: float, top: float, width: float, height: float) -> Axes:
-        """Add axes of this width and height, with the upper left corner at (left, top); all
-        sizes are in inches.
-        """
+        """Add axes whose upper left corner is at (left, top). All arguments are in inches."""
         w, h = self.width, self.height
         axes = self.figure.add_axes((left / w, 1 - (top + height) / h, width / w, height / h))
         axes.patch.set_alpha(0)
@@ -86,7 +86,7 @@ class Canvas:
         return axes
 
     def text(self, left: float, top: float, text: str, **looks: Any) -> None:
-        """Write a text that begins at `left`, and whose lower edge is at `top`, in inches."""
+        """Write a text. Its left edge is at `left` and its lower edge at `top`, in inches."""
         where = {"ha": "left", "va": "bottom", **looks}
         self.figure.text(left / self.width, 1 - top / self.height, text, **where)
 
@@ -98,16 +98,18 @@ class Canvas:
 
 
 def room(pixels: int) -> float:
-    """Return how many inches labels and titles leave for the axes, if the sides of a picture have
-    `pixels` pixels.
+    """Return how many inches remain for the axes, next to labels and titles.
+
+    pixels: the largest side of the picture.
     """
     return max((pixels - 360) / DPI, 2.0)
 
 
 def apart(labels: Iterable[tuple[float, str]], least: float) -> list[tuple[float, str]]:
-    """Return labels sorted by place, without those too near to the one before.
+    """Return labels, without those that are too near to the label before them.
 
-    labels: the place and the text of each. least: the smallest distance of two places.
+    labels: pairs (position, text), in ascending order. least: the smallest distance of two
+    positions.
     """
     kept: list[tuple[float, str]] = []
     for at, text in labels:

@@ -30,7 +30,7 @@ _LEGEND = 20
 
 
 def bars(shown: Bars, title: str, pixels: int) -> Drawn:
-    """Draw a horizontal bar for each count; if there are many, some have no name."""
+    """Draw a horizontal bar for each count. If there are many bars, only some have a name."""
     count = len(shown.names)
     height = min(max(0.18 * count, 0.5), room(pixels))
     canvas = Canvas(5.0, height)
@@ -122,7 +122,7 @@ def scatter(shown: Scatter, title: str, pixels: int) -> Drawn:
 
 
 def _point_names(shown: Scatter) -> Iterator[tuple[tuple[float, float], str]]:
-    """Yield the places and names of points; points that are very close share one name."""
+    """Yield ((x, y), name) for points. Points that are very close share one name."""
     spread = np.ptp(shown.points, axis=0).max(initial=0) / 25 or 1.0
     cells: dict[tuple[int, ...], list[int]] = {}
     for number, cell in enumerate(np.rint(shown.points[:_NAMED] / spread).astype(int).tolist()):
@@ -133,7 +133,10 @@ def _point_names(shown: Scatter) -> Iterator[tuple[tuple[float, float], str]]:
 
 
 def composition(shown: Composition, title: str, pixels: int) -> Drawn:
-    """Draw a row for each batch; a cell has the colour of its item's class."""
+    """Draw a row for each batch, and a cell for each item.
+
+    The cell's colour is the item's class.
+    """
     batches, width = shown.classes.shape
     high = min(max(0.17 * batches, 0.4), room(pixels))
     wide = min(max(0.17 * width, 1.5), room(pixels))
@@ -182,7 +185,7 @@ def _colours(count: int) -> Reals:
 
 
 def _names(axes: Axes, names: Sequence[str], inch: float) -> None:
-    """Write the name of each row next to it; `inch`: the height of a row."""
+    """Write the name of each row next to the row. inch: the height of a row."""
     kept = apart(enumerate(names), LINE_HEIGHT / inch)
     axes.set_yticks([at for at, _ in kept], labels=[name for _, name in kept], **SMALL)
     axes.tick_params(axis="y", length=0)

@@ -11,10 +11,11 @@ SHOWN = 200
 
 
 def class_balance(labels: Iterable[bytes | str | float], of: str, axis: str) -> Bars:
-    """Return a picture of how many units each class has, the largest class first.
+    """Return a picture of how many units, such as records, each class has. The largest class is
+    first.
 
     labels: the class of each unit. of: what is counted, such as "classes of column 1". axis: the
-    word for units, in the plural. Raises ValueError without units.
+    word for units, in the plural, such as "records". Raises ValueError without units.
     """
     counts = Counter(labels)
     if not counts:
@@ -24,9 +25,10 @@ def class_balance(labels: Iterable[bytes | str | float], of: str, axis: str) -> 
 
 
 def bars(counts: Iterable[tuple[str, int]], of: str, axis: str) -> Bars:
-    """Return a picture of the first counts; counts: a name and a number each.
+    """Return a picture of the first counts. counts: pairs (name, number).
 
-    of: what is counted. axis: the word for it, in the plural.
+    of: what is counted, such as "classes of column 1". axis: the word for the counted things, in
+    the plural.
     """
     rows = list(counts)
     shown = rows[:SHOWN]

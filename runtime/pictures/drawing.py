@@ -43,7 +43,7 @@ _MODULES = {
 def figure(picture: Picture, title: str = "", pixels: int = PIXELS) -> "Drawn":
     """Return a picture as a figure of matplotlib. Raises ImportError without matplotlib.
 
-    `pixels`: the most pixels of a side; a larger picture has more space for names.
+    pixels: how many pixels a side may have. A larger picture has more space for names.
     """
     _check_library()
     from exset.runtime.pictures.canvas import plain_text
@@ -56,7 +56,8 @@ def figure(picture: Picture, title: str = "", pixels: int = PIXELS) -> "Drawn":
 
 
 def write(picture: Picture, path: FilePath, title: str = "", pixels: int = PIXELS) -> None:
-    """Write a picture atomically; the suffix decides the format: `.png`, `.svg` or `.pdf`.
+    """Write a picture atomically. The suffix of `path` decides the format: `.png`, `.svg` or
+    `.pdf`.
 
     The user's matplotlib styles are ignored, so that equal data give equal files. Raises
     FormatError for another suffix, OSError, and ImportError without matplotlib.

@@ -1,4 +1,7 @@
-"""Draw many small pictures in rows: patterns as grids of units, and images."""
+"""Draw many small pictures in rows.
+
+A small picture is a pattern as a grid of units, or an image.
+"""
 
 from math import ceil
 
@@ -16,7 +19,7 @@ _CAPTION = 0.16
 
 
 def grid(shown: Grid, title: str, pixels: int) -> Drawn:
-    """Draw each pattern as a small picture; equal numbers have the same colour in all pictures."""
+    """Draw each pattern as a small picture. Equal numbers have the same colour in all pictures."""
     count, height, width = shown.tiles.shape
     cell = min(0.1, 1.6 / max(height, width))
     size = max(height * cell, 0.3), max(width * cell, 0.45)
@@ -81,10 +84,10 @@ def contact_sheet(shown: ContactSheet, title: str, pixels: int) -> Drawn:
 
 
 def _columns(count: int, size: tuple[float, float], room: float) -> int:
-    """Return how many tiles to put in a row, so that `count` tiles are about a square, and no
-    row is wider than `room` inches.
+    """Return how many tiles to put in a row.
 
-    size: the height and the width of a tile.
+    All `count` (a number) tiles together are about a square, and no row is wider than `room`
+    inches. size: the height and the width of a tile.
     """
     height, width = size[0] + _CAPTION, size[1] + 0.1
     wide = round((count * height / width) ** 0.5) or 1

@@ -18,7 +18,7 @@ WIDE = 7.0
 
 
 def scale_of(values: Reals, valid: Flags) -> tuple[str, float, float]:
-    """Return the colour map for some numbers, and the lowest and highest number of its scale.
+    """Return the colour map for some numbers, and the lowest and highest number on the map's scale.
 
     valid: which values are known. The scale always contains 0.
     """
@@ -31,9 +31,9 @@ def scale_of(values: Reals, valid: Flags) -> tuple[str, float, float]:
 
 
 def heat(axes: Axes, values: Reals, valid: Flags, *, sideways: bool = False) -> AxesImage:
-    """Draw numbers as colours, on a scale from `scale_of`.
+    """Draw numbers as colours, on the scale that `scale_of` returns.
 
-    `values`, `valid`: [rows, units]. `sideways`: draw rows as columns.
+    values, valid: [rows, units]. sideways: draw rows as columns.
     """
     name, low, high = scale_of(values, valid)
     rows, units = values.shape
@@ -58,9 +58,10 @@ def heat(axes: Axes, values: Reals, valid: Flags, *, sideways: bool = False) -> 
 
 
 def strongest(values: Reals, together: int) -> Reals:
-    """Join every `together` columns to one column: each row has the value furthest from 0.
+    """Replace each group of `together` (a number) neighbouring columns by one column, so that peaks
+    stay visible.
 
-    So every peak stays visible.
+    In each row, it has the group's value that is furthest from 0.
     """
     rows, units = values.shape
     padded = np.full((rows, -(-units // together) * together), np.nan)
@@ -74,9 +75,10 @@ def strongest(values: Reals, together: int) -> Reals:
 def label_units(
     axes: Axes, units: int, groups: Mapping[str, int], inch: float, side: Literal["x", "y"]
 ) -> float:
-    """Draw unit numbers, and the borders and names of groups; return the space of the names.
+    """Draw the numbers of units, and the borders and names of groups. Return the space for the
+    names, in inches.
 
-    `inch`: the size of a unit. `side`: the axis that has the units. The result is in inches.
+    inch: the size of a unit. side: the axis along which the units are.
     """
     groups = {name: size for name, size in groups.items() if size}
     sizes = list(groups.values()) or [units]
@@ -104,10 +106,10 @@ def label_units(
 
 
 def _name(axes: Axes, at: float, group: str, space: float, side: Literal["x", "y"]) -> float:
-    """Write the name of a group outside of the axes; return the space that it takes.
+    """Write the name of a group outside the axes. Return the space that the name needs, in inches.
 
-    at: the position along the side. side: the axis, "x" or "y". space: how much there is for the
-    name.
+    at: the position of the name along the axis `side`, "x" or "y". space: the space along this
+    axis.
     """
     name = shortened(group)
     length = len(name) * LETTER
@@ -131,9 +133,9 @@ def _name(axes: Axes, at: float, group: str, space: float, side: Literal["x", "y
 def key(
     canvas: Canvas, images: Mapping[str, AxesImage], missing: str, left: float, top: float = 0.0
 ) -> None:
-    """Draw a colour bar for each image, or one if all images have the same scale.
+    """Draw a colour bar for each image. If all images have the same scale, draw only one bar.
 
-    missing: what a cell in the colour NONE means. left, top: where to draw, in inches.
+    missing: what the colour NONE means in a cell. left, top: where to draw, in inches.
     """
     scales = {(image.norm.vmin, image.norm.vmax) for image in images.values()}
     if len(scales) == 1:

@@ -1,4 +1,4 @@
-"""Draw heat maps: a row for each event, tick or row of a table, and timelines."""
+"""Draw heat maps, with a row for each event, tick or row of a table; and draw timelines."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -28,8 +28,8 @@ _FEW = 60
 def heat_map(shown: HeatMap, title: str, pixels: int) -> Drawn:
     """Draw the panels of a heat map side by side, group by group.
 
-    Black is the highest value; if some values are negative, red is above 0 and blue is below 0. A
-    cell without a value, or with a target that does not count, is orange.
+    The highest value is black. If some values are negative, values above 0 are red and values below
+    0 are blue. A cell is orange if it has no value, or a target that does not count.
     """
     cell = _CELL / 2 if shown.is_small else _CELL
     height = min(max(shown.rows * cell, 2 * _CELL), room(pixels))
@@ -57,8 +57,8 @@ def heat_map(shown: HeatMap, title: str, pixels: int) -> Drawn:
 
 
 def _rows(axes: Axes, shown: HeatMap, high: float, wide: float, is_first: bool) -> None:
-    """Draw lines between units and between rows, where the cells are large; if `is_first`,
-    also the labels of the rows.
+    """Draw lines between units and between rows if the cells are large. If `is_first`, also draw
+    the labels of the rows.
 
     high, wide: the size of a cell in inches.
     """
@@ -105,10 +105,11 @@ def timeline(shown: Timeline, title: str, pixels: int) -> Drawn:
 
 
 def _times(axes: Axes, shown: Timeline, inch: float, is_first: bool, is_last: bool) -> None:
-    """Draw a line where an event begins; name the events if `is_first`, and write the times if
-    `is_last`.
+    """Draw a line where an event begins. In the first panel, also name the events; in the last
+    panel, also write the times.
 
-    inch: the width of a row of the data. is_first, is_last: which of the panels this is.
+    inch: the width of a row of the data. is_first, is_last: whether `axes` are the first or the
+    last panel.
     """
     starts = [row for row, label in enumerate(shown.labels) if label]
     axes.vlines(np.array(starts[1:]) - 0.5, *axes.get_ylim(), color=LINE, linewidth=0.6)

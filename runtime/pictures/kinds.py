@@ -1,7 +1,7 @@
-"""The kinds of pictures: what a picture shows, before it is drawn.
+"""The kinds of pictures. An object says what a picture shows, before the picture is drawn.
 
-Making one needs no matplotlib. `alternative` says in words what a picture shows, for people who do
-not see it.
+Making these objects needs no matplotlib. Their attribute `alternative` describes the picture in
+words, for people who do not see it.
 """
 
 from abc import ABC, abstractmethod
@@ -23,9 +23,9 @@ NAME = 32
 
 
 def shortened(text: str, most: int = NAME) -> str:
-    """Return a text that is safe to show; of a long text, the beginning and the end.
+    """Return a text that is safe to show. A long text becomes its beginning and its end.
 
-    most: the most characters of the result.
+    most: how many characters the result may have.
     """
     if len(text) <= most and len(text := safe(text)) <= most:
         return text
@@ -36,7 +36,7 @@ def shortened(text: str, most: int = NAME) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Picture(ABC):
-    """What a picture shows. `note`: which part of the data it shows; empty if it shows all."""
+    """What a picture shows. note: which part of the data; empty if it shows all data."""
 
     note: str = ""
 
@@ -59,7 +59,7 @@ class Picture(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One side of a heat map, inputs or targets.
+    """One side of a heat map: the inputs or the targets.
 
     values: [rows, units]. valid: which values are known. groups: {name: number of units}.
     """
@@ -83,11 +83,11 @@ class Panel:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeatMap(Picture):
-    """Numbers as colours: a row for each event, tick or row of a table, a column for each unit.
+    """Numbers as colours. A row is an event, a tick or a row of a table, and a column is a unit.
 
-    labels: the label of each row. heads: int64, the first row of each unit of the model, such as
-    an example. axis: what a row is. missing: what a cell without a value means. is_small: draw
-    rows of half the height.
+    labels: the label of each row. heads: int64, the first row of each example (or of what the model
+    has instead of examples). axis: what a row is, such as "tick". missing: what a cell without a
+    value means. is_small: draw rows of half the height.
     """
 
     panels: Sequence[Panel]
@@ -109,7 +109,7 @@ class HeatMap(Picture):
 
     @property
     def details(self) -> str:
-        """The number of rows, and the range of values of each side, as text."""
+        """A text with the number of rows, and the range of values of each side."""
         return "; ".join((f"a heat map with {counted(self.rows, 'row')}", *map(str, self.panels)))
 
 
@@ -134,10 +134,10 @@ class Timeline(HeatMap):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grid(Picture):
-    """Patterns as small pictures, one tile each.
+    """Patterns as small pictures, one tile for each pattern.
 
     tiles: [patterns, height, width]. valid: which numbers in `tiles` are known. of: what the
-    patterns are.
+    patterns are, such as inputs.
     """
 
     tiles: Reals
@@ -160,10 +160,10 @@ class Grid(Picture):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Similarity(Picture):
-    """How similar patterns are: the cosine of each pair.
+    """The similarity of patterns, as the cosine of each pair.
 
-    values: float [patterns, patterns]. names: of the patterns. of: what the patterns are, such as
-    inputs.
+    values: float [patterns, patterns]. names: the names of the patterns. of: what the patterns are,
+    such as inputs.
     """
 
     values: Reals
@@ -194,8 +194,8 @@ class Similarity(Picture):
 class Dendrogram(Picture):
     """A tree of patterns, which are joined step by step.
 
-    merges: [patterns - 1, 3], as `patterns.clusters` returns. order: that of the leaves. of: what
-    the patterns are.
+    merges: [patterns - 1, 3], as `patterns.clusters` returns. order: the order of the leaves. of:
+    what the patterns are, such as inputs.
     """
 
     merges: Reals
@@ -220,7 +220,8 @@ class Dendrogram(Picture):
 class Scatter(Picture):
     """Patterns as points in a plane.
 
-    points: [patterns, 2]. shares: each axis's share of the variance. of: what the patterns are.
+    points: [patterns, 2]. shares: each axis's share of the variance. of: what the patterns are,
+    such as inputs.
     """
 
     points: Reals
@@ -243,7 +244,7 @@ class Scatter(Picture):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bars(Picture):
-    """Counts by name, the most frequent first. of: what is counted, such as records of a class."""
+    """Counts with their names, the most frequent first. of: what is counted, such as classes."""
 
     names: Sequence[str]
     counts: Sequence[int]
@@ -265,9 +266,9 @@ class Bars(Picture):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Composition(Picture):
-    """The class of each item of batches.
+    """The class of each item in some batches.
 
-    classes: int64 [batches, items], indices in `names`, the names of all classes.
+    classes: int64 [batches, items], indices into `names`. names: the names of all classes.
     """
 
     classes: Longs
@@ -291,7 +292,9 @@ class Composition(Picture):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ContactSheet(Picture):
-    """Images with captions. tiles: uint8 [height, width, 3] each, red, green and blue."""
+    """Images with captions. tiles: an array for each image, uint8 [height, width, 3], in the order
+    red, green, blue.
+    """
 
     tiles: Sequence[NDArray[Any]]
     captions: Sequence[str]

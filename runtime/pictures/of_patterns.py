@@ -1,4 +1,7 @@
-"""The pictures that any family with patterns has: similarity, tree and principal components."""
+"""The pictures of any family with patterns: similarity, tree and principal components.
+
+A pattern is a row of numbers, such as the inputs of an example.
+"""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -14,23 +17,26 @@ M = TypeVar("M")
 class PatternPictures(Generic[M]):
     """Makes pictures that compare the patterns of a model.
 
-    `patterns_of`: returns the first patterns of a model.
+    patterns_of: a function that returns the first patterns of a model.
     """
 
     def __init__(self, patterns_of: Callable[[M, PictureOptions, int], Patterns]) -> None:
         self._patterns_of = patterns_of
 
     def similarity(self, model: M, options: PictureOptions) -> Similarity:
-        """Return the cosine of each pair of patterns. Raises ValueError if there are none."""
+        """Return the cosine of each pair of patterns.
+
+        Raises ValueError if there are no patterns.
+        """
         return patterns.similarity(self._patterns_of(model, options, SIMILAR))
 
     def dendrogram(self, model: M, options: PictureOptions) -> Dendrogram:
-        """Return the tree of the patterns. Raises ValueError if there are none."""
+        """Return the tree of the patterns. Raises ValueError if there are no patterns."""
         return patterns.dendrogram(self._patterns_of(model, options, SIMILAR))
 
     def components(self, model: M, options: PictureOptions) -> Scatter:
         """Return the patterns in the plane of their first two principal components.
 
-        Raises ValueError if there are none.
+        Raises ValueError if there are no patterns.
         """
         return patterns.components(self._patterns_of(model, options, POINTS))

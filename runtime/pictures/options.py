@@ -11,9 +11,9 @@ from exset.io.access import DEFAULT_ACCESS, Access
 
 @dataclass(frozen=True, kw_only=True)
 class PictureOptions:
-    """The options of a picture; each kind of picture uses some of them.
+    """The options of a picture. Each kind of picture uses some of them.
 
-    name: the name of the model in messages. which: int64, the units of the model to draw. inputs,
+    name: the name of the model in messages. which: int64, the examples or records to draw. inputs,
     targets: the layout of a network, as in `to_arrays`. side: "inputs" or "targets". ticks: the
     number of ticks in an interval of time. grid: (height, width) of a pattern. column: the column
     with classes or images. base: the folder in which relative paths start. access: which files may

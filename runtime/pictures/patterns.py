@@ -22,7 +22,7 @@ class Patterns:
     """Rows of numbers with names, such as the inputs of examples.
 
     values: float64 [rows, units]. valid: which values are known. of: what the rows are, such as
-    inputs. total: the number of all patterns, if these rows are only the first ones.
+    inputs. total: the number of all patterns; the rows may be only the first of them.
     """
 
     values: Reals
@@ -32,7 +32,10 @@ class Patterns:
     total: int
 
     def first(self, most: int) -> "Patterns":
-        """Return the first `most` rows, or all. Raises ValueError if there are no values."""
+        """Return the first `most` rows, or all rows if there are fewer.
+
+        Raises ValueError if there are no values.
+        """
         if not self.values.size:
             raise ValueError("there is nothing to draw: no units")
         part = slice(most)
@@ -40,20 +43,26 @@ class Patterns:
 
     @property
     def note(self) -> str:
-        """A text that says which rows these are; empty if they are all."""
+        """A text that says which of all patterns the rows are.
+
+        Empty if the rows are all patterns.
+        """
         if len(self.names) == self.total:
             return ""
         return f"the first {len(self.names):,} of {counted(self.total, 'pattern')}"
 
     @property
     def numbers(self) -> Reals:
-        """The values, with 0 for an unknown value, and the largest number for infinity."""
+        """The values, but 0 for an unknown value, and the largest float32 for infinity."""
         largest = float(np.finfo(np.float32).max)
         return np.where(self.valid, np.nan_to_num(self.values, posinf=largest, neginf=-largest), 0)
 
 
 def square(patterns: Patterns) -> tuple[int, int]:
-    """Return the sides of a square that the units fill. Raises ValueError if they fill none."""
+    """Return the sides of a square that has as many cells as a pattern has units.
+
+    Raises ValueError if there is no such square.
+    """
     units = patterns.values.shape[1]
     side = isqrt(units)
     if side * side != units or not units:
@@ -93,7 +102,7 @@ def similarity(patterns: Patterns) -> Similarity:
 
 
 def dendrogram(patterns: Patterns) -> Dendrogram:
-    """Return the tree of patterns; the distance of two is 1 minus their cosine."""
+    """Return the tree of patterns. The distance of two patterns is 1 minus their cosine."""
     chosen = patterns.first(SIMILAR)
     merges, order = clusters(1 - cosines(chosen.numbers))
     return Dendrogram(
@@ -125,11 +134,14 @@ def cosines(values: Reals) -> Reals:
 
 
 def clusters(distances: Reals) -> tuple[Reals, Longs]:
-    """Join the two nearest clusters, again and again, until there is only one.
+    """Join the two nearest clusters repeatedly, until only one cluster remains. Return the tree.
 
-    The distance of two clusters is the mean over all pairs of their members. distances: [n, n], of
-    the members. Returns the joined pairs and their distance, float64 [n - 1, 3], where row k makes
-    cluster n + k; and the order of the leaves in the tree, int64 [n].
+    distances: [n, n], the distances of the n members. The distance of two clusters is the mean over
+    all pairs of their members.
+
+    Returns two arrays. The first is float64 [n - 1, 3]: row k has the numbers of two clusters and
+    their distance; the joined cluster gets the number n + k. The second is int64 [n], the order of
+    the leaves in the tree.
     """
     count = len(distances)
     far = distances.astype(np.float64).copy()
@@ -153,9 +165,11 @@ def clusters(distances: Reals) -> tuple[Reals, Longs]:
 
 
 def principal(values: Reals) -> tuple[Reals, tuple[float, float]]:
-    """Return the rows in the plane of the largest variance, [rows, 2], and each axis's share.
+    """Return the rows' points in the plane of the largest variance, and each axis's share of the
+    variance.
 
-    The largest coordinate of each axis is positive, so that equal data give equal pictures.
+    The points are [rows, 2]. On each axis, the coordinate that is furthest from 0 is positive, so
+    that equal data give equal pictures.
     """
     scale = float(np.abs(values).max(initial=0)) or 1.0
     centred = values / scale

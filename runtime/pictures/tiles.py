@@ -14,10 +14,10 @@ BACKGROUND: Final = 40
 def sheet(
     tiles: Sequence[NDArray[Any]], columns: int = 0, background: int = BACKGROUND
 ) -> NDArray[np.uint8]:
-    """Return tiles in rows, each in a cell of the size of the largest tile.
+    """Return tiles in rows, as one picture. Each cell has the size of the largest tile.
 
-    tiles: uint8 [height, width, 3] each. columns: how many are in a row; 0 for about a square.
-    background: the grey of pixels without a tile.
+    tiles: uint8 [height, width, 3] each. columns: the number of tiles in a row; 0 makes the picture
+    about a square. background: the grey of pixels without a tile.
     """
     columns = columns or max(1, round(len(tiles) ** 0.5))
     height, width = (max((each.shape[axis] for each in tiles), default=1) for axis in (0, 1))

@@ -1,7 +1,7 @@
 """Compare two models column by column.
 
 Rows are compared in order, all rows of a column at once. Objects are made only for the differences
-that are kept, so that the comparison of large models is fast.
+that are kept. So the comparison of large models is fast.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,8 +29,9 @@ _CHUNK: Final = 1 << 22
 class Pairs:
     """Pairs of rows to compare, from two tables.
 
-    one, other: int64 [k], the rows of each pair. words, numbers: the parts of the paths: the words
-    `examples` and `events`, and the indices i and j, make the path examples[i].events[j].
+    one, other: int64 [k], the rows of each pair in the first and in the second table. words,
+    numbers: the parts of the pairs' paths. For example, the words `examples` and `events` and the
+    numbers i and j make the path examples[i].events[j].
     """
 
     one: Longs
@@ -40,8 +41,9 @@ class Pairs:
 
     @classmethod
     def of(cls, word: str, count: int) -> "Pairs":
-        """Pair the first `count` rows of two tables by their indices. word: the first word of the
-        paths, such as `examples`.
+        """Pair the first `count` (a number) rows of two tables by their indices.
+
+        word: the first word of the paths, such as `examples`.
         """
         rows = np.arange(count)
         return cls(rows, rows, (word,), (rows,))
@@ -54,8 +56,9 @@ class Pairs:
         return Pairs(one, other, self.words, tuple(each[mask] for each in numbers))
 
     def on(self, one: Longs, other: Longs) -> "Pairs":
-        """Return the pairs with the same paths, but other rows: `one` and `other`, of other
-        tables.
+        """Return pairs with the same paths, but of rows of two other tables.
+
+        one, other: for each row of the old tables, the row of the new table.
         """
         return replace(self, one=one[self.one], other=other[self.other])
 
@@ -70,16 +73,17 @@ class Pairs:
 
 
 class ColumnDiff:
-    """Compares two models column by column; collects differences.
+    """Compares two models column by column, and collects differences.
 
-    It keeps the first differences, and counts the units that differ.
+    Only the first differences are kept. The units (such as examples) that differ are counted.
     """
 
     def __init__(self, word: str, one: int, other: int, tolerance: float, keep: int) -> None:
-        """Compare how many units the models have: `one` and `other`.
+        """Prepare the comparison of two models. If they differ in their numbers of units, `one` and
+        `other`, add a difference.
 
-        word: the word for units in paths. tolerance: how much numbers may differ. keep: how many
-        differences to keep.
+        word: the word for units in paths, such as `examples`. tolerance: how much numbers may
+        differ. keep: how many differences to keep.
         """
         self.units = Pairs.of(word, min(one, other))
         self.tolerance = tolerance
@@ -91,7 +95,7 @@ class ColumnDiff:
             self.add(word, f"{one:,}", f"{other:,}")
 
     def add(self, path: str, one: object, other: object) -> None:
-        """Add a difference at `path` that is in no unit, such as one between headers."""
+        """Add a difference at `path` that belongs to no unit, such as a difference of headers."""
         self._add((-1,), Difference.of(path, one, other))
 
     def mark(
@@ -104,7 +108,8 @@ class ColumnDiff:
     ) -> None:
         """Add a difference of a field for each pair for which the mask is true.
 
-        columns: those of both models. show: returns the value in a row of a column, to show it.
+        columns: the field's columns in both models. show: gets a column and a row, and returns the
+        value there for the message.
         """
         rows = np.flatnonzero(mask)
         self._differs[pairs.numbers[0][rows]] = True
@@ -114,21 +119,26 @@ class ColumnDiff:
             self._add(pairs.place(row), Difference.of(f"{pairs.path(row)}{field}", one, other))
 
     def numbers(self, pairs: Pairs, field: str, one: Numbers, other: Numbers) -> None:
-        """Compare two columns of numbers in the given pairs of rows; field: their name in paths."""
+        """Compare two columns of numbers in the given pairs of rows. field: the column's name in
+        paths.
+        """
         mask = unequal(one[pairs.one], other[pairs.other], self.tolerance)
         self.mark(pairs, mask, f".{field}", (one, other), lambda column, row: column[row])
 
     def strings(self, pairs: Pairs, field: str, one: Strings, other: Strings) -> None:
-        """Compare two columns of strings in the given pairs of rows; field: their name in paths."""
+        """Compare two columns of strings in the given pairs of rows. field: the column's name in
+        paths.
+        """
         mask = unequal_strings(pairs, one, other)
         self.mark(pairs, mask, f".{field}" if field else "", (one, other), text_of)
 
     def rows(self, pairs: Pairs, word: str, one: Longs, other: Longs, noun: str) -> Pairs:
-        """Return pairs of the parts of paired rows, such as the events of examples.
+        """Return pairs of the parts of paired rows. For example, pair the events of paired
+        examples.
 
         If two rows have different numbers of parts, add a difference instead. one, other: the
-        offsets of each row's parts. word: the name of the parts in paths. noun: the word for one
-        part in messages.
+        offsets of each row's parts. word: the name of the parts in paths. noun: the word for a part
+        in messages.
         """
         same = self._same_counts(pairs, word, np.diff(one), np.diff(other), noun)
         lengths = np.diff(one)[same.one]
@@ -143,7 +153,7 @@ class ColumnDiff:
     def ragged(self, pairs: Pairs, field: str, one: Ragged[Any], other: Ragged[Any]) -> None:
         """Compare two columns in which a row has several numbers.
 
-        pairs: the pairs of rows to compare. field: the name of the numbers in paths.
+        pairs: the pairs of rows to compare. field: the column's name in paths.
         """
         same = self._same_counts(pairs, field, one.lengths, other.lengths, "number")
         starts = one.offsets[:-1][same.one], other.offsets[:-1][same.other]
@@ -167,9 +177,10 @@ class ColumnDiff:
         self._found.append((place, len(self._found), difference))
 
     def _same_counts(self, pairs: Pairs, field: str, one: Longs, other: Longs, noun: str) -> Pairs:
-        """Return the pairs whose rows have the same number of items; the others are differences.
+        """Return the pairs whose rows have equally many items. Add a difference for each other
+        pair.
 
-        one, other: the offsets of the items. noun: the word for an item in messages.
+        one, other: the number of items of each row. noun: the word for an item in messages.
         """
         mask: Flags = one[pairs.one] != other[pairs.other]
         self.mark(
@@ -179,9 +190,10 @@ class ColumnDiff:
 
 
 def unequal(one: Numbers, other: Numbers, tolerance: float) -> Flags:
-    """Return which numbers differ by more than tolerance * max(1, |one|, |other|).
+    """Return for each pair of numbers whether they differ by more than tolerance * max(1, |one|,
+    |other|).
 
-    NaN equals NaN; with a tolerance of 0, -0.0 differs from 0.0.
+    NaN equals NaN. With a tolerance of 0, -0.0 differs from 0.0.
     """
     if not tolerance or one.dtype.kind not in "fiu":
         different: Flags = bits(one) != bits(other)
@@ -205,7 +217,9 @@ def unequal_strings(pairs: Pairs, one: Strings, other: Strings) -> Flags:
 
 
 def text_of(column: Strings, row: int) -> str:
-    """Return the string in a row of a column, in quotation marks; `nothing` for no value."""
+    """Return the string in a row of a column, in quotation marks. For a missing value, return
+    `nothing`.
+    """
     text = column.text(row)
     return "nothing" if text is None else repr(text)
 
@@ -213,10 +227,10 @@ def text_of(column: Strings, row: int) -> str:
 def _unequal_rows(
     lengths: Longs, starts: tuple[Longs, Longs], values: tuple[Numbers, Numbers], tolerance: float
 ) -> Longs:
-    """Return the indices of the pairs of rows that differ in a number.
+    """Return the indices of the pairs of rows that differ in at least one number.
 
-    lengths: how many numbers a row has, equal in both rows of a pair. starts: where each row
-    begins in `values`, for both models. tolerance: how much numbers may differ.
+    lengths: how many numbers a row has; the two rows of a pair have equally many. starts: where
+    each row begins in `values`, for both models. tolerance: how much numbers may differ.
     """
     found = [np.zeros(0, np.int64)]
     for low, high in _chunks(lengths):
@@ -231,7 +245,8 @@ def _unequal_rows(
 
 
 def _chunks(lengths: Longs) -> Iterator[tuple[int, int]]:
-    """Divide rows into chunks of about `_CHUNK` elements, at least one row; yield (begin, end).
+    """Divide rows into chunks of about `_CHUNK` elements, but at least one row. Yield (first row,
+    row after the last).
 
     lengths: how many elements each row has.
     """

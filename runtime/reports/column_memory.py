@@ -1,4 +1,4 @@
-"""The memory that the columns of a model take, from its chunks."""
+"""Compute the memory that the columns of a model need, from the model's chunks."""
 
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
@@ -11,11 +11,11 @@ from exset.runtime.reports.report import memory_of
 
 @dataclass
 class ColumnMemory:
-    """Computes the memory that a model would take if its chunks were joined.
+    """Computes the memory that a model would need if its chunks were joined.
 
-    The result is that of `memory_of`. offsets: names of columns that, like those called `offsets`,
-    have one element more than rows. columns: the columns by path. chunks: how many were added.
-    first: the memory of the first chunk.
+    The result is that of `memory_of`. offsets: names of columns that have one element more than
+    rows, in addition to the name `offsets`. columns: {path: column}. chunks: how many chunks were
+    added. first: the memory of the first chunk.
     """
 
     offsets: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class ColumnMemory:
         self._add(chunk, "")
 
     def merge(self, other: "ColumnMemory") -> None:
-        """Add the chunks that were added to `other`, which follow the chunks of this one."""
+        """Add the chunks of `other`. They follow the chunks of this object."""
         self.first = self.first if self.chunks else other.first
         self.chunks += other.chunks
         for path, column in other.columns.items():
@@ -43,7 +43,8 @@ class ColumnMemory:
     def total(self, **joined: object) -> int:
         """Return the memory of the joined model in bytes.
 
-        `joined`: the fields of the joined model that differ from the joined fields of the chunks.
+        joined: fields of the joined model that are more than their chunks, joined; their memory is
+        that of the arguments.
         """
         if self.chunks < 2:
             return self.first
@@ -66,11 +67,12 @@ class ColumnMemory:
 
 @dataclass
 class Column:
-    """What decides the memory of one joined column.
+    """The numbers that decide the memory of one joined column.
 
-    first: the memory of its first chunk. size: the number of its elements, or of rows of offsets.
-    value: the bytes of the repeated element of a constant column, else None. last: the sum of the
-    last elements of offsets. See `concat` and `concat_offsets` of `exset.grammars.columns.arrays`.
+    first: the memory of the column's first chunk. size: the number of elements; for offsets, the
+    number of rows. value: if all elements of the column are the same repeated element, its bytes;
+    else None. last: the sum of the last elements of offsets. See `concat` and `concat_offsets` of
+    `exset.grammars.columns.arrays`.
     """
 
     itemsize: int
@@ -82,8 +84,9 @@ class Column:
 
     @classmethod
     def of(cls, array: NDArray[Any], is_offsets: bool) -> "Column":
-        """Make the object for one chunk of a column. is_offsets: whether the column has
-        offsets, which are joined differently.
+        """Make the object for one chunk of a column.
+
+        is_offsets: whether the column has offsets, which are joined in another way.
         """
         made = cls(array.itemsize, is_offsets, memory_of(array))
         if is_offsets:

@@ -15,9 +15,7 @@ _SHOWN: Final = 60
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference of two models: the path of what differs, and its value in each model as
-    text.
-    """
+    """One difference of two models. path: where they differ. one, other: both values as text."""
 
     path: str
     one: str
@@ -25,8 +23,9 @@ class Difference:
 
     @classmethod
     def of(cls, path: str, one: object, other: object) -> "Difference":
-        """Make a difference from two values, which become text, cut if it is long. path: the
-        place of the values in both models.
+        """Make a difference of two values, which become text. Long text is cut.
+
+        path: the place of the values in both models.
         """
         return cls(path, _short(str(one)), _short(str(other)))
 
@@ -75,8 +74,9 @@ Comparison: TypeAlias = Callable[[Any, Any, float, int], Differences]
 
 
 def by_equality(one: Model, other: Model, tolerance: float, keep: int, /) -> Differences:
-    """Compare two models by `==`, for a family without its own comparison; `tolerance` has no
-    effect.
+    """Compare two models by `==`, for a family without its own comparison.
+
+    `tolerance` has no effect.
     """
     first = () if one == other else (Difference.of("", repr(one), repr(other)),)
     return Differences("models", 1, len(first), first[:keep])
@@ -85,7 +85,7 @@ def by_equality(one: Model, other: Model, tolerance: float, keep: int, /) -> Dif
 def of_trees(
     one: dict[str, object], other: dict[str, object], tolerance: float, keep: int
 ) -> Differences:
-    """Compare two trees of dicts and lists: each path to a leaf, and the value there.
+    """Compare two trees of dicts and lists. one, other: the leaves of the trees, {path: value}.
 
     tolerance: how much two numbers may differ. keep: how many differences to keep.
     """
@@ -100,7 +100,7 @@ def of_trees(
 
 
 def leaves(path: str, value: object) -> Iterator[tuple[str, object]]:
-    """Yield the values at the leaves of a tree of dicts and lists, each with its path."""
+    """Yield (path, value) for each leaf of a tree of dicts and lists."""
     if isinstance(value, dict) and value:
         for name, each in value.items():
             yield from leaves(f"{path}.{name}" if path else str(name), each)

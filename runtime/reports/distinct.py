@@ -12,9 +12,11 @@ _FEW: Final = 1 << 13
 
 
 class Distinct:
-    """Counts the different values that are added, by hashes of 64 bits: 8 bytes of memory each.
+    """Counts the different values among all added values. Each different value needs 8 bytes of
+    memory.
 
-    Two values may have the same hash: among ten million different values, with probability 3e-6.
+    Values are counted by hashes of 64 bits. Two values may have the same hash: among ten million
+    different values, with probability 3e-6.
     """
 
     def __init__(self) -> None:
@@ -52,7 +54,7 @@ class Distinct:
 
 
 def _distinct(arrays: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return the different numbers, sorted; np.unique would build a large hash table."""
+    """Return the different numbers, sorted. (np.unique would build a large hash table.)"""
     joined = np.concatenate(arrays)
     joined.sort()
     is_new = np.ones(joined.size, np.bool_)

@@ -15,7 +15,7 @@ Row = tuple[str, str]
 
 @dataclass(frozen=True)
 class Report:
-    """A report about a model: numbers by name, and rows of (label, text)."""
+    """A report about a model: numbers with names, and rows of (label, text)."""
 
     numbers: dict[str, object] = field(default_factory=dict)
     lines: list[Row] = field(default_factory=list)
@@ -25,12 +25,14 @@ class Report:
         self.numbers.update(numbers)
 
     def row(self, label: str, *parts: str) -> None:
-        """Add a row with all parts that are not empty; add no row if all parts are empty."""
+        """Add a row with the parts that are not empty. If all parts are empty, add no row."""
         if text := ", ".join(filter(None, parts)):
             self.lines.append((label, text))
 
     def texts(self, label: str, lines: Sequence[str], most: int) -> None:
-        """Add a row for each of the first `most` lines, and a row that counts the other lines."""
+        """Add a row for each of the first `most` lines. If there are more, add a row that counts
+        the others.
+        """
         for number, text in enumerate(lines[:most]):
             self.row("" if number else label, text)
         if len(lines) > most:
@@ -49,7 +51,7 @@ class Report:
 
 
 def some(count: int, what: str) -> str:
-    """Return a count with a word, such as `2 shared`, as a part of a row; an empty text for 0."""
+    """Return a count with a word, such as `2 shared`, as a part of a row. For 0, return ""."""
     return f"{count:,} {what}" if count else ""
 
 
@@ -75,17 +77,17 @@ class Extremes:
                 self.high = end if self.high is None else max(end, self.high)
 
     def bounds(self) -> tuple[int, int]:
-        """Return the smallest and the largest number, or (0, 0) if there are none."""
+        """Return the smallest and the largest number. Return (0, 0) if there are no numbers."""
         return self.low or 0, self.high or 0
 
 
 def limits_of(values: NDArray[Any]) -> tuple[int, int]:
-    """Return the smallest and the largest number, or (0, 0) if there are none."""
+    """Return the smallest and the largest number. Return (0, 0) if there are no numbers."""
     return (int(values.min()), int(values.max())) if values.size else (0, 0)
 
 
 def finite(value: float) -> float | None:
-    """Return a number for JSON: None for NaN and infinity, which JSON cannot store."""
+    """Return a number for JSON. Return None for NaN and infinity, which JSON cannot store."""
     return value if math.isfinite(value) else None
 
 
@@ -95,9 +97,10 @@ def most_frequent(counts: Mapping[str, int], most: int) -> str:
 
 
 def memory_of(part: object) -> int:
-    """Return the bytes of all arrays in a dataclass or a dictionary.
+    """Return the number of bytes of all arrays in a dataclass or a dictionary.
 
-    Values that repeat without memory of their own, as in a constant column, count once.
+    In an array that repeats one value without more memory, such as a constant column, the value
+    counts once.
     """
     if isinstance(part, np.ndarray):
         sizes = zip(part.shape, part.strides, strict=True)

@@ -64,12 +64,13 @@ class Spread:
         return math.sqrt(self.squares / self.count) if self.count else 0.0
 
     def to_dict(self) -> dict[str, float | None]:
-        """Return the numbers for JSON; a number that is not finite is null."""
+        """Return the numbers for JSON. A number that is not finite becomes null."""
         return {name: finite(value) for name, value in asdict(self).items()}
 
     def text(self, of: str = "") -> str:
-        """Return the statistics as text, empty without numbers; of: what to write after the
-        mean.
+        """Return the statistics as text. Return "" if there are no numbers.
+
+        of: what to write after the mean.
         """
         if not self.count:
             return ""
@@ -77,13 +78,14 @@ class Spread:
         return between + f", {self.not_finite:,} NaN or infinite" * bool(self.not_finite)
 
     def to_range(self) -> tuple[float, float] | None:
-        """Return the scale and bias with which x * scale + bias is from 0 to 1; None if all
-        are equal.
+        """Return the scale and the bias for which x * scale + bias is from 0 to 1.
+
+        Return None if all numbers are equal.
         """
         return _line(self.high - self.low, self.low)
 
     def to_unit(self) -> tuple[float, float] | None:
-        """Return the scale and bias with which x * scale + bias has mean 0 and deviation 1.
+        """Return the scale and the bias for which x * scale + bias has mean 0 and deviation 1.
 
         Return None if all numbers are equal.
         """
@@ -92,11 +94,11 @@ class Spread:
 
 @dataclass
 class RunningSpread:
-    """Collects the exact sums of numbers that come in chunks, for their spread.
+    """Collects the exact sums of numbers that come in chunks, and computes their spread.
 
-    The sums of the numbers and of their squares have no rounding errors, so that the result
-    depends neither on the chunks nor on their order. They are integers: multiples of 2**-172 and
-    2**-344.
+    The sums of the numbers and of their squares have no rounding errors. So the result depends
+    neither on the chunks nor on their order. The sums are stored as integers: multiples of 2**-172
+    and 2**-344.
     """
 
     count: int = 0
@@ -136,7 +138,7 @@ class RunningSpread:
         self.special += other.special
 
     def result(self) -> tuple[Spread, float]:
-        """Return the spread and the sum of all numbers; each is rounded once."""
+        """Return the spread of all numbers, and their sum. Each result is rounded once."""
         total = self.total / (1 << _SCALE) + self.special
         if not self.count:
             return Spread(not_finite=self.not_finite), total
@@ -148,9 +150,9 @@ class RunningSpread:
 
 
 def _sums_of_reals(values: NDArray[Any]) -> tuple[int, int]:
-    """Return the exact sums of finite float32 numbers, and of their squares, as scaled integers.
+    """Return the exact sum of finite float32 numbers, and of their squares, as scaled integers.
 
-    Numbers with the same exponent are added as float64, which has room for all bits of the sums.
+    Numbers with the same exponent are added as float64, which has enough bits for the exact sum.
     """
     fractions, exponents = np.frexp(np.asarray(values, np.float32))
     rank, wide = exponents + _LEAST, fractions.astype(np.float64)
@@ -164,7 +166,7 @@ def _sums_of_reals(values: NDArray[Any]) -> tuple[int, int]:
 
 
 def _sums(values: NDArray[Any]) -> tuple[int, int]:
-    """Return the exact sums of integers, and of their squares, as scaled integers."""
+    """Return the exact sum of integers, and the sum of their squares, as scaled integers."""
     wide = values.astype(np.int64)
     if max(-int(wide.min()), int(wide.max())) >> 31:
         numbers = wide.tolist()

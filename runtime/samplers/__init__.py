@@ -1,4 +1,4 @@
-"""Samplers, which choose the samples of each batch: N classes and M samples of each class."""
+"""Samplers, which choose the samples of each batch: M samples of each of N classes."""
 
 from exset.runtime.samplers.base import BatchSampler, NxMSampler
 from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler

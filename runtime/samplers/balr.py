@@ -1,6 +1,7 @@
-"""Make the batches of BA-LR's own samplers (inria-defense/balr, nxm_samplers.py), with their bugs.
+"""Make the batches of BA-LR's own samplers (inria-defense/balr, nxm_samplers.py), including their
+bugs.
 
-They draw from NumPy's Generator. NumPy does not promise to keep its streams (NEP 19).
+The random numbers are from NumPy's Generator. NumPy does not promise to keep its streams (NEP 19).
 """
 
 import numpy as np
@@ -15,9 +16,9 @@ def random_stream(
 ) -> Longs:
     """Return the batches of RandomNxMSampler, int64 [batches, N*M].
 
-    Each class comes once; then the first classes come again, to fill the last batch. width,
-    samples: N, the classes of a batch, and M, the samples of each. draw: the generator of random
-    numbers.
+    Each class occurs once. To fill the last batch, the first classes occur again. width: N, the
+    number of classes of a batch. samples: M, the number of samples of each class. draw: the
+    generator of random numbers.
     """
     classes = np.arange(len(grouping))
     if shuffle:
@@ -35,8 +36,8 @@ def exhaustive_stream(
 ) -> Longs:
     """Return the batches of ExhaustiveNxMSampler, int64 [batches, N*M].
 
-    Classes take turns, until the remaining slots do not fill a batch. width, samples, draw: as for
-    `random_stream`.
+    Classes take turns, until the remaining slots (M samples of one class) do not fill a batch.
+    width, samples, draw: as for `random_stream`.
     """
     order = np.arange(len(grouping))
     if shuffle:

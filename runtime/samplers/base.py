@@ -33,10 +33,11 @@ class BatchSampler:
     """The batches of one replica as lists of int, for `DataLoader(batch_sampler=...)`."""
 
     def __init__(self, sampler: "NxMSampler", **others: object) -> None:
-        """Make the batches of a sampler; an iteration yields those of the epoch in which it starts.
+        """Make the batches of a sampler. An iteration yields the batches of the epoch in which it
+        starts.
 
-        `others`: arguments that Lightning passes if it replaces the sampler; raises TypeError for
-        them.
+        others: arguments that Lightning passes if it replaces the sampler. If there are any, raises
+        TypeError.
         """
         if others:
             refuse_sampler(type(self))
@@ -49,7 +50,7 @@ class BatchSampler:
 
     @property
     def drop_last(self) -> bool:
-        """Whether batches are dropped so that all replicas have the same number."""
+        """Whether batches are dropped so that all replicas have the same number of batches."""
         return self.sampler.drop_last
 
     def __len__(self) -> int:
@@ -69,19 +70,21 @@ class BatchSampler:
 
 
 class NxMSampler(ABC):
-    """Batches of N classes and M samples of each, as a flat stream of indices into the labels.
+    """Batches of N classes and M samples of each class, as a flat stream of indices into the
+    labels.
 
     Use a sampler as `DataLoader(sampler=..., batch_size=N*M)`, or its `batches()` as
-    `batch_sampler=`. It does not need torch. Call `set_epoch` before each epoch. Without `compat`,
-    the labels, the seed and the epoch decide the items.
+    `batch_sampler=`. A sampler does not need torch. Call `set_epoch` before each epoch. Without
+    `compat`, the labels, the seed and the epoch decide the items.
 
     The arguments are BA-LR's. Without `rank` there is one replica. With `rank`, but without
     `num_replicas`, the number of replicas is the size of torch's process group. Replica r has the
-    batches r, r + num_replicas, r + 2*num_replicas and so on. To give all replicas the same number
-    of batches, the first batches are repeated or, with `drop_last`, the last ones are dropped.
+    batches r, r + num_replicas, r + 2*num_replicas and so on. All replicas have the same number of
+    batches: the first batches are repeated or, with `drop_last`, the last batches are dropped.
 
-    Raises ValueError for fewer than N classes, a `batch_size` other than N*M, a `rank` outside of
-    [0, num_replicas), and N or M below 1; RuntimeError without a process group.
+    Raises ValueError for fewer than N classes, a `batch_size` other than N*M, a `rank` outside [0,
+    num_replicas), and N or M below 1. Raises RuntimeError if the process group is needed and
+    missing.
     """
 
     grouping: Grouping
@@ -102,8 +105,9 @@ class NxMSampler(ABC):
         *,
         compat: Compat | None = None,
     ) -> None:
-        """Group the items by their labels. compat="balr": draw the items that BA-LR draws,
-        with its bugs.
+        """Group the items by their labels.
+
+        compat: "balr" draws the items that BA-LR draws, including its bugs.
         """
         if compat not in (None, "balr"):
             raise ValueError(f"compat must be 'balr' or None, not {compat!r}")
@@ -146,13 +150,15 @@ class NxMSampler(ABC):
 
     @abstractmethod
     def _count_batches(self) -> int:
-        """Return the number of batches of all replicas together, without repeated ones."""
+        """Return the number of different batches, of all replicas together. Repeated batches do not
+        count.
+        """
 
     @abstractmethod
     def _draw(self) -> EpochItems:
         """Make the random choices of the current epoch.
 
-        Return a function that returns the items of the batches with given numbers.
+        Return a function that gets batch numbers and returns the items of these batches.
         """
 
     def batches(self) -> BatchSampler:
@@ -232,13 +238,14 @@ class NxMSampler(ABC):
         return number(number(self.seed, 0), self.epoch)
 
     def _share(self, batches: int) -> int:
-        """Return the number of batches of each replica, if there are `batches` in all."""
+        """Return the number of batches of each replica. batches: the number of all batches."""
         whole, rest = divmod(batches, self.num_replicas)
         return whole + (rest > 0 and not self.drop_last)
 
     def _batch_numbers(self, rank: int, start: int = 0) -> Longs:
-        """Return the numbers of the batches of the replica `rank`; all replicas share the batches
-        from number `start` on.
+        """Return the numbers of the batches of the replica `rank`.
+
+        start: the first batch that the replicas share out.
         """
         count = self._share(self.num_batches - start)
         numbers = np.arange(count) * self.num_replicas + (start + rank)
@@ -262,7 +269,10 @@ class NxMSampler(ABC):
 
 
 def _world_size() -> int:
-    """Return the size of torch's process group. Raises RuntimeError if there is none."""
+    """Return the size of torch's process group.
+
+    Raises RuntimeError if there is no process group.
+    """
     # Without an import of torch, there is no group.
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():

@@ -2,7 +2,7 @@
 
 Lightning and others wrap a sampler in a `DistributedSampler`, which gives each process some of the
 items of each batch. Accelerate wraps the batches, and gives each process some of the batches. No
-library tells the sampler: only the call stack shows who takes the indices.
+library informs the sampler of this. Only the call stack shows who reads the indices.
 """
 
 import sys
@@ -15,10 +15,10 @@ BATCHES: Final = ("accelerate.data_loader", "BatchSamplerShard")
 
 
 def divided_by(*dividers: tuple[str, str]) -> bool:
-    """Return whether a method of one of these classes called, directly or not, the caller of
-    this function.
+    """Return whether a method of one of these classes is among the callers of this function's
+    caller.
 
-    dividers: the module and the name of each class.
+    dividers: the pair (module, class name) of each class.
     """
     modules = ((sys.modules.get(module), name) for module, name in dividers)
     classes = tuple(getattr(module, name) for module, name in modules if hasattr(module, name))

@@ -1,8 +1,9 @@
-"""One epoch of a planned sampler: compute any batch without the others.
+"""One epoch of a planned sampler. Any batch can be computed without the others.
 
-A batch is a column of the layout (`exset.runtime.samplers.layout`), or one of the batches that
-share the remaining slots. A keyed order maps batch numbers to columns. If a batch must be filled
-up, it is always the last one.
+A slot is M samples of one class. The layout (`exset.runtime.samplers.layout`) is a table of slots.
+A batch is either a column of the layout, or one of the batches of the slots that are not in the
+layout. A keyed order maps batch numbers to columns. If a batch must be filled up, it is always the
+last batch.
 """
 
 from dataclasses import dataclass, replace
@@ -28,10 +29,10 @@ _WHOLE_FROM = 4
 
 @dataclass(frozen=True)
 class Epoch:
-    """The batches of an epoch, each of which can be computed alone.
+    """The batches of an epoch. Each batch can be computed without the others.
 
-    `slots`: the number of slots of each class, int64 [classes]. `samples`: M, the items of a slot.
-    `key`: the key of the epoch's random numbers.
+    slots: the number of slots of each class, int64 [classes]. samples: M, the number of items of a
+    slot. key: the key of the epoch's random numbers.
     """
 
     grouping: Grouping
@@ -45,7 +46,7 @@ class Epoch:
         return self.layout.batches
 
     def items(self, batches: Longs) -> Longs:
-        """Return the items of the batches with the given numbers, int64 [batches, N*M]."""
+        """Return the items of the batches with these numbers, int64 [batches, N*M]."""
         cells = self._cells(batches)
         if len(batches) * _WHOLE_FROM >= len(self):
             items = self.drawing.fill(*self.runs.slots).take(cells, axis=0)
@@ -61,11 +62,11 @@ class Epoch:
 
     @cached_property
     def runs(self) -> Runs:
-        """The slots of all batches: those in the layout, the remaining slots, and those that fill
-        up the last batch.
+        """The slots of all batches. First come the slots in the layout, then the remaining slots,
+        then the slots that fill up the last batch.
 
-        Classes are in the order of the epoch, but classes with a slot in each distinct batch come
-        last.
+        Classes are in the order of the epoch, but a class with a slot in every distinct batch (a
+        batch of N distinct classes) comes last.
         """
         xp = namespace_of(self.slots)
         layout, count = self.layout, len(self.slots)
@@ -109,9 +110,9 @@ class Epoch:
         return tuple(rows)
 
     def _cells(self, batches: Longs) -> Longs:
-        """Return the positions, among the slots of `runs`, of the slots of some batches.
+        """Return the positions of the slots of some batches, among the slots of `runs`.
 
-        batches: their numbers. The result is int64 [batches, N].
+        batches: the numbers of the batches. The result is int64 [batches, N].
         """
         xp = namespace_of(self.slots)
         layout = self.layout
@@ -136,9 +137,10 @@ class Epoch:
         return result
 
     def _columns(self, batches: Words) -> tuple[Words, NDArray[np.bool_]]:
-        """Return the column of each batch, and which batch is the one that is filled up.
+        """Return the column of each batch, and for each batch whether it is the one that is filled
+        up.
 
-        Columns of distinct batches come first; the last of these is the column to fill up.
+        Columns of distinct batches come first. The last of these columns is the one to fill up.
         """
         xp = namespace_of(batches)
         size = len(self) - bool(self.layout.short)

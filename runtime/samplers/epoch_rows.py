@@ -1,9 +1,9 @@
-"""The rows of an epoch: their runs of slots, and their orders of columns.
+"""The rows of an epoch's layout: their runs of slots, and the orders of their columns.
 
 In each row the columns have a different order, so that the same classes are not always together in
 a batch. A class that continues from the row before must not get a column twice. Each row uses an
 order made of two affine maps. `turn` moves the columns that do not have this class in the row
-before. `skew` moves those that do not have it in the row itself.
+before. `skew` moves the columns that do not have it in the row itself.
 """
 
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ from exset.runtime.training.generator import Words, number
 
 @dataclass(frozen=True)
 class Runs:
-    """The slots of all batches, in runs: a run has consecutive slots of one class.
+    """The slots of all batches, in runs. A run is consecutive slots of one class.
 
-    `classes`: the class of each run. `firsts`: the number, in its class, of the first slot.
-    `begins`, `ends`: the positions of a run among all slots. All arrays are int64 [runs].
+    classes: the class of each run. firsts: the number of the run's first slot among the slots of
+    its class. begins, ends: the positions of a run among all slots. All arrays are int64 [runs].
     """
 
     classes: Longs
@@ -31,29 +31,35 @@ class Runs:
 
     @classmethod
     def of(cls, classes: Longs, firsts: Longs, counts: Longs) -> "Runs":
-        """Make runs of slots. classes: of each run. firsts: its first slot. counts: the number
-        of its slots.
+        """Make runs of slots.
+
+        classes: the class of each run. firsts: the number, in its class, of the run's first slot.
+        counts: the number of slots of each run.
         """
         ends = namespace_of(counts).cumsum(counts)
         return cls(classes, firsts, ends - counts, ends)
 
     def at(self, places: Longs) -> tuple[Longs, Longs]:
-        """Return the class of the slot at each position, and the number of the slot in its
-        class.
+        """Return two arrays for the slots at these positions: their classes, and their numbers in
+        their classes.
         """
         run = namespace_of(places).searchsorted(self.ends, places, side="right")
         return self.classes[run], self.firsts[run] + (places - self.begins[run])
 
     @property
     def slots(self) -> tuple[Longs, Longs]:
-        """The class of each slot, and the number of the slot in its class, for all positions."""
+        """Two arrays for the slots at all positions: their classes, and their numbers in their
+        classes.
+        """
         xp, counts = namespace_of(self.ends), self.ends - self.begins
         return repeat(xp, self.classes, counts), spread(xp, self.firsts, counts)
 
 
 @dataclass(frozen=True)
 class Affine:
-    """A bijection of [0, size): x becomes (x * times + plus) modulo `size` < 2**32."""
+    """A bijection of [0, size). It maps x to (x * times + plus) modulo `size`, which is below
+    2**32.
+    """
 
     size: int
     times: int
@@ -61,7 +67,7 @@ class Affine:
 
     @classmethod
     def drawn(cls, size: int, key: int) -> "Affine | None":
-        """Return a bijection that is chosen by the key; None if there is only one of this size."""
+        """Return a random bijection that the key decides. Return None if `size` is 1 or less."""
         if size <= 1:
             return None
         times = 1 + number(key, 0) % (size - 1)
@@ -82,9 +88,9 @@ class Affine:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the layout: `width` cells, the first of which has the number `first`.
+    """A row of the layout. It has `width` cells. The first cell has the number `first`.
 
-    `turn`, `skew`: the order of its columns.
+    turn, skew: the order of the row's columns.
     """
 
     first: int
@@ -95,10 +101,10 @@ class Row:
     """Moves the last columns; None: no move."""
 
     def under(self, above: Words) -> Words:
-        """Return which cells of this row are in the same columns as the cells `above` of the row
-        before.
+        """Return the cells of this row that are in the same columns as the cells `above` of the
+        previous row.
 
-        Both are numbers of cells in their row: uint64.
+        A cell is its number in its row: uint64.
         """
         xp = namespace_of(above)
         cells = above

@@ -25,9 +25,9 @@ _SHIFT = np.uint64(32)
 class Grouping:
     """The items of each class. Classes are numbered in the order in which they first appear.
 
-    `labels`: the label of each class. `starts`, `sizes`: uint64 [classes]. `items`: uint32, the
-    items of all classes. Class c has the items `items[starts[c] : starts[c] + sizes[c]]`, in
-    ascending order.
+    labels: the label of each class. starts, sizes: uint64 [classes]. items: uint32, the items of
+    all classes. Class c has the items `items[starts[c] : starts[c] + sizes[c]]`, in ascending
+    order.
     """
 
     labels: Sequence[Hashable]
@@ -40,7 +40,9 @@ class Grouping:
 
     @property
     def label_array(self) -> NDArray[np.generic]:
-        """The label of each class, as an array on the host; dtype object if types differ."""
+        """The label of each class, as an array on the host. If labels differ in type, the dtype is
+        object.
+        """
         if hasattr(self.labels, "dtype"):
             return to_host(cast("NDArray[np.generic]", self.labels))
         kinds = set(map(type, self.labels))
@@ -62,9 +64,10 @@ class Grouping:
 def group(labels: Labels) -> Grouping:
     """Find the items of each class, given the label of each item.
 
-    It takes one sort, on the device of the array; tensors of torch are sorted on the host. Raises
-    ValueError for labels in more than one dimension, for NaN, and for 2**32 items or more;
-    TypeError for labels that have no hash, or that are not a sequence, such as the path of a file.
+    This needs one sort, on the device of the array. Tensors of torch are sorted on the host. Raises
+    ValueError for labels in more than one dimension, for NaN, and for 2**32 items or more. Raises
+    TypeError for labels that have no hash, and for an argument that is not a sequence, such as the
+    path of a file.
     """
     if isinstance(labels, str | bytes | PathLike):
         hint = f"from exset.labels import read_labels; read_labels({os.fsdecode(labels)!r:.60})"
@@ -113,7 +116,7 @@ def _reject_nan(item: int) -> NoReturn:
 
 
 def _codes(labels: NDArray[np.generic]) -> Words:
-    """Return a number below 2**32 for each label: equal labels have equal numbers."""
+    """Return a number below 2**32 for each label. Equal labels have equal numbers."""
     xp = namespace_of(labels)
     if labels.dtype.kind in "iu" and labels.size:
         low, high = int(labels.min()), int(labels.max())
@@ -128,9 +131,9 @@ def _codes(labels: NDArray[np.generic]) -> Words:
 
 
 def _sorted(codes: Words) -> tuple[Words, Words, NDArray[np.uint32], Longs | NDArray[np.uint32]]:
-    """Return `starts`, `sizes` and `items` of a `Grouping`, and the first item of each class.
+    """Return the `starts`, `sizes` and `items` of a `Grouping`, and the first item of each class.
 
-    codes: the number of each item's label.
+    codes: for each item, the number of its label.
     """
     xp = namespace_of(codes)
     if len(codes) > MOST:
@@ -150,7 +153,7 @@ def _sorted(codes: Words) -> tuple[Words, Words, NDArray[np.uint32], Longs | NDA
 
 
 def classes_of_items(grouping: Grouping) -> Longs:
-    """Return the number of each item's class, int64 [items], on the host."""
+    """Return the class number of each item, int64 [items], on the host."""
     starts, sizes = (to_host(each).astype(np.int64) for each in (grouping.starts, grouping.sizes))
     classes = np.empty(len(grouping.items), np.int64)
     order = np.argsort(starts)

@@ -37,11 +37,12 @@ def labels_in(
 ) -> Labels:
     """Return the labels in a file, one for each item.
 
-    `column`: for a CSV file, the name of the column in the first line. If the first line is an
-    item, it is the number of the column, from 0. A name of digits is in quotation marks, '"1"'.
-    For an HDF5 file, `column` is the path of the dataset. By default it is `label` or `labels`, or
-    the only dataset. `findings`: gets a warning if a number is given, but the first line of the
-    CSV file probably has names. Raises FormatError for a file without labels.
+    `column`: for a CSV file whose first line has names, the name of the column. If the first line
+    is already an item, `column` is the number of the column, from 0. If a name consists of digits,
+    write it in quotation marks, '"1"'. For an HDF5 file, `column` is the path of the dataset. By
+    default it is `label` or `labels`, or the only dataset. `findings`: gets a warning if `column`
+    is a number, but the first line of the CSV file probably has names. Raises FormatError for a
+    file without labels.
     """
     if source.data.startswith(_NPY):
         return _npy(source)
@@ -108,7 +109,7 @@ def _csv(source: Source, column: str | None, findings: Findings | None) -> list[
 def _column(source: Source, row: list[str], column: str | None) -> tuple[int, bool]:
     """Return the number of the column with the labels, and whether the first line has names.
 
-    row: the first line. column: what the caller names.
+    row: the first line. column: the column that the caller names.
     """
     if column is None:
         named = [name for name in NAMES if name in row]
@@ -153,7 +154,7 @@ def _hdf5(source: Source, column: str | None) -> NDArray[np.generic]:
 
 
 def _is_hard_link(group: "h5py.Group", name: str) -> bool:
-    """Return whether the member `name` of a group is a hard link; others are not followed."""
+    """Return whether the member `name` of a group is a hard link. Other links are not followed."""
     import h5py
 
     return isinstance(group.get(name, getlink=True), h5py.HardLink)

@@ -1,9 +1,10 @@
-"""Find how many batches can have N distinct classes, and which slots they get.
+"""Find how many batches can have N distinct classes, and which slots these batches get.
 
-A slot is M samples of one class. Class c has g(c) slots, and u(c) of them are in distinct batches.
-At most f(h) = sum of min(g(c), h) slots fit in h batches in which no class occurs twice. The
-layout is a table in which each column is a batch. The first R of its N rows have D - 1 cells, the
-others D. docs/samplers.md proves that no plan has more distinct batches.
+A slot is M samples of one class. Class c has g(c) slots, and u(c) of them are in distinct batches,
+which are batches of N distinct classes. At most f(h) = sum of min(g(c), h) slots fit in h batches
+in which no class occurs twice. The layout is a table in which each column is a batch. It has N
+rows. The first R rows have D - 1 cells, and the others have D cells. docs/samplers.md proves that
+no plan has more distinct batches.
 """
 
 from collections.abc import Callable
@@ -19,9 +20,10 @@ from exset.runtime.arrays import namespace_of
 class Layout:
     """A plan of the batches of an epoch, as numbers that are the same in all epochs.
 
-    `width` is N. `slots` is G, how many slots there are. `batches` is B, how many batches. `short`
-    is R, how many slots the last batch lacks. `distinct` is D, how many batches have N distinct
-    classes. u(c) is min(g(c), `level`), minus one for `excess` of the classes at the level.
+    width: N. slots: G, the number of slots. batches: B, the number of batches. short: R, the number
+    of slots that the last batch lacks. distinct: D, the number of batches with N distinct classes.
+    level, excess: class c has u(c) = min(g(c), level) slots in distinct batches, but `excess` of
+    the classes with u(c) = level have one slot less.
     """
 
     width: int
@@ -45,7 +47,7 @@ class Layout:
     def lowered(self, slots: Longs) -> Longs:
         """Return u, the number of slots of each class in distinct batches: int64 [classes].
 
-        The last `excess` classes at the level have one slot less.
+        The last `excess` of the classes with `level` slots have one slot less.
         """
         xp = namespace_of(slots)
         placed: Longs = xp.minimum(slots, self.level)
@@ -56,10 +58,10 @@ class Layout:
 
 
 def lay_out(slots: Longs, width: int, *, fill: bool) -> Layout:
-    """Find the plan with the most batches of N distinct classes.
+    """Find the plan that has the most batches of N distinct classes.
 
-    `slots`: the number of slots of each class, int64 [classes], at least one each. `width`: N, at
-    most the number of classes. `fill`: fill up the last batch, instead of dropping its slots.
+    slots: the number of slots of each class, int64 [classes], all at least 1. width: N, at most the
+    number of classes. fill: fill up the last batch, instead of dropping its slots.
     """
     ordered = np.sort(slots)
     sums = np.concatenate([[0], np.cumsum(ordered)]).tolist()
@@ -68,7 +70,7 @@ def lay_out(slots: Longs, width: int, *, fill: bool) -> Layout:
     short = max(batches * width - total, 0)
 
     def most(high: int) -> int:
-        """Return the most slots that fit in `high` batches without a class twice in a batch."""
+        """Return how many slots fit in `high` batches if no class may occur twice in a batch."""
         fewer = int(np.searchsorted(ordered, high))
         return int(sums[fewer]) + high * (len(ordered) - fewer)
 
@@ -84,7 +86,7 @@ def lay_out(slots: Longs, width: int, *, fill: bool) -> Layout:
 def _largest(holds: Callable[[int], bool], high: int) -> int:
     """Return the largest number from 1 to `high` for which `holds` is true.
 
-    It must be true for all numbers below that one.
+    If `holds` is true for a number, it must be true for all smaller numbers.
     """
     low = 1
     while low < high:

@@ -1,4 +1,4 @@
-"""BA-LR's samplers: draw each class once per epoch, or every item of the data set.
+"""BA-LR's samplers. One draws each class once per epoch, the other draws every item.
 
 Without compat="balr" they follow the documentation of BA-LR, without the bugs of its code:
 
@@ -39,7 +39,9 @@ class BalrSampler(NxMSampler):
 
     @abstractmethod
     def _slots_of_batches(self) -> tuple[Longs, Longs]:
-        """Return the class of each slot, and the slot's number in its class: int64 [batches, N]."""
+        """Return two arrays, int64 [batches, N]: the class of each slot, and the slot's number in
+        its class.
+        """
 
     def _draw(self) -> EpochItems:
         samples = self.M_samples_per_class
@@ -65,10 +67,10 @@ class BalrSampler(NxMSampler):
 
 
 class RandomNxMSampler(BalrSampler):
-    """Draws each class once per epoch, with M random items, even without `shuffle`.
+    """Draws each class once per epoch. Its M items are random, even without `shuffle`.
 
-    The last batch is filled with more items of the first classes; `drop_last` drops it instead.
-    If a class has fewer than M items, all its items repeat about equally often.
+    The last batch is filled up with the first classes again; `drop_last` drops it instead. If a
+    class has fewer than M items, all its items repeat about equally often.
     """
 
     _always_shuffles = True
@@ -86,15 +88,16 @@ class RandomNxMSampler(BalrSampler):
 
 
 class ExhaustiveNxMSampler(BalrSampler):
-    """Draws every item in each epoch, except for the slots that do not fill the last batch.
+    """Draws every item in each epoch, except the slots that do not fill a last batch.
 
-    A slot is M items of one class; a batch has N slots. A class with n items has n / M slots,
-    rounded up. If its last slot has fewer than M items, more items of the class fill it up: these
-    are drawn again. Slots that do not fill a batch, fewer than N, are left out in this epoch.
+    A slot is M items of one class, and a batch has N slots. A class with n items has n / M slots,
+    rounded up. If its last slot has fewer than M items, items of the same class fill it up; these
+    items are drawn twice. If fewer than N slots remain for the last batch, they are left out in
+    this epoch.
 
     Classes take turns, as in BA-LR, but as many batches as possible have N distinct classes. If all
-    batches of BA-LR have N distinct classes, the batches have the same classes as in BA-LR, except
-    for random choices.
+    batches of BA-LR have N distinct classes, exset's batches have the same classes as BA-LR's,
+    except for random choices.
     """
 
     _stream = staticmethod(balr.exhaustive_stream)

@@ -13,8 +13,9 @@ BATCHES = 60
 
 
 def composition(sampler: NxMSampler, most: int = BATCHES) -> Composition:
-    """Return the class of each item in the first batches, at most `most`, of the sampler's
-    epoch.
+    """Return the class of each item in the first batches of the sampler's epoch.
+
+    most: how many batches to return, if the epoch has so many.
     """
     rows = list(islice(sampler.batches(), most))
     if not rows:

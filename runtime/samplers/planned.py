@@ -1,4 +1,4 @@
-"""The planned sampler: seed, epoch and number of a batch decide the batch."""
+"""The planned sampler. The seed, the epoch and the number of a batch decide the batch."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -21,10 +21,10 @@ Weights: TypeAlias = Mapping[Hashable, float] | Sequence[float]
 
 
 class State(TypedDict):
-    """Where a sampler is: its seed, its epoch, and the number of the next batch, which counts the
-    batches of all replicas.
+    """The position of a sampler: its seed, its epoch, and the number of the next batch.
 
-    `plan`: a digest of everything else that decides the batches.
+    Batch numbers count the batches of all replicas. plan: a digest of everything else that decides
+    the batches.
     """
 
     seed: int
@@ -34,14 +34,12 @@ class State(TypedDict):
 
 
 class PlannedBatchSampler(BatchSampler):
-    """The batches of a planned sampler, with methods to save the position and to resume."""
+    """The batches of a planned sampler, with methods that save the position and resume from it."""
 
     sampler: "PlannedNxMSampler"
 
     def state_dict(self, yielded: int | None = None) -> State:
-        """Return the state of the sampler, as the sampler's `state_dict` does. yielded: as for
-        that method.
-        """
+        """Return the state of the sampler. yielded: as for the sampler's `state_dict`."""
         return self.sampler.state_dict(yielded)
 
     def load_state_dict(self, state: State) -> None:
@@ -52,15 +50,15 @@ class PlannedBatchSampler(BatchSampler):
 class PlannedNxMSampler(NxMSampler):
     """Draws every item in every epoch, with as many batches of N distinct classes as possible.
 
-    G slots of M samples give ceil(G/N) batches; the last batch is filled up with other classes. No
-    such plan has more batches of N distinct classes (proof: docs/samplers.md). Labels, N, M, seed
-    and epoch decide the batches of an epoch; the number of replicas does not. So a training can be
-    resumed with more or fewer replicas, in the same order. Labels in a CuPy array are processed on
-    their device, with the same result. The sampler needs memory for the grouped labels, and
-    O(classes) in addition.
+    G slots of M samples give ceil(G/N) batches. The last batch is filled up with other classes. No
+    such plan has more batches of N distinct classes (proof: docs/samplers.md). The labels, N, M,
+    seed and epoch decide the batches of an epoch; the number of replicas does not. So you can
+    resume a training with more or fewer replicas, in the same order. Labels in a CuPy array are
+    processed on their device, with the same result. The sampler needs memory for the grouped
+    labels, and O(classes) in addition.
 
-    `weights`: for each class, a factor for how often to draw its items; with a factor below 1, an
-    epoch has only some of its items.
+    `weights`: for each class, how many times to draw its items in an epoch. With a weight below 1,
+    an epoch has only some items of the class.
     """
 
     def __init__(
@@ -93,10 +91,12 @@ class PlannedNxMSampler(NxMSampler):
         return PlannedBatchSampler(self)
 
     def batch(self, which: int | slice) -> Longs:
-        """Return a batch of the current epoch, int64 [N*M], by its number among all batches.
+        """Return the batch number `which` of the current epoch, int64 [N*M]. Numbers count all
+        replicas' batches.
 
-        A slice gives several, int64 [count, N*M]; `slice(None)` gives the whole epoch. The array is
-        on the device of the labels. Raises IndexError for a number that is out of range.
+        For a slice, return several batches, int64 [count, N*M]; `slice(None)` returns the whole
+        epoch. The array is on the device of the labels. Raises IndexError for a number that is out
+        of range.
         """
         numbers = np.arange(self.num_batches)
         if isinstance(which, slice):
@@ -105,17 +105,19 @@ class PlannedNxMSampler(NxMSampler):
         return only
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch of the next iteration. A new epoch begins with its first batch."""
+        """Set the epoch of the next iteration. If the epoch changes, the iteration begins with its
+        first batch.
+        """
         if epoch != self.epoch:
             self._start = self._first = self._next = 0
         self._has_ended = False
         super().set_epoch(epoch)
 
     def state_dict(self, yielded: int | None = None) -> State:
-        """Return the position of the sampler, for any number of replicas.
+        """Return the position of the sampler, which is valid for any number of replicas.
 
-        `yielded`: the number of batches that a loader has yielded in this iteration. A loader that
-        reads ahead has taken more batches. By default, all batches that were taken count.
+        yielded: how many batches a loader has yielded in this iteration. A loader that reads ahead
+        has read more batches than that. By default, all batches that were read count.
         """
         batch = self._next
         if yielded is not None:
@@ -123,10 +125,11 @@ class PlannedNxMSampler(NxMSampler):
         return {"seed": self.seed, "epoch": self.epoch, "batch": batch, "plan": self._digest}
 
     def load_state_dict(self, state: State) -> None:
-        """Resume where a sampler was. Raises ValueError for the state of another plan.
+        """Resume at the position of another sampler. Raises ValueError for the state of another
+        plan.
 
-        If the state is at the end of an epoch, the next iteration gives the next epoch. If you set
-        the same epoch again, the next iteration is empty.
+        If the state is at the end of an epoch, the next iteration yields the next epoch. But if you
+        set the same epoch again, the next iteration is empty.
         """
         if state["plan"] != self._digest:
             raise ValueError("the state was saved with different labels, weights, N, M or shuffle")
@@ -163,7 +166,7 @@ class PlannedNxMSampler(NxMSampler):
 
     @cached_property
     def _digest(self) -> str:
-        """Return a digest of everything that determines the plan, except for seed and epoch."""
+        """Return a digest of everything that decides the plan, except seed and epoch."""
         groups = self.grouping
         digest = blake2b(digest_size=8)
         width, samples = self.N_classes_per_batch, self.M_samples_per_class

@@ -21,11 +21,11 @@ SAMPLERS: Final[dict[str, type[NxMSampler]]] = {
 
 
 def sampler_class(name: str) -> type[NxMSampler]:
-    """Return the class of samplers that `name` names.
+    """Return the sampler class that `name` names.
 
-    `name`: a key of `SAMPLERS`, the name of a class there, BA-LR's dotted path of the class, or an
-    entry point of the group exset.samplers. Other modules are never imported. Raises ValueError
-    for an unknown name, and FormatError for an entry point that cannot be used.
+    `name`: a key of `SAMPLERS`, the name of a class in it, BA-LR's dotted path of the class, or an
+    entry point of the group exset.samplers. Other modules are never imported. Raises ValueError for
+    an unknown name, and FormatError for an entry point that cannot be used.
     """
     classes = {each.__name__: each for each in SAMPLERS.values()}
     known = {**SAMPLERS, **classes}
@@ -56,11 +56,11 @@ def build_sampler(
     compat: Compat | None = None,
     weights: Weights | None = None,
 ) -> NxMSampler:
-    """Return a new sampler of the class with the name `sampler_path`, as `sampler_class` finds it.
+    """Return a new sampler of the class that `sampler_class` returns for `sampler_path`.
 
-    `compat` is for BA-LR's samplers, `weights` for the planned one. The other arguments, and the
-    errors, are the same as for the sampler. Raises ValueError for an argument that the class
-    lacks.
+    `compat` is for BA-LR's samplers, `weights` for the planned sampler. The other arguments, and
+    the errors, are those of the sampler's class. Also raises ValueError for an argument that the
+    class lacks.
     """
     cls = sampler_class(sampler_path)
     given = {"compat": compat, "weights": weights}

@@ -49,7 +49,7 @@ class Plan:
 def measure(grouping: Grouping, samples: int, items: Longs, replicas: Sequence[Longs]) -> Plan:
     """Return the statistics of an epoch.
 
-    `samples`: M. `items`: int64 [batches, N*M]. `replicas`: the batch numbers of each replica.
+    samples: M. items: int64 [batches, N*M]. replicas: the batch numbers of each replica.
     """
     sizes = to_host(grouping.sizes).astype(np.int64)
     times = np.bincount(np.concatenate(replicas), minlength=len(items))

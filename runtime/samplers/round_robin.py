@@ -1,7 +1,7 @@
-"""Kernels that assign the slots of classes to batches; the classes take turns.
+"""Kernels that assign the slots of classes to batches. The classes take turns.
 
-A slot is M items of one class; a batch has N slots. These kernels choose only the class of each
-slot, and number the slots of each class from 0. `slots.py` finds their items.
+A slot is M items of one class, and a batch has N slots. These kernels choose only the class of each
+slot, and number the slots of each class from 0. `slots.py` finds the items of the slots.
 """
 
 from typing import NamedTuple
@@ -13,10 +13,10 @@ from exset.grammars.columns.arrays import Longs
 
 
 class Room(NamedTuple):
-    """Memory that the kernels work in: arrays with a number for each class.
+    """Memory in which the kernels work: arrays with a number for each class.
 
-    Two arrays differ: `heads` has a number for each count of batches, from 0, and `waiting` has
-    one for each slot of a batch.
+    Two arrays are different. `heads` has a number for each count of batches, from 0. `waiting` has
+    a number for each slot of a batch.
     """
 
     left: Longs
@@ -31,7 +31,7 @@ class Room(NamedTuple):
 
 
 def room_for(classes: int, batches: int, width: int) -> Room:
-    """Return the memory for these numbers of classes and batches; width: the slots of a batch."""
+    """Return the memory that the kernels need. width: the number of slots of a batch."""
     sizes = (*[classes] * 7, batches + 1, width)
     return Room._make(np.empty(size, np.int64) for size in sizes)
 
@@ -45,11 +45,11 @@ def deal_all(
     classes: Longs,
     numbers: Longs,
 ) -> None:
-    """Fill `classes` with the class of each slot of all batches, batch after batch.
+    """Fill `classes` with the class of each slot of all batches, batch by batch.
 
-    `slots`: the number of slots of each class. `placed`: how many of these get a batch without
-    another slot of the class; they come first. `room`: memory for the work. `numbers`: filled with
-    the number of each slot in its class.
+    slots: the number of slots of each class. placed: how many slots of each class go into batches
+    of distinct classes; these batches come first. room: memory for the work. numbers: is filled
+    with the number of each slot in its class.
     """
     distinct = 0
     for count in placed:
@@ -68,12 +68,15 @@ def deal_all(
 
 @kernel
 def deal(counts: Longs, width: int, room: Room, classes: Longs) -> None:
-    """Fill `classes` with the class of each slot, batch after batch of `width` distinct classes.
+    """Fill `classes` with the class of each slot, batch by batch. A batch has `width` distinct
+    classes.
 
-    `counts`: the number of slots of each class; the sum is the length of `classes`, and no count is
-    above the number of batches. As in BA-LR, classes take turns, one slot each, until they have no
-    more slots. But a class is urgent if it has one slot for each remaining batch: it then gets a
-    slot in each of these batches, before other classes. So every batch can be completed.
+    counts: the number of slots of each class. Their sum is the length of `classes`, and no count is
+    above the number of batches.
+
+    As in BA-LR, classes take turns, one slot each, until they have no more slots. But a class is
+    urgent if it has one slot for each remaining batch. From then on, the class gets a slot in each
+    of these batches, before classes that are not urgent. So every batch can be completed.
     """
     count = len(counts)
     batches = len(classes) // width
@@ -124,10 +127,10 @@ def deal(counts: Longs, width: int, room: Room, classes: Longs) -> None:
 
 @kernel
 def take_turns(left: Longs, active: Longs, classes: Longs) -> None:
-    """Fill `classes` with slots of classes in turn, one slot each, until it is full.
+    """Fill `classes` with classes in turn, one slot each, until the array is full.
 
-    Classes without slots left are skipped. `left`: the number of slots of each class, which this
-    counts down. `active`: memory for the work.
+    Classes without slots left are skipped. left: the number of slots of each class; the kernel
+    counts them down. active: memory for the work.
     """
     count = 0
     for index in range(len(left)):
@@ -152,10 +155,10 @@ def take_turns(left: Longs, active: Longs, classes: Longs) -> None:
 
 @kernel
 def _ring(left: Longs, following: Longs, previous: Longs) -> int:
-    """Link the classes that have slots left into a ring, and return the first class.
+    """Link the classes that have slots left into a ring. Return the first class.
 
-    left: the slots of each class. following, previous: filled with the class after, and before,
-    each one.
+    left: the number of slots of each class. following, previous: are filled with each class's
+    successor and predecessor.
     """
     first = last = -1
     for index in range(len(left)):
@@ -171,8 +174,9 @@ def _ring(left: Longs, following: Longs, previous: Longs) -> int:
 
 @kernel
 def _enlist(index: int, room: Room) -> None:
-    """Add the class `index` to the linked list, in `room`, of the classes that have the same
-    number of slots left.
+    """Add the class `index` to a linked list in `room`.
+
+    Each list has the classes with the same number of slots left.
     """
     number = room.left[index]
     head = room.heads[number]
@@ -184,8 +188,9 @@ def _enlist(index: int, room: Room) -> None:
 
 @kernel
 def _delist(index: int, room: Room) -> None:
-    """Remove the class `index` from the linked list, in `room`, of the classes that have the
-    same number of slots left.
+    """Remove the class `index` from its linked list in `room`.
+
+    Each list has the classes with the same number of slots left.
     """
     before, after = room.before[index], room.after[index]
     if before >= 0:
@@ -198,8 +203,9 @@ def _delist(index: int, room: Room) -> None:
 
 @kernel
 def _insert(index: int, ordered: Longs, size: int) -> int:
-    """Insert `index` into the first `size` numbers of `ordered`, which ascend; return the new
-    size.
+    """Insert `index` into the first `size` numbers of `ordered`, which ascend.
+
+    Return the new size.
     """
     place = size
     while place > 0 and ordered[place - 1] > index:

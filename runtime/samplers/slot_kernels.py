@@ -1,4 +1,4 @@
-"""Kernels that fill slots with items, as the array operations of `generator` do."""
+"""Kernels that fill slots with items. The array operations of `generator` give the same items."""
 
 from typing import Final, NamedTuple
 
@@ -24,9 +24,10 @@ _BLOCK: Final = 512  # the numbers of this many slots fit in the L1 cache
 
 
 class Room(NamedTuple):
-    """Memory that `fill_slots` works in: arrays with a column for each slot of a block.
+    """Memory in which `fill_slots` works: arrays with a column for each slot of a block.
 
-    They are separate arrays: for slices of one array, the loops of `place` are not vectorised.
+    They are separate arrays, because the loops of `place` are not vectorised for slices of one
+    array.
     """
 
     items: WordRows
@@ -44,7 +45,7 @@ def room_for(samples: int) -> Room:
 
 @kernel
 def word(key: np.uint64, counter: np.uint64) -> np.uint64:
-    """Return a random number, number `counter` of a key; see `generator.number`."""
+    """Return the random number of a key at a counter, as `generator.number` does."""
     mixed = key + (counter + _ONE) * GAMMA
     mixed = (mixed ^ (mixed >> _S30)) * FIRST
     mixed = (mixed ^ (mixed >> _S27)) * SECOND
@@ -60,12 +61,12 @@ def place(
     sums: Words,
     count: int,
 ) -> None:
-    """Replace items by their places in random orders, as `generator.places` does.
+    """Replace items by their positions in random orders, as `generator.places` does.
 
-    items: a row for each item of a slot, a column for each slot; the first `count` columns are
-    used. keys, sizes: for each column, the key of the order and how many items it has. rounds,
-    sums: memory for the work. The compiler can vectorise these loops over columns, because they
-    first read all values.
+    items: a column for each slot, and a row for each of its items. Only the first `count` columns
+    are used. keys, sizes: for each column, the key of the order, and the number of items in the
+    order. rounds, sums: memory for the work. The compiler can vectorise these loops over columns,
+    because they first read all values.
     """
     for step in range(ROUNDS):
         for slot in range(np.uint64(count)):
@@ -95,8 +96,8 @@ def fill_slots(
 ) -> None:
     """Fill row s of `out`, int64 [S, M], with the items of slot `slots[s]` of class `classes[s]`.
 
-    `starts`, `sizes`, `grouped`: arrays of a `Grouping`. `key`: the key of orders, if `shuffle`.
-    `room`: overwritten.
+    starts, sizes, grouped: arrays of a `Grouping`. key: the key of the random orders, which only
+    `shuffle` uses. room: memory for the work.
     """
     width = out.shape[1]
     items, keys, widths, rounds, sums = room

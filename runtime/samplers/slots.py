@@ -1,10 +1,10 @@
 """Map slots to items: find the M items of each slot.
 
-The epoch's key and the class define an order of the items of the class. Slot j has the items
-j*M to j*M + M - 1 of this order; after the last item comes the first again. So no item is twice in
-a slot of a class with at least M items, and every item is equally likely to be repeated.
+The epoch's key and the class decide an order of the class's items. Slot j has the items j*M to j*M
++ M - 1 of this order; after the last item, the first follows again. So no item occurs twice in a
+slot of a class with at least M items, and every item is equally likely to be repeated.
 
-Large inputs use a compiled kernel, others operations on arrays. Both give the same items.
+Large inputs use a compiled kernel, and others use operations on arrays. Both give the same items.
 """
 
 from dataclasses import dataclass
@@ -28,10 +28,10 @@ _ARRAY_BLOCK = 1 << 14
 
 @dataclass(frozen=True)
 class Drawing:
-    """Fills slots with items, M for each slot, in one epoch.
+    """Fills slots with items in one epoch.
 
-    Without `shuffle`, the items of a class are taken in the order of the data. `samples`: M.
-    `key`: that of the random orders.
+    Without `shuffle`, the items of a class are in the order of the data. samples: M, the number of
+    items of a slot. key: the key of the random orders.
     """
 
     grouping: Grouping
@@ -42,7 +42,8 @@ class Drawing:
     def fill(self, classes: Longs, slots: Longs) -> Longs:
         """Return the items of slots, int64 [S, M].
 
-        `classes`, `slots`: the class of each slot, and its number in the class, int64 [S].
+        classes: the class of each slot, int64 [S]. slots: the number of each slot in its class,
+        int64 [S].
         """
         xp = namespace_of(classes)
         out: Longs = xp.empty((len(classes), self.samples), np.int64)
@@ -59,7 +60,9 @@ class Drawing:
         return out
 
     def fill_by_arrays(self, classes: Longs, slots: Longs) -> NDArray[np.uint32]:
-        """Return the items of slots, uint32 [S, M], by array operations; see `fill`."""
+        """Return the items of slots, uint32 [S, M], by array operations. The arguments are those of
+        `fill`.
+        """
         xp = namespace_of(classes)
         places_ = slots.astype(np.uint64)[:, None] * np.uint64(self.samples)
         places_ = places_ + xp.arange(self.samples, dtype=np.uint64)

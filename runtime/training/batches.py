@@ -29,26 +29,26 @@ from exset.runtime.training.transfer import Sent, Transfer
 
 
 class Batches:
-    """The batches of a dataset as dicts of arrays. Each iteration gives one epoch.
+    """The batches of a dataset as dicts of arrays. Each iteration yields the batches of one epoch.
 
     `sampler`: any iterable of indices: a range, a list, an array, a sampler of torch or exset. A
-    batch has `batch_size` indices; the last may have fewer, unless `drop_last`. With
-    batch_size=None the sampler gives batches of indices; for an `NxMSampler`, this is the default.
+    batch has `batch_size` indices. The last batch may have fewer; `drop_last` drops it. With
+    batch_size=None the sampler yields batches of indices; this is the default for an `NxMSampler`.
 
-    `device`: "cpu", which copies nothing; or "cuda", "cuda:1" or a `torch.device` for arrays of
-    CuPy. Use the arrays in the CUDA stream that is current when you take the batch. Strings and
-    objects stay on the host. `prefetch`: the most batches that a background thread reads ahead,
-    from sampler and dataset; 0: no thread. Errors of sampler and dataset are raised when you take
+    `device`: "cpu", which copies nothing; or "cuda", "cuda:1" or a `torch.device`, for arrays of
+    CuPy. Use the arrays in the CUDA stream that is current when you get the batch. Strings and
+    objects stay on the host. `prefetch`: how many batches a background thread may read ahead from
+    sampler and dataset. 0 means no thread. An error of sampler or dataset is raised when you get to
     the batch with the error.
 
-    `state_dict` gives the position after the batch yielded last, regardless of batches read ahead.
-    After `load_state_dict`, each iteration begins at the loaded state, until an iteration reaches
-    the end of the epoch. Only one iteration can run. A new iteration, a new epoch and
-    `load_state_dict` end it; if you continue it then, it raises RuntimeError.
+    `state_dict` returns the position after the batch that you got last, even if further batches
+    were read ahead. After `load_state_dict`, each iteration begins at the loaded state, until an
+    iteration reaches the end of the epoch. Only one iteration can run. A new iteration, a new epoch
+    and `load_state_dict` end it; if you then continue it, it raises RuntimeError.
 
-    Raises ValueError for invalid sizes, and for a sampler of examples if samples are events, or
-    vice versa; for devices, the errors of `to_arrays`. Raises TypeError if the arguments are not a
-    dataset and a sampler.
+    Raises ValueError for invalid sizes, for a sampler of examples if the samples are events, and
+    for a sampler of events if they are examples. Raises TypeError if the arguments are not a
+    dataset and a sampler, and the errors of `to_arrays` for devices.
     """
 
     def __init__(
@@ -105,11 +105,16 @@ class Batches:
 
     @property
     def epoch(self) -> int:
-        """The epoch of the next iteration: the sampler's epoch, if the sampler has one."""
+        """The epoch of the next iteration.
+
+        If the sampler has an epoch, it is that of the sampler.
+        """
         return cast(int, getattr(self.sampler, "epoch", self._epoch))
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch of the next iteration. A new epoch begins with its first batch."""
+        """Set the epoch of the next iteration. If the epoch changes, the iteration begins with its
+        first batch.
+        """
         if epoch != self.epoch:
             self._end()
             self._loaded = self._last = None
@@ -118,20 +123,21 @@ class Batches:
             self.sampler.set_epoch(self._epoch)
 
     def state_dict(self) -> State:
-        """Return the position after the batch yielded last.
+        """Return the position after the batch that was yielded last.
 
-        Raises TypeError if the sampler cannot repeat its order: it is not a sequence, and has
-        neither `state_dict` nor `set_epoch`, such as torch's RandomSampler.
+        Raises TypeError if the sampler cannot repeat its order. Such a sampler, for example torch's
+        RandomSampler, is not a sequence, and has neither `state_dict` nor `set_epoch`.
         """
         self._check_sampler()
         return deepcopy(self._last or self._first())
 
     def load_state_dict(self, state: State) -> None:
-        """Resume at the position of a `Batches` with an equal sampler.
+        """Resume at a position that another `Batches` with an equal sampler returned.
 
-        Raises ValueError for an invalid state, and TypeError as `state_dict` does. For a sampler
-        without a state, iterations skip the indices of the batches already yielded, and do not read
-        these batches. The first batch raises ValueError if these indices have changed.
+        Raises ValueError for an invalid state, and TypeError as `state_dict` does. If the sampler
+        has no `state_dict`, iterations skip the indices of the batches that were already yielded,
+        and do not read these batches. If these indices have changed, the first batch raises
+        ValueError.
         """
         self._check_sampler()
         own = {"batch", "checksum"} if self._stateful is None else {"sampler"}
@@ -179,7 +185,7 @@ class Batches:
                 self._end()
 
     def _end(self) -> None:
-        """End the running iteration, so that no thread uses the sampler any more."""
+        """End the running iteration. After that, no thread uses the sampler."""
         self._iteration += 1
         if self._running is not None:
             self._running.close()
@@ -199,7 +205,9 @@ class Batches:
 
     @property
     def _skipped(self) -> tuple[int, int]:
-        """Return the number of batches that iterations skip, and the checksum of their indices."""
+        """The number of batches that iterations skip, and the checksum of the indices of these
+        batches.
+        """
         if self._loaded is None or self._stateful is not None:
             return 0, 0
         counted = cast(CountedState, self._loaded)
@@ -213,8 +221,9 @@ class Batches:
             )
 
     def _state(self, batch: int, checksum: int) -> State:
-        """Return the state after batch number `batch`; checksum: of the indices of all batches
-        so far.
+        """Return the state after the batch number `batch`.
+
+        checksum: of the indices of this batch and all batches before it.
         """
         if self._stateful is not None:
             # Some samplers return an object that they change later.
@@ -222,7 +231,10 @@ class Batches:
         return {"epoch": self.epoch, "batch": batch, "checksum": checksum}
 
     def _read(self, carrier: Transfer) -> Generator[tuple[Sent, State], None, None]:
-        """Yield each batch, and the state after it; carrier: copies batches to the device."""
+        """Yield (batch, state) for each batch. The state is the state after the batch.
+
+        carrier: copies batches to the device.
+        """
         skipped, expected = self._skipped
         batches = batches_of(self.sampler, self.batch_size, self.drop_last)
         checksum = 0

@@ -22,8 +22,8 @@ Values: TypeAlias = NDArray[Any]
 class Dataset(ABC):
     """Samples that are read by index, one batch at a time.
 
-    A dataset is small when pickled, so it is cheap to send to worker processes, and opens its files
-    in the process that reads them. All arrays that it returns are new and writable.
+    A dataset is small when pickled, so it is cheap to send to worker processes. The process that
+    reads the samples opens the files. All arrays that a dataset returns are new and writable.
     """
 
     name = "dataset"
@@ -36,7 +36,7 @@ class Dataset(ABC):
 
     @property
     def dtypes(self) -> dict[str, np.dtype[Any]]:
-        """The dtypes of the arrays of a batch, by name; text has the dtype `object`."""
+        """The dtypes of the arrays of a batch, {name: dtype}. Text has the dtype `object`."""
         return {name: array.dtype for name, array in self.batch([]).items()}
 
     @abstractmethod
@@ -45,10 +45,11 @@ class Dataset(ABC):
 
     @abstractmethod
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of the samples at some indices, with one row for each index, in order.
+        """Return the arrays of the samples with these indices. Row i of an array is the sample
+        `indices[i]`.
 
-        `indices`: integers, which may repeat and be negative, or a mask, bool [len(self)]. A field
-        in `ragged` has two arrays: NAME.values, the concatenated samples, and NAME.offsets, int64
+        indices: integers, which may repeat and be negative; or a mask, bool [len(self)]. A field in
+        `ragged` has two arrays: NAME.values, the concatenated samples, and NAME.offsets, int64
         [samples + 1]. Text is an array of objects, on the host.
 
         Raises IndexError for an index that is out of range, ValueError for values that are not
@@ -56,7 +57,8 @@ class Dataset(ABC):
         """
 
     def __getitem__(self, index: ArrayLike | slice) -> dict[str, Any]:
-        """Return a sample; for a slice, a mask or a list of indices, their batch.
+        """Return the sample with this index. For a slice, a mask or a list of indices, return a
+        batch.
 
         A sample has one row of each array of a batch: a number, text, or an array. A field in
         `ragged` is one array, NAME. Raises TypeError for another type of index, and the errors of
@@ -89,11 +91,11 @@ class Dataset(ABC):
         raise TypeError(f"{type(self).__name__} has several arrays: use to_arrays() or batch()")
 
     def set_epoch(self, epoch: int) -> None:  # noqa: B027
-        """Set the epoch, for samples that change from epoch to epoch; `Batches` calls this."""
+        """Set the epoch, for samples that change from epoch to epoch. `Batches` calls this."""
 
     def check_sampler(self, sampler: object) -> None:  # noqa: B027
-        """Raise ValueError for a sampler that does not choose from these samples; here, accept
-        all.
+        """Raise ValueError for a sampler that chooses from other samples. The base class accepts
+        all samplers.
         """
 
     @property
@@ -127,7 +129,7 @@ class Dataset(ABC):
 def checked_names(
     what: str, names: Iterable[str], known: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """Return names as a tuple; what: the name of the argument that gives them.
+    """Return names as a tuple. what: the name of the argument with these names, for messages.
 
     Raises ValueError for repeated names, and for names that are not in `known`.
     """

@@ -1,14 +1,14 @@
-"""Random numbers that depend only on a key and a counter, and keyed orders made of these numbers.
+"""Random numbers that depend only on a key and a counter, and orders made of these numbers.
 
 Number i of the key k is the i-th output of SplitMix64 seeded with k (Steele, Lea and Flood, "Fast
 splittable pseudorandom number generators", OOPSLA 2014; constants of Vigna's splitmix64.c). This is
 a counter-based generator: it computes any number without the numbers before. A number of one key
-can be the key of further numbers, so that each seed, epoch, purpose, class and round has its own
-stream.
+can be the key of further numbers, so that each seed, epoch, purpose (such as "picture"), class and
+round has its own stream.
 
-Keyed orders are swap-or-not shuffles (Hoang, Morris and Rogaway, CRYPTO 2012): bijections of
-[0, n) for any n, which can be evaluated at a single place. With 24 rounds even orders of few items
-are uniform, which Feistel networks do not achieve.
+An order is a swap-or-not shuffle (Hoang, Morris and Rogaway, CRYPTO 2012): a bijection of [0, n)
+for any n, which can be evaluated at a single place. With 24 rounds, even orders of few items are
+uniform, which Feistel networks do not achieve.
 
 All computations are in unsigned 64-bit integers that wrap around, so NumPy and CuPy give the same
 bits on all machines.
@@ -41,7 +41,10 @@ def number(key: int, counter: int) -> int:
 
 
 def numbers(keys: Words, counters: Words) -> Words:
-    """Return the numbers for keys and counters: uint64 arrays that broadcast, not scalars."""
+    """Return the random numbers of keys and counters, uint64.
+
+    keys, counters: uint64 arrays that broadcast, not scalars.
+    """
     words = (counters + np.uint64(1)) * GAMMA
     words = words + keys
     words ^= words >> np.uint64(30)
@@ -53,15 +56,16 @@ def numbers(keys: Words, counters: Words) -> Words:
 
 
 def words(xp: ModuleType, *values: int) -> Words:
-    """Return numbers below 2**64 as a uint64 array of `xp`, NumPy or CuPy."""
+    """Return numbers below 2**64 as a uint64 array. xp: NumPy or CuPy."""
     array: Words = xp.asarray(np.array(values, np.uint64))
     return array
 
 
 def ordered(values: NDArray[np.int64], key: int) -> NDArray[np.int64]:
-    """Return the numbers 0, 1, ... in a random order that is chosen by the key.
+    """Return the numbers from 0 to len(values) - 1 in a random order.
 
-    values: an array; the result has as many numbers.
+    The order is that of the random numbers of `key` at the counters `values`, which must be
+    distinct.
     """
     # All numbers of one key are different, so the order is unique.
     order: NDArray[np.int64] = numbers(
@@ -71,7 +75,7 @@ def ordered(values: NDArray[np.int64], key: int) -> NDArray[np.int64]:
 
 
 def below(words: Words, bounds: Words) -> Words:
-    """Map each random word to a number that is at least 0 and below its bound; uint64.
+    """Map each random word to a number from 0 to its bound - 1; uint64.
 
     bounds: from 1 to 2**32.
     """
@@ -79,10 +83,10 @@ def below(words: Words, bounds: Words) -> Words:
 
 
 def places(keys: Words, sizes: Words, items: Words) -> Words:
-    """Return the positions of items in random orders: each key gives a bijection of [0, size).
+    """Return the positions of items in random orders. A key decides a bijection of [0, size).
 
-    `keys`, `sizes`, `items`: uint64 arrays that broadcast, not scalars. Sizes are below 2**32, and
-    items below their sizes.
+    keys, sizes, items: uint64 arrays that broadcast, not scalars. Sizes are below 2**32, and each
+    item is below its size.
     """
     xp = namespace_of(items)
     one, low, shift = np.uint64(1), np.uint64(63), np.uint64(6)

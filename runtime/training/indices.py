@@ -1,4 +1,4 @@
-"""The indices that a sampler yields, batch after batch, and the states of samplers."""
+"""The indices that a sampler yields, batch by batch, and the states of samplers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -14,7 +14,9 @@ Indices: TypeAlias = NDArray[np.integer]
 
 
 class CountedState(TypedDict):
-    """A position in an epoch: the number of batches yielded, and a checksum of their indices."""
+    """A position in an epoch: the number of batches yielded so far, and a checksum of their
+    indices.
+    """
 
     epoch: int
     batch: int
@@ -22,7 +24,7 @@ class CountedState(TypedDict):
 
 
 class SamplerState(TypedDict):
-    """The state of a sampler just after it gave the last yielded batch."""
+    """A position in an epoch: the sampler's state just after it gave the last yielded batch."""
 
     epoch: int
     sampler: Mapping[str, object]
@@ -33,7 +35,7 @@ State: TypeAlias = CountedState | SamplerState
 
 @runtime_checkable
 class Stateful(Protocol):
-    """A sampler that can save its position, and resume at a position."""
+    """A sampler that can save its position, and continue at a saved position."""
 
     def state_dict(self) -> Mapping[str, object]:
         """Return the position."""
@@ -65,9 +67,9 @@ class Epochs(Protocol):
 def batches_of(
     sampler: Iterable[object], batch_size: int | None, drop_last: bool
 ) -> Iterator[Indices]:
-    """Yield the indices of batch after batch; the arguments are the same as for `Batches`.
+    """Yield the indices of each batch. The arguments are the same as for `Batches`.
 
-    Raises TypeError for anything but integers in one dimension.
+    Raises TypeError if a batch is not a one-dimensional array or list of integers.
     """
     if batch_size is None:
         chunks = iter(sampler)
@@ -97,6 +99,6 @@ def _checked(batch: object) -> Indices:
 def checksum_after(indices: Indices, before: int) -> int:
     """Return the checksum (CRC-32) of the indices of all batches so far.
 
-    `indices`: those of the last batch. `before`: the checksum without it.
+    indices: the indices of the last batch. before: the checksum of the batches before it.
     """
     return crc32(indices.astype("<i8", copy=False).tobytes(), before)

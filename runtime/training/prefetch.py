@@ -1,4 +1,4 @@
-"""Read items ahead in a background thread, which never outlives its user."""
+"""Read items ahead in a background thread. The thread never outlives its user."""
 
 import atexit
 from collections.abc import Generator, Iterator
@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 
 @dataclass
 class _End:
-    """Marks the end of the items; `error`: the error that ended them, if any."""
+    """Marks the end of the items. error: the error that ended them, or None."""
 
     error: BaseException | None = None
 
@@ -23,17 +23,17 @@ class Prefetcher(Generic[Item]):
     """The items of a generator, read ahead by a background thread.
 
     Items keep their order. An error of the generator is raised after the last item, with its
-    traceback. The thread starts with the first `next`, in the context (`contextvars`) in which the
-    object was made. It reads at most `most` items ahead (at least one). It ends after the last
-    item, with `close`, and when the interpreter exits; it first completes the item that it is
-    reading.
+    traceback. The thread starts at the first `next`, in the context (`contextvars`) in which the
+    Prefetcher was made. It reads at most `most` items ahead (at least one). It ends after the last
+    item, at `close`, and when the interpreter exits. Before it ends, it completes the item that it
+    is reading.
     """
 
     def __init__(self, source: Generator[Item, None, None], most: int) -> None:
-        """Read ahead from the generator `source`, which from now on only the thread uses and
-        closes.
+        """Read ahead from the generator `source`. From now on, only the thread may use and close
+        it.
 
-        most: how many items to read ahead, at most.
+        most: how many items the thread may read ahead.
         """
         self._source, self._most = source, most
         # Garbage collection can call `close` in any thread, so these queues must be reentrant.
@@ -66,7 +66,7 @@ class Prefetcher(Generic[Item]):
             del error  # its traceback refers to this frame
 
     def close(self) -> None:
-        """End the thread, and wait for its end; drop items that were not taken."""
+        """End the thread, and wait for its end. Drop the items that `next` has not returned."""
         self._is_closed = True
         self._requests.put(None)
         if self._thread.ident is not None and self._thread is not current_thread():
@@ -96,7 +96,7 @@ _RUNNING: "WeakSet[Prefetcher[Any]]" = WeakSet()
 def _close_all() -> None:
     """End the threads of all prefetchers before the interpreter exits.
 
-    A running thread can crash the interpreter when it shuts down.
+    A thread that is still running could crash the interpreter at its exit.
     """
     for each in list(_RUNNING):
         each.close()

@@ -15,10 +15,10 @@ _MOST_IN_FLIGHT = 4
 
 
 class StreamedTransfer(Transfer):
-    """Copies from pinned memory in a separate stream.
+    """Copies batches from pinned memory to the device, in a stream of its own.
 
     Use a batch in the stream of the device that is current when you receive the batch. The arrays
-    are allocated in the memory pool of this stream, so that memory in use is never overwritten.
+    are allocated in the memory pool of that stream, so that memory in use is never overwritten.
     """
 
     def __init__(self, xp: ModuleType) -> None:
@@ -30,7 +30,7 @@ class StreamedTransfer(Transfer):
         self._in_flight: deque[tuple[Event, list[Values]]] = deque()
 
     def send(self, make: Callable[[], Mapping[str, Values]]) -> Sent:
-        """Make the arrays of a batch by calling `make`, and start to copy them."""
+        """Make the arrays of a batch by calling `make`, and start to copy the arrays."""
         user = self._user
         with self._device, user:
             arrays = dict(make())
@@ -54,7 +54,9 @@ class StreamedTransfer(Transfer):
         return Sent(arrays, arrived)
 
     def receive(self, sent: Sent) -> dict[str, Values]:
-        """Return the arrays. The current stream waits for their arrival; the host does not wait."""
+        """Return the arrays. The current stream waits until they are copied; the host does not
+        wait.
+        """
         with self._device:  # which CUDA's default stream depends on
             self._user = self.xp.cuda.get_current_stream()
             self._user.wait_event(sent.arrived)
@@ -75,5 +77,5 @@ class StreamedTransfer(Transfer):
 
 
 def transfer(xp: ModuleType) -> Transfer:
-    """Return an object that copies batches to the device of `xp`, NumPy or CuPy."""
+    """Return an object that copies batches to the device of `xp`, which is NumPy or CuPy."""
     return StreamedTransfer(xp) if hasattr(xp, "cuda") else Transfer(xp)

@@ -1,4 +1,6 @@
-"""Datasets for torch: tensors, one sample or a batch at a time. Importing it needs torch."""
+"""Datasets for torch. They return tensors of a sample or of a batch. Importing this module needs
+torch.
+"""
 
 import operator
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +22,7 @@ Columns: TypeAlias = dict[str, Any]
 
 
 class Sample(dict[str, Any]):
-    """The tensors of a sample by field. Its class tells torch how to stack samples."""
+    """The tensors of a sample, {field: tensor}. By this class, torch knows how to stack samples."""
 
 
 class Batched(Protocol):
@@ -28,22 +30,23 @@ class Batched(Protocol):
 
     @property
     def ragged(self) -> tuple[str, ...]:
-        """The names of the fields of different sizes, as `Dataset.ragged`."""
+        """The names of fields whose samples differ in size, as in `Dataset.ragged`."""
 
     def __len__(self) -> int:
         """Return the number of samples."""
 
     def batch(self, indices: ArrayLike) -> dict[str, NDArray[Any]]:
-        """Return the arrays of the samples at some indices, as `Dataset.batch` does."""
+        """Return the arrays of the samples with these indices, as `Dataset.batch` does."""
 
 
 class Samples(Sequence[Sample]):
     """The samples of a batch. torch's loader uses the whole batch, and never splits it."""
 
     def __init__(self, columns: Columns, ragged: Sequence[str], count: int) -> None:
-        """Make the samples of a batch, which has `count` samples, from its arrays.
+        """Make the samples of a batch of `count` (a number) samples. columns: the arrays of the
+        batch.
 
-        ragged: the names of the fields of different sizes.
+        ragged: the names of fields whose samples differ in size.
         """
         self.columns, self.ragged, self._count = columns, ragged, count
 
@@ -66,7 +69,9 @@ class Samples(Sequence[Sample]):
 
     @cached_property
     def _samples(self) -> list[Sample]:
-        """The samples: each has its row of every column; ragged fields are split."""
+        """The samples. A sample has one row of each column; a ragged field is split into the
+        samples' values.
+        """
         rows = dict(self.columns)
         for name in self.ragged:
             lengths = rows.pop(f"{name}.offsets").diff().tolist()
@@ -84,7 +89,7 @@ class TorchDataset(_Base):  # type: ignore[misc]
     """The result of `Dataset.to_torch`. Its tensors share the memory of the arrays.
 
     `DataLoader(data, batch_size=64)` reads the samples of a batch at once, already stacked.
-    `DataLoader(data, batch_size=None, sampler=batches_of_indices)` takes whole batches; in them
+    `DataLoader(data, batch_size=None, sampler=batches_of_indices)` gets whole batches, in which
     ragged fields are values and offsets.
     """
 
@@ -98,13 +103,15 @@ class TorchDataset(_Base):  # type: ignore[misc]
         return f"TorchDataset({self.dataset!r})"
 
     def __getitem__(self, index: ArrayLike) -> Columns:
-        """Return a sample, or a batch for a list of indices; errors as for `Dataset.batch`."""
+        """Return a sample. For a list of indices, return a batch. Raises the errors of
+        `Dataset.batch`.
+        """
         if np.ndim(index) == 0:
             return self.__getitems__([operator.index(index)])[0]  # type: ignore[arg-type]
         return {name: _tensor(array) for name, array in self.dataset.batch(index).items()}
 
     def __getitems__(self, indices: Sequence[int]) -> Samples:
-        """Return the samples at some indices, a batch that is read at once."""
+        """Return the samples with these indices. They are read at once, as a batch."""
         chosen = chosen_rows(indices, len(self))
         return Samples(self[chosen], self.dataset.ragged, chosen.size)
 

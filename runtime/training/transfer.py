@@ -1,4 +1,4 @@
-"""Copy batches to a device, and wait for each copy; the base of `streamed_transfer`."""
+"""Copy batches to a device, and wait for each copy. `streamed_transfer` is based on this."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from exset.runtime.training.dataset import Values
 
 
 class Event(Protocol):
-    """An event of CuPy: a point in the work of a stream."""
+    """An event of CuPy, which marks a point in the work of a stream."""
 
     @property
     def done(self) -> bool:
@@ -26,7 +26,7 @@ class Event(Protocol):
 class Sent:
     """The arrays of a batch that is being copied to a device.
 
-    arrived: an event that happens when they are there; None if they are already.
+    arrived: an event that happens when the copy is complete. None if it is complete already.
     """
 
     arrays: dict[str, Values]
@@ -34,7 +34,7 @@ class Sent:
 
 
 class Transfer:
-    """Copies batches to a device, and waits for each copy; with NumPy there is nothing to copy.
+    """Copies batches to a device, and waits for each copy. With NumPy, nothing needs to be copied.
 
     Strings and objects stay on the host, because no device can store them.
     """
@@ -43,9 +43,9 @@ class Transfer:
         self.xp = xp
 
     def send(self, make: Callable[[], Mapping[str, Values]]) -> Sent:
-        """Make the arrays of a batch by calling `make`, and copy them to the device.
+        """Make the arrays of a batch by calling `make`, and copy the arrays to the device.
 
-        Make all calls in the same thread.
+        All calls must be in the same thread.
         """
         return Sent({name: self._moved(array) for name, array in make().items()})
 
