@@ -1,8 +1,8 @@
 """The contents of a cpio file: a block of aeon's cache, or an archive in the old binary format.
 
-An archive has entries, each with a name, a time and data. A block has records of elements, and
-each element is an entry. Only the position of an entry shows to which record it belongs: aeon cuts
-the names of entries, so several entries can have the same name.
+An archive has entries, and each entry has a name, a time and data. A block has records of elements,
+and each element is an entry. Only the position of an entry shows to which record it belongs: aeon
+cuts the names of entries, so several entries can have the same name.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,12 +47,12 @@ STATUS: Final = ("dev", "ino", "mode", "uid", "gid", "nlink", "rdev")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Entries(Rows):
-    """The entries of an archive, one row for each of the n entries.
+    """The entries of an archive, with one row for each of the n entries.
 
-    name: Strings, without the NUL with which cpio ends each name. data: Blobs. time: int64,
-    seconds since 1970. dev, ino, mode, uid, gid, nlink, rdev: uint16, the fields of cpio with
-    these names. Raises ValueError for a column of another type or length, and for a value that
-    cpio cannot store.
+    name: Strings, without the NUL with which cpio ends each name. data: Blobs. time: int64, seconds
+    since 1970. dev, ino, mode, uid, gid, nlink, rdev: uint16, the fields of cpio with these names.
+    Raises ValueError for a column of another type or length, and for a value that cpio cannot
+    store.
     """
 
     name: Strings
@@ -87,10 +87,9 @@ class Entries(Rows):
 
     @classmethod
     def of(cls, name: Strings, data: Blobs, time: int | Longs = 0) -> Self:
-        """Make entries from names and contents, as aeon writes them: regular files without an
-        owner.
+        """Make entries from names and contents as aeon does: as regular files without an owner.
 
-        time: in seconds since 1970, one for all entries or an array with one for each. Raises
+        time: in seconds since 1970, a single time for all entries or an array of times. Raises
         ValueError as the class does.
         """
         count = len(name)
@@ -113,8 +112,8 @@ class Entries(Rows):
 class BlockHeader:
     """The 64 bytes at the start of a block, without the first four, `MACR`.
 
-    elements_per_record: its name in aeon, but aeon writes the number of records here. rest: 36
-    bytes; zero, except in files of May 2016, when aeon wrote the sizes of the items here.
+    elements_per_record: aeon's name of this field, in which aeon stores the number of records.
+    rest: 36 bytes; zero, except in files of May 2016, when aeon wrote the sizes of the items here.
     """
 
     record_count: int
@@ -139,12 +138,12 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
     """A block of aeon's cache, or an archive.
 
     header: the header of a block; None for an archive. elements: the entries that contain elements
-    or files. frame: the other entries, kept for their times: the header of a block, its trailer,
-    and the last entry, `TRAILER!!!`. padding: the number of zero bytes after the archive.
+    or files. frame: the other entries, which are kept for their times: the header of a block, its
+    trailer, and the last entry, `TRAILER!!!`. padding: the number of zero bytes after the archive.
 
-    The length is the number of records; in an archive each entry is a record. A record is the
-    tuple of its elements; its name is the name of its first entry. Raises ValueError for fields
-    that do not fit together.
+    The length is the number of records. In an archive each entry is a record. A record is the tuple
+    of its elements, and its name is the name of its first entry. Raises ValueError for fields that
+    do not fit together.
     """
 
     header: BlockHeader | None
@@ -167,7 +166,7 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
 
     @classmethod
     def of(cls, records: Iterable[Sequence[bytes | memoryview]], *, time: int = 0) -> Self:
-        """Make a block from records, each a sequence of elements, as aeon writes it.
+        """Make a block from records as aeon does. Each record is a sequence of elements.
 
         time: the time of each entry, in seconds since 1970. Raises ValueError if the records have
         different numbers of elements.
@@ -185,7 +184,7 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
 
     @classmethod
     def archive(cls, files: Iterable[tuple[bytes, bytes]], *, time: int = 0) -> Self:
-        """Make an archive of regular files; `files` are pairs of name and contents.
+        """Make an archive of regular files. files: pairs (name, contents).
 
         time: the time of each file, in seconds since 1970. Raises ValueError for a name, contents
         or time that cpio cannot store.
@@ -211,7 +210,7 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
 
     @property
     def width(self) -> int | None:
-        """The number of elements of a record; None if records have different numbers."""
+        """The number of elements of a record. None if records differ in this number."""
         count, elements = len(self), len(self.elements)
         if count == 0:
             return 0 if elements == 0 else None
@@ -221,7 +220,7 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
     def known_width(self, place: Place | None = None) -> int:
         """Return the number of elements of a record.
 
-        Raises FormatError, with `place`, if records have different numbers of elements.
+        Raises FormatError if records differ in this number. place: of the error.
         """
         width = self.width
         if width is None:
@@ -242,8 +241,9 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
         return self.select(rows)
 
     def unit_names(self) -> Iterator[bytes]:
-        """Yield the name of each record's first entry; empty names if the records have
-        different numbers of elements.
+        """Yield the name of each record's first entry.
+
+        If the records have different numbers of elements, the names are empty.
         """
         count, width = len(self), self.width
         names = self.elements.name.tolist()[: count * (width or 0) : width or 1]
@@ -252,9 +252,9 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
     def select(self, which: ArrayLike | slice) -> Self:
         """Return the chosen records. which: indices in any order, a mask or a slice.
 
-        The elements of a block get new names, by aeon's rule. Raises IndexError for an index out
-        of bounds, ValueError for another type of `which`, and FormatError if records have
-        different numbers of elements.
+        The elements of a block are renamed by aeon's rule. Raises IndexError for an index out of
+        bounds, ValueError for another type of `which`, and FormatError if records have different
+        numbers of elements.
         """
         width = self.known_width()
         rows = chosen_rows(which, len(self))
@@ -267,10 +267,10 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
         return self.with_unchecked(header=header, elements=elements.with_unchecked(name=names))
 
     def concat(self, *others: "Block") -> Self:
-        """Return a block with the records of this block, then the records of the others.
+        """Return a block with the records of this block, followed by the records of the others.
 
-        The elements of a block get new names, by aeon's rule; an archive keeps its names. Raises
-        ValueError for a block joined with an archive, and for blocks of different widths;
+        The elements of a block are renamed by aeon's rule. An archive keeps its names. Raises
+        ValueError for a block joined with an archive, and for blocks of different widths. Raises
         FormatError if the records within a block have different numbers of elements.
         """
         for other in others:
@@ -293,7 +293,7 @@ class Block(FrozenColumns, NamedSequence[Record, "Block"]):
 
 
 def element_name(record: int, element: int) -> bytes:
-    """Return aeon's name of an element: the record's number, and the element's number in the
+    """Return aeon's name of an element. It has the record's number, and the element's number in the
     block.
 
     aeon cuts the name at 15 bytes, so names repeat from element 1000 on.
@@ -302,15 +302,16 @@ def element_name(record: int, element: int) -> bytes:
 
 
 def element_names(count: int, width: int) -> Iterator[bytes]:
-    """Yield aeon's names of all elements of a block: of `count` records with `width` elements
-    each.
+    """Yield aeon's names of all elements of a block.
+
+    count: the number of records. width: the number of elements of a record.
     """
     for element in range(count * width):
         yield element_name(element // width, element)
 
 
 def record_numbers(names: Strings) -> Longs | None:
-    """Read the number of the record from the name of each element: int64 [n].
+    """Return the number of the record that is in the name of each element: int64 [n].
 
     Return None if a name does not follow aeon's rule, or if there are no names.
     """
@@ -327,8 +328,8 @@ def record_numbers(names: Strings) -> Longs | None:
 
 
 def framed(time: int) -> Entries:
-    """Make the three entries that aeon writes around the elements of a block: its header, its
-    trailer, and the end of the archive.
+    """Make the three entries that aeon writes around the elements of a block: the block's header
+    and trailer, and the end of the archive.
 
     time: the time of each entry, in seconds since 1970.
     """

@@ -1,5 +1,5 @@
-"""Convert blocks to archives of files and back; a file's name has the numbers of record and
-element.
+"""Convert blocks to archives of files, and archives to blocks. A file is an element; its name has
+the numbers of the record and of the element.
 """
 
 import re
@@ -29,19 +29,19 @@ _PLACE: Final = re.compile(rb"(?:\./)?(\d{7,})\.(\d+)(?:\.\w+)?", re.ASCII)
 def place_name(record: int, element: int, suffix: str) -> bytes:
     """Return the name of the file for an element, such as `0000012.1.jpg`.
 
-    record, element: the number of the record, and of the element in the record. suffix: such as
-    `.jpg`.
+    record: the number of the record. element: the number of the element in the record. suffix: such
+    as `.jpg`.
     """
     return b"%07d.%d%s" % (record, element, suffix.encode())
 
 
 def as_archive(block: Block, lossy: bool, findings: Findings) -> Block:
-    """Convert a block to an archive with a file for each element; return an archive unchanged.
+    """Convert a block to an archive with a file for each element. Return an archive unchanged.
 
     A file name has the number of the record, the number of the element, and a suffix for the type
     of the contents. Raises FormatError if records have different numbers of elements. Unless
-    `lossy`, also raises it for a header with values that aeon's last version does not write, and
-    for element names that do not follow aeon's rule.
+    `lossy`, also raises FormatError for a header with values that aeon's last version does not
+    write, and for element names that do not follow aeon's rule.
     """
     if block.header is None:
         return block
@@ -67,11 +67,11 @@ def as_archive(block: Block, lossy: bool, findings: Findings) -> Block:
 
 
 def as_block(archive: Block, lossy: bool, findings: Findings) -> Block:
-    """Convert an archive to a block with an element for each file; return a block unchanged.
+    """Convert an archive to a block with an element for each file. Return a block unchanged.
 
-    If all names are as `as_archive` makes them, the records are restored; otherwise each file
-    becomes a record. Raises FormatError for an entry that is not a regular file; with `lossy`,
-    drops such entries instead.
+    If all names are those that `as_archive` makes, the records are restored. Otherwise each file
+    becomes a record. Raises FormatError for an entry that is not a regular file; with `lossy`, such
+    entries are dropped instead.
     """
     if archive.header is not None:
         return archive
@@ -93,9 +93,9 @@ def as_block(archive: Block, lossy: bool, findings: Findings) -> Block:
 
 
 def _width(names: list[bytes | None]) -> int:
-    """Return the number of elements per record, which the names of the files in an archive show.
+    """Return the number of elements per record, by the names of the files in an archive.
 
-    Return 1 if a name is not as `as_archive` makes it, or if files are missing or in another
+    Return 1 if a name is not one that `as_archive` makes, or if files are missing or in another
     order.
     """
     places = []

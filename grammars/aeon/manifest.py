@@ -37,13 +37,15 @@ Record: TypeAlias = tuple[bytes, ...]
 class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
     """The records of a manifest, and the types of their elements.
 
-    types: the type of each element of a record. width: the number of fields of a record, one for
-    each type; in the dialect `seed` there may be more fields than types, and aeon drops them.
+    types: the type of each element of a record. width: the number of fields of a record, which is
+    the number of types. In the dialect `seed` there may be more fields than types; aeon drops these
+    fields.
 
-    fields: Strings [records * width], record after record, as they are in the file. lines: int32
-    [records], the line of each record in the file, or 0; equality ignores lines.
+    fields: Strings [records * width], record by record, as they are in the file. lines: int32
+    [records], the line of each record in the file, or 0. Manifests that differ only in lines are
+    equal.
 
-    The length is the number of records; a record is the tuple of its fields, and its name is the
+    The length is the number of records. A record is the tuple of its fields, and its name is its
     first field. Raises ValueError for invalid columns; the message names the column.
     """
 
@@ -81,12 +83,12 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
         *,
         dialect: Dialect | str = Dialect.HEAD,
     ) -> Self:
-        """Make a manifest from records, each a sequence of fields.
+        """Make a manifest from records. Each record is a sequence of fields.
 
-        Text is encoded as UTF-8; numbers are written so that they read back unchanged.
+        Text is encoded as UTF-8. Numbers are written so that reading gives the same numbers.
 
-        Raises ValueError for an unknown type or dialect, and for a record without exactly one
-        field for each type.
+        Raises ValueError for an unknown type or dialect, and for a record without exactly one field
+        for each type.
         """
         kinds = tuple(ElementType(each) for each in types)
         rows: list[bytes] = []
@@ -140,7 +142,7 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
         return table(repr(self), heads, rows, len(self))
 
     def column(self, index: SupportsIndex) -> Strings:
-        """Return the fields of a column, by its number. Raises IndexError for an unknown
+        """Return the fields of the column with this number. Raises IndexError for an unknown
         column.
         """
         first = range(self.width)[index]
@@ -151,10 +153,9 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
         return tuple(i for i, each in enumerate(self.types) if each is kind)
 
     def spans(self, column: int) -> tuple[Longs, Longs]:
-        """Return the starts and ends, in the bytes `fields.data`, of the fields in a column:
-        int64 [records] each.
+        """Return the starts and the ends of a column's fields in the bytes `fields.data`.
 
-        column: the number of the column.
+        Both are int64 [records]. column: the number of the column.
         """
         offsets = self.fields.offsets
         stop = len(self) * self.width
@@ -172,7 +173,8 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
         return self.with_unchecked(fields=self.fields.take(fields), lines=take(self.lines, rows))
 
     def concat(self, *others: Self) -> Self:
-        """Return a manifest with the records of this manifest, then the records of the others.
+        """Return a manifest with the records of this manifest, followed by the records of the
+        others.
 
         Raises ValueError if dialect, types or width differ.
         """
@@ -188,7 +190,7 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
         )
 
     def narrowed(self) -> Self:
-        """Return the manifest without the fields that have no type, which aeon drops."""
+        """Return the manifest without the fields that have no type. aeon drops these fields."""
         width = len(self.types)
         if width == self.width:
             return self
@@ -197,7 +199,7 @@ class Manifest(FrozenColumns, NamedSequence[Record, "Manifest"]):
 
 
 def joined(root: bytes, path: bytes) -> bytes:
-    """Return the path that aeon opens for a path in a manifest; relative paths begin at `root`."""
+    """Return the path that aeon opens for a path in a manifest. Relative paths start at `root`."""
     if not root or path.startswith(b"/"):
         return path
     if not path:

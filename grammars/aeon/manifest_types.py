@@ -26,14 +26,14 @@ class Dialect(StrEnum):
 
     @property
     def comments(self) -> bytes:
-        """The bytes that start a comment, at the start of a line; no record can start with
-        them.
+        """The bytes that start a comment at the start of a line. No record can start with these
+        bytes.
         """
         return b"#" if self is Dialect.CSV else b"#@"
 
 
 class ElementType(StrEnum):
-    """The type of the elements in a column: how aeon makes an element from a field."""
+    """The type of the elements in a column. It says how aeon makes an element from a field."""
 
     FILE = "FILE"
     """A path: the element is the contents of the file."""

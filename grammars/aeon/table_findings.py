@@ -1,5 +1,6 @@
-"""The findings when manifests and blocks are converted to and from tables. Their codes are
-stable.
+"""The findings when manifests and blocks become tables, or tables become manifests and blocks.
+
+Their codes are stable.
 """
 
 from typing import Final

@@ -17,17 +17,15 @@ def header(model: Manifest, /) -> Manifest:
 
 
 def no_header() -> Manifest:
-    """Return the header to use if there is no manifest from which to take it: no types and no
-    records.
-    """
+    """Return the header to use if no manifest gives a header. It has no types and no records."""
     return Manifest.of([], [])
 
 
 def model(units: object, header: object, /) -> Manifest:
-    """Return a manifest of the one record in `units`; return `units` unchanged if it is a
-    manifest.
+    """Return a manifest of the one record in `units`. If `units` is a manifest, return it
+    unchanged.
 
-    `header`: a manifest without records; the new manifest has its types and its dialect.
+    header: a manifest without records. The new manifest has the header's types and dialect.
     """
     if isinstance(units, Manifest):
         return units
@@ -36,6 +34,6 @@ def model(units: object, header: object, /) -> Manifest:
 
 
 def joined(models: Iterable[Manifest], /) -> Manifest:
-    """Join one or more manifests: return a manifest with all their records in order."""
+    """Return a manifest with all records of one or more manifests, in order."""
     first, *others = models
     return first.concat(*others)

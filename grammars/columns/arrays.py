@@ -1,6 +1,6 @@
 """NumPy arrays as read-only columns: constants, comparison, gathering.
 
-A constant column repeats one value: it has stride zero and takes no space. The functions copy only
+A constant column repeats one value. It has stride zero and needs no space. The functions copy only
 if they must: constant columns stay constant, and consecutive rows become a view.
 """
 
@@ -32,7 +32,7 @@ QUIET_NAN = np.uint32(0x7FC00000)
 
 
 def frozen(array: NDArray[T]) -> NDArray[T]:
-    """Return a read-only view of an array, or the array itself if it is read-only."""
+    """Return a read-only view of an array. If the array is read-only, return the array itself."""
     if not array.flags.writeable:
         return array
     view = array.view()
@@ -48,21 +48,22 @@ def constant(value: object, n: int, dtype: type[T]) -> NDArray[T]:
 
 
 def is_constant(array: NDArray[T]) -> bool:
-    """Return whether a column is stored as one repeated value, or has at most one element;
-    elements are not compared.
+    """Return whether a column is stored as one repeated value, or has at most one element.
+
+    Elements are not compared.
     """
     return array.size <= 1 or array.strides[0] == 0
 
 
 def bits(array: NDArray[T]) -> NDArray[np.generic]:
-    """Return the elements for bitwise comparison: floats become unsigned integers of the same
+    """Return the elements for bitwise comparison. Floats become unsigned integers with the same
     bits.
     """
     return array.view(f"u{array.itemsize}") if array.dtype.kind == "f" else array
 
 
 def as_singles(array: NDArray[Any]) -> Floats:
-    """Return numbers as float32: too large numbers become infinite, and each NaN becomes quiet."""
+    """Return numbers as float32. Too large numbers become infinite, and each NaN becomes quiet."""
     with np.errstate(over="ignore", invalid="ignore"):
         return array.astype(np.float32)
 
@@ -74,8 +75,9 @@ def as_doubles(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def as_flags(array: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return numbers as booleans that are stored as 0 or 1; in a file any byte but 0 may mean
-    true.
+    """Return booleans that are stored as 0 or 1.
+
+    In a file, any byte but 0 may mean True.
     """
     stored = array.view(np.uint8)
     return stored != 0 if stored.size and stored.max() > 1 else array
@@ -93,9 +95,10 @@ def same(a: NDArray[T], b: NDArray[T]) -> bool:
 
 
 def compact(array: NDArray[T], default: object = None) -> NDArray[T]:
-    """Return a column as a constant column if all its elements are equal bitwise, else unchanged.
+    """Return a column as a constant column if all its elements are equal bitwise.
 
-    default: the value that all elements must equal; None means the value of the first element.
+    Otherwise return the column unchanged. default: the value that all elements must have; None
+    means the value of the first element.
     """
     if array.size == 0 or array.strides[0] == 0:
         return frozen(array)
@@ -106,7 +109,10 @@ def compact(array: NDArray[T], default: object = None) -> NDArray[T]:
 
 
 def canonical_nan(array: Floats) -> Floats:
-    """Return the column with every NaN replaced by the quiet NaN 7FC00000; copy only if needed."""
+    """Return the column with every NaN replaced by the quiet NaN 7FC00000.
+
+    Copy it only if needed.
+    """
     with np.errstate(invalid="ignore"):
         if array.size == 0 or not np.isnan(array.min()):  # the least is NaN if there is one
             return array
@@ -143,7 +149,7 @@ def _joined(parts: Sequence[NDArray[T]]) -> NDArray[T]:
 def side_by_side(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
     """Return k columns [n] of the same dtype as one array [n, k].
 
-    Columns that are already the columns of one such array in memory are not copied.
+    If the columns are already the columns of such an array in memory, nothing is copied.
     """
     first, size = arrays[0], len(arrays) * arrays[0].itemsize
     begin = first.ctypes.data
@@ -159,7 +165,7 @@ def side_by_side(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
 
 
 def offsets_of(lengths: NDArray[np.integer] | Flags) -> Longs:
-    """Return the offsets of rows with the given lengths: int64 [n + 1], beginning with 0."""
+    """Return the offsets of rows with these lengths: int64 [n + 1], beginning with 0."""
     if lengths.size and lengths.strides[0] == 0:
         step = int(lengths[0])
         n = lengths.size + 1
@@ -172,14 +178,14 @@ def offsets_of(lengths: NDArray[np.integer] | Flags) -> Longs:
 
 
 def lengths_of(offsets: Longs) -> Longs:
-    """Return the lengths of rows with the given offsets: int64 [n]. Faster than `np.diff`."""
+    """Return the lengths of rows with these offsets: int64 [n]. This is faster than `np.diff`."""
     return offsets[1:] - offsets[:-1]
 
 
 def concat_offsets(parts: Sequence[Longs]) -> Longs:
-    """Join the offsets of ragged columns, as needed when their rows are joined: int64 [n + 1].
+    """Return the offsets of several ragged columns after their rows are joined: int64 [n + 1].
 
-    parts: the offsets of each column, beginning with 0; n is the number of all rows.
+    parts: the offsets of each column, beginning with 0. n is the number of all rows.
     """
     ends = list(accumulate((part.size - 1 for part in parts), initial=0))
     if not any(part[-1] for part in parts):
@@ -198,11 +204,10 @@ def concat_offsets(parts: Sequence[Longs]) -> Longs:
 
 
 def run_of(indices: Indices, n: int) -> slice | None:
-    """Return indices that are consecutive, such as 3, 4, 5, as a slice; a slice is returned
-    unchanged.
+    """Return indices as a slice if they are consecutive, such as 3, 4, 5. Return a slice unchanged.
 
-    n: the length of the column that is indexed. Return None if the indices are not
-    consecutive, or are out of bounds.
+    Return None if the indices are not consecutive, or are out of bounds. n: the length of the
+    column that is indexed.
     """
     if isinstance(indices, slice):
         return indices
@@ -217,7 +222,7 @@ def run_of(indices: Indices, n: int) -> slice | None:
 def take(array: NDArray[T], indices: Indices) -> NDArray[T]:
     """Return the elements at the indices. Raises IndexError for an index out of bounds.
 
-    Consecutive indices give a view, and a constant column gives a constant column.
+    Consecutive indices return a view. A constant column stays a constant column.
     """
     n = len(array)
     run = run_of(indices, n)
@@ -235,8 +240,8 @@ def take(array: NDArray[T], indices: Indices) -> NDArray[T]:
 def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
     """Return the indices, from 0 to n - 1, of the rows that a slice, a mask or indices choose.
 
-    Indices may be negative. Raises IndexError for an index out of bounds, and ValueError if `which`
-    is not a slice, a mask or a list of indices.
+    The indices in `which` may be negative. Raises IndexError for an index out of bounds, and
+    ValueError if `which` is not a slice, a mask or a list of indices.
     """
     if isinstance(which, slice):
         return np.arange(*which.indices(n))
@@ -258,9 +263,9 @@ def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
 
 
 def row_indices(starts: Longs, lengths: Longs) -> Longs:
-    """Return the indices of all elements of the given rows, row after row: int64.
+    """Return the indices of all elements of the given rows, row by row: int64.
 
-    starts, lengths: the index of each row's first element, and the number of its elements.
+    starts: the index of each row's first element. lengths: the number of each row's elements.
     """
     if lengths.size and lengths.strides[0] == 0 and lengths[0] == 1:
         return starts
@@ -269,11 +274,10 @@ def row_indices(starts: Longs, lengths: Longs) -> Longs:
 
 
 def gather_ragged(values: NDArray[T], offsets: Longs, indices: Indices) -> tuple[NDArray[T], Longs]:
-    """Return rows of a ragged column, in the order of `indices`, as a ragged column (values,
-    offsets).
+    """Return rows of a ragged column, in the order of `indices`, as a ragged column.
 
-    Row i of the given column is values[offsets[i]:offsets[i + 1]]. Consecutive rows are a
-    view. Raises IndexError for an index out of bounds.
+    A ragged column is the pair (values, offsets); its row i is values[offsets[i]:offsets[i + 1]].
+    Consecutive rows are a view. Raises IndexError for an index out of bounds.
     """
     run = run_of(indices, offsets.size - 1)
     if run is not None:
@@ -294,10 +298,9 @@ def gather_ragged(values: NDArray[T], offsets: Longs, indices: Indices) -> tuple
 def check_column(
     what: str, array: NDArray[T], dtype: type[np.generic], n: int | None = None
 ) -> None:
-    """Raise ValueError unless the column has one dimension, this dtype and, if `n` is given, n
-    rows.
+    """Raise ValueError unless the column has one dimension and this dtype.
 
-    what: the name of the column, for the message.
+    n: if given, the column must also have n rows. what: the name of the column, for the message.
     """
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != np.dtype(dtype):
         found = (

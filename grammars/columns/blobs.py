@@ -1,4 +1,4 @@
-"""Blobs: a column of byte strings that are not copied, such as spans of a mapped file."""
+"""Blobs: a column of byte strings that are not copied, for example spans of a mapped file."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from exset.grammars.columns.rows import Column
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Blobs(Column[memoryview]):
-    """A column of byte strings, each a span of the same bytes, not copied.
+    """A column of byte strings. Each is a span of the same bytes, which are not copied.
 
     data: uint8, such as a mapped file. starts, lengths: int64 [n]. Spans may overlap and be in any
     order. Raises ValueError for a span out of bounds.
@@ -58,8 +58,8 @@ class Blobs(Column[memoryview]):
     def listed(cls, what: str, items: object) -> Self:
         """Make a column of a list of byte strings.
 
-        Raises ValueError for an item that is not bytes; the message begins with `what`, the
-        column's name.
+        Raises ValueError for an item that is not bytes. what: the column's name, with which the
+        message begins.
         """
         rows = []
         for i, row in enumerate(items_of(what, items, "bytes")):
@@ -70,7 +70,7 @@ class Blobs(Column[memoryview]):
 
     @classmethod
     def concat(cls, columns: Sequence[Self]) -> Self:
-        """Join the blobs of one or more columns; the bytes are copied."""
+        """Join the blobs of one or more columns. The bytes are copied."""
         if len(columns) == 1:
             return columns[0]
         return cls.of(blob for column in columns for blob in column)
@@ -108,7 +108,7 @@ class Blobs(Column[memoryview]):
         return int(self.lengths.sum())
 
     def take(self, indices: Indices) -> Self:
-        """Return the blobs at the indices, int64 [k], not copied.
+        """Return the blobs at the indices, int64 [k]. The bytes are not copied.
 
         Raises IndexError for an index out of bounds.
         """

@@ -1,4 +1,4 @@
-"""Read the texts that declare findings, each with a code, a message and an explanation.
+"""Read the texts that declare findings. A finding has a code, a message and an explanation.
 
 A text begins with a title, `# Lens example files`. The findings follow, separated by empty lines:
 
@@ -13,9 +13,9 @@ A text begins with a title, `# Lens example files`. The findings follow, separat
 `{count:sample}` in a message is a count with its noun: `1 sample`, `2 samples`.
 
 A code without a message belongs to errors whose messages are in the source code. If a code has
-several severities, such as `error or note`, a finding with the declared message has the first one.
-Two texts may declare messages for the same code; only one of these texts explains it. `python -m
-tests.findings` writes the pages `docs/findings` from all texts.
+several severities, such as `error or note`, a finding with the declared message has the first
+severity. Two texts may declare messages for the same code; only one of these texts explains it.
+`python -m tests.findings` writes the pages `docs/findings` from all texts.
 """
 
 import os
@@ -41,7 +41,10 @@ class Rule(NamedTuple):
 
 
 class Rules(Mapping[str, Rule]):
-    """A mapping from each code to its rule, read on first use from the text "package:path"."""
+    """A mapping from each code to its rule.
+
+    It is read on first use from the text "package:path".
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -77,7 +80,7 @@ class Rules(Mapping[str, Rule]):
         return Severity(self[code].severity.partition(" ")[0])
 
     def finding(self, code: str, place: Place | None, /, **words: object) -> Finding:
-        """Make a finding from its code; `words` are the values for the message and the hint.
+        """Make a finding from its code. words: the values for the message and the hint.
 
         `{count:event}` in a message becomes `1 event` or `2 events`.
         """

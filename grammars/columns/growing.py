@@ -1,4 +1,4 @@
-"""Columns to which values are appended, to join many chunks that need not all stay in memory."""
+"""Columns to which values are appended. They join many chunks that need not all stay in memory."""
 
 from typing import Final, Generic
 
@@ -14,7 +14,7 @@ _SHARE: Final = 16
 
 
 class Growing(Generic[T]):
-    """An array [n] that grows: arrays of the same dtype are appended to it."""
+    """An array [n] that grows when arrays of the same dtype are appended to it."""
 
     def __init__(self, dtype: type[T]) -> None:
         self._array = np.empty(0, dtype)
@@ -29,22 +29,22 @@ class Growing(Generic[T]):
         self._array[begin : self._size] = values
 
     def __getitem__(self, index: int) -> T:
-        """Return the value at `index`, one of those that have been added."""
+        """Return the value at `index`. It must be the index of a value that has been added."""
         value: T = self._array[index]
         return value
 
     def array(self) -> NDArray[T]:
-        """Return the array, read-only; it is a constant column if all values are equal.
+        """Return the array, read-only. If all values are equal, it is a constant column.
 
-        After this call, do not add values.
+        Call `add` no more after this.
         """
         self._array.resize(self._size, refcheck=False)
         return compact(self._array)
 
 
 class GrowingOffsets:
-    """The offsets [n + 1] of n rows of a ragged column that grows: the offsets of more rows
-    are appended.
+    """The offsets [n + 1] of n rows of a ragged column. They grow when the offsets of more rows are
+    appended.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class GrowingOffsets:
         self._last += int(offsets[-1])
 
     def array(self) -> Longs:
-        """Return the offsets. After this call, do not add rows."""
+        """Return the offsets. Call `add` no more after this."""
         return self._ends.array()
 
 
@@ -76,7 +76,7 @@ class GrowingStrings:
         self._present.add(strings.present)
 
     def column(self) -> Strings:
-        """Return the column. After this call, do not add strings."""
+        """Return the column. Call `add` no more after this."""
         return Strings.unchecked(
             data=self._data.array(), offsets=self._offsets.array(), present=self._present.array()
         )

@@ -1,4 +1,4 @@
-"""Check and convert the arguments of builders; each ValueError names the argument."""
+"""Check and convert the arguments of builders. Each ValueError names the argument."""
 
 from collections.abc import Iterable, Mapping
 from numbers import Number, Real
@@ -16,8 +16,8 @@ _SHOWN = (Number, np.bool_, str, bytes, NoneType)
 
 
 def shown(given: object) -> str:
-    """Return a value as text for a message: a number or text as `repr` shows it, else the name
-    of its type.
+    """Return a value as text for a message: the `repr` of a number or text, else the name of its
+    type.
     """
     if isinstance(given, str | bytes) and len(given) > 40:
         return f"{given[:37]!r}..."
@@ -27,7 +27,7 @@ def shown(given: object) -> str:
 def check_kind(where: str, given: object, kind: type, expected: str = "") -> None:
     """Raise ValueError unless `given` is an instance of `kind`.
 
-    where: the argument. expected: what it must be. Both are for the message.
+    where: the argument. expected: the description of a valid value. Both are for the message.
     """
     if not isinstance(given, kind):
         expected = expected or f"an instance of {kind.__name__}"
@@ -37,7 +37,7 @@ def check_kind(where: str, given: object, kind: type, expected: str = "") -> Non
 def items_of(where: str, given: object, expected: str) -> list[object]:
     """Return the items of a list or another iterable. Raises ValueError for text and other values.
 
-    where: the argument. expected: what it must be. Both are for the message.
+    where: the argument. expected: the description of valid items. Both are for the message.
     """
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ValueError(f"{where}: expected a list of {expected}, not {shown(given)}")
@@ -45,7 +45,7 @@ def items_of(where: str, given: object, expected: str) -> list[object]:
 
 
 def raw(where: str, given: object) -> bytes | None:
-    """Return text encoded as UTF-8, and bytes or None unchanged.
+    """Return text encoded as UTF-8. Return bytes and None unchanged.
 
     Lone surrogates become the bytes that they represent. Raises ValueError, which names the
     argument `where`, for other values.
@@ -64,10 +64,10 @@ def raw(where: str, given: object) -> bytes | None:
 
 
 def stored_units(where: str, given: Iterable[int | tuple[int, int]] | str) -> Ints:
-    """Return units as Lens stores them, as int32.
+    """Return units as Lens stores them: int32.
 
-    given: units, and spans (first, last); or "*" for all units. A span is stored as its first
-    unit, then minus its last unit; "*" is stored as -1. Raises ValueError for other values.
+    given: units, and spans (first, last); or "*" for all units. A span is stored as its first unit,
+    then minus its last unit. "*" is stored as -1. Raises ValueError for other values.
     """
     if isinstance(given, str | bytes):
         if given != "*":
@@ -112,7 +112,7 @@ def real(where: str, given: object) -> float:
 
 
 def floats_in_shape(where: str, given: object) -> Floats:
-    """Return the numbers as float32, copied, in the same shape; a masked number is NaN."""
+    """Return a copy of the numbers as float32, in the same shape. A masked number becomes NaN."""
     mask = np.ma.getmaskarray(given) if isinstance(given, np.ma.MaskedArray) else None
     given = given if isinstance(given, np.ndarray) else _unmasked(where, given)
     try:
@@ -130,10 +130,9 @@ def floats_in_shape(where: str, given: object) -> Floats:
 
 
 def _unmasked(where: str, given: object) -> object:
-    """Return a value in which each masked array inside a list is an array of floats, with NaN
-    for masked numbers.
+    """Return a value in which each masked array inside a list has become an array of floats.
 
-    NumPy would drop the masks when it makes an array of the list.
+    Masked numbers become NaN. NumPy would drop the masks when it makes an array of the list.
     """
     if isinstance(given, np.ma.MaskedArray):
         return floats_in_shape(where, given)
@@ -151,7 +150,7 @@ def _odd(array: NDArray[np.generic]) -> str:
 
 
 def float_row(where: str, given: object) -> Floats:
-    """Return the numbers of one row as float32, copied; a masked number is NaN."""
+    """Return a copy of the numbers of one row as float32. A masked number becomes NaN."""
     floats = floats_in_shape(where, given)
     if floats.ndim != 1:
         raise ValueError(f"{where}: expected one row of numbers, not the shape {floats.shape}")
@@ -159,7 +158,7 @@ def float_row(where: str, given: object) -> Floats:
 
 
 def cube(where: str, given: object) -> Floats:
-    """Return the numbers as float32 [example, event, unit], copied; a masked number is NaN.
+    """Return a copy of the numbers as float32 [example, event, unit]. A masked number becomes NaN.
 
     An array of two dimensions is [example, unit]: each example has one event.
     """
@@ -170,10 +169,10 @@ def cube(where: str, given: object) -> Floats:
 
 
 def numbers_like(where: str, column: NDArray[np.generic], given: object) -> NDArray[np.generic]:
-    """Return the given numbers as an array with the dtype of `column`; an array of that dtype
-    is not copied.
+    """Return the given numbers as an array with the dtype of `column`.
 
-    Raises ValueError for numbers that the dtype cannot store. The caller must check the shape.
+    An array that has this dtype is not copied. Raises ValueError for numbers that the dtype cannot
+    store. The caller must check the shape.
     """
     if isinstance(given, np.ndarray) and given.dtype == column.dtype:
         return given

@@ -1,7 +1,7 @@
 """Columns: the flat arrays in which the models of all families store their data.
 
 Columns of numbers are plain NumPy arrays. Columns of strings, of rows of numbers, and of numbers
-that may be missing have small classes, whose fields are arrays. All columns are read-only, slices
+that may be missing are small classes, whose fields are arrays. All columns are read-only, slices
 are views, and equality is by value: bitwise for floats, so that -0.0 differs from 0.0.
 """
 
@@ -24,9 +24,9 @@ __all__ = ["Ragged", "Reals", "Strings"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ragged(Column[NDArray[T]], Generic[T]):
-    """A column of rows of numbers, such as lists of different lengths.
+    """A column of rows of numbers. The rows may differ in length.
 
-    values: the numbers of all rows, row after row. offsets: int64 [n + 1]; row i is
+    values: the numbers of all rows, row by row. offsets: int64 [n + 1]; row i is
     values[offsets[i]:offsets[i + 1]]. Raises ValueError for offsets that do not fit.
     """
 
@@ -42,8 +42,8 @@ class Ragged(Column[NDArray[T]], Generic[T]):
     def replaced(self, what: str, items: object) -> Self:
         """Make a column of the given rows of numbers, with the dtype of this column.
 
-        Raises ValueError for a row that is not a list of such numbers; the message begins with
-        `what`, the column's name.
+        Raises ValueError for a row that is not a list of such numbers. what: the column's name,
+        with which the message begins.
         """
         rows = []
         for i, item in enumerate(items_of(what, items, "rows of numbers")):
@@ -83,8 +83,9 @@ class Ragged(Column[NDArray[T]], Generic[T]):
         return np.diff(self.offsets)
 
     def take(self, indices: Indices) -> Self:
-        """Return the rows at the indices, int64 [k]. Raises IndexError for an index out of
-        bounds.
+        """Return the rows at the indices, int64 [k].
+
+        Raises IndexError for an index out of bounds.
         """
         values, offsets = arrays.gather_ragged(self.values, self.offsets, indices)
         return self.unchecked(values=values, offsets=offsets)
@@ -92,7 +93,7 @@ class Ragged(Column[NDArray[T]], Generic[T]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reals(Column[float | None]):
-    """A column of real numbers, which may have rows without a value.
+    """A column of real numbers. Rows may have no value.
 
     values: float32 [n]. present: bool [n]. A row without a value is stored as 0. Raises ValueError
     for arrays of other dtypes or lengths.
@@ -110,9 +111,9 @@ class Reals(Column[float | None]):
 
     @classmethod
     def listed(cls, what: str, items: object) -> Self:
-        """Make a column of the given numbers; None is a row without a value.
+        """Make a column of the given numbers. None becomes a row without a value.
 
-        Raises ValueError for other items; the message begins with `what`, the column's name.
+        Raises ValueError for other items. what: the column's name, with which the message begins.
         """
         rows = items_of(what, items, "numbers")
         present = np.array([row is not None for row in rows], np.bool_)

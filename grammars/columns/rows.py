@@ -1,6 +1,7 @@
-"""The base classes of read-only tables and columns: they compare by value, select and join rows.
+"""The base classes of read-only tables and columns. They compare by value, and select and join
+rows.
 
-Copies and pickles are also read-only, and a constant column takes no space in them.
+Copies and pickles are also read-only, and a constant column needs no space in them.
 """
 
 from abc import ABC, abstractmethod
@@ -22,8 +23,9 @@ class FrozenColumns:
 
     @classmethod
     def unchecked(cls, **columns: object) -> Self:
-        """Make a table of these columns without checking them: use it only for columns that
-        are known to be valid, such as parts of checked columns.
+        """Make a table of these columns without checking them.
+
+        Use this only for columns that are known to be valid, such as parts of checked columns.
         """
         table = object.__new__(cls)
         for name, column in columns.items():
@@ -33,15 +35,15 @@ class FrozenColumns:
         return table
 
     def with_unchecked(self, **columns: object) -> Self:
-        """Return the table with some columns replaced, without checks, as `unchecked` does."""
+        """Return the table with some columns replaced. As with `unchecked`, nothing is checked."""
         return self.unchecked(**{**vars(self), **columns})
 
     def with_columns(self, **columns: object) -> Self:
         """Return the table with some columns replaced, and check it as the constructor does.
 
-        Give a column as an array or a list: numbers, or text or bytes for strings; None is a row
-        without a value. Raises ValueError, which names the column, for wrong values, and TypeError
-        for an unknown name.
+        Give a column as an array or a list: numbers, or text or bytes for strings. None becomes a
+        row without a value. Raises ValueError, which names the column, for wrong values, and
+        TypeError for an unknown name.
         """
         changed = dict(vars(self))
         for name, column in columns.items():
@@ -75,7 +77,7 @@ class FrozenColumns:
 
 
 class Rows(FrozenColumns, ABC):
-    """The base class of tables whose columns all have the same number of rows."""
+    """The base class of tables. All columns of a table have the same number of rows."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -85,9 +87,9 @@ class Rows(FrozenColumns, ABC):
         return f"{type(self).__name__}({counted(len(self), 'row')})"
 
     def _row(self, index: SupportsIndex) -> int:
-        """Return the number of a row, counted from the start: -1 is the last row.
+        """Return the number of a row, counted from the start. The index -1 means the last row.
 
-        Raises IndexError for an index out of bounds, TypeError for an index that is not an
+        Raises IndexError for an index out of bounds, and TypeError for an index that is not an
         integer.
         """
         try:
@@ -124,27 +126,25 @@ class Rows(FrozenColumns, ABC):
 
 
 class Column(Rows, Generic[Item]):
-    """The base class of columns: an index gives an item, and a slice gives a column of these
-    rows.
+    """The base class of columns. An index returns an item, and a slice returns a column of the
+    slice's rows.
     """
 
     @classmethod
     def listed(cls, what: str, items: object) -> object:
-        """Make a column from the items in a list; the base class returns `items` unchanged.
+        """Make a column from the items in a list. The base class returns `items` unchanged.
 
-        Raises ValueError for a wrong item; the message begins with `what`, the column's name.
+        Raises ValueError for a wrong item. what: the column's name, with which the message begins.
         """
         return items
 
     def replaced(self, what: str, items: object) -> object:
-        """Make a column of the same type as this one from the items in a list; `what` is as
-        for `listed`.
-        """
+        """Make a column of this column's type from the items in a list. what: as for `listed`."""
         return self.listed(what, items)
 
     @abstractmethod
     def _item(self, row: int) -> Item:
-        """Return the item of a row. row: from 0 to the number of rows - 1."""
+        """Return the item in a row. row: from 0 to the number of rows - 1."""
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Item: ...
@@ -160,10 +160,10 @@ class Column(Rows, Generic[Item]):
 
 
 def _like(what: str, column: object, given: object) -> object:
-    """Convert a new value of a column to the type of the present value, `column`.
+    """Convert a new value of a column to the type of the old value `column`.
 
-    given: an array, a list or a column. what: the column's name, for the message. Raises
-    ValueError if the value does not fit.
+    given: the new value: an array, a list or a column. what: the column's name, for the message.
+    Raises ValueError if the new value does not fit.
     """
     if isinstance(given, FrozenColumns):
         return given

@@ -13,10 +13,11 @@ Some = TypeVar("Some", covariant=True)
 
 
 class UnitSequence(ABC, Generic[Unit, Some]):
-    """A sequence of units: an index gives a unit, a slice gives several; some classes also take
-    names.
+    """A sequence of units, such as records. An index returns a unit, and a slice returns several
+    units.
 
-    `Some` is the type that a slice gives: the class of the model if it has `select`, else a tuple.
+    The type variable `Some` is the type of the result for a slice: the class of the model if it has
+    `select`, else a tuple. Some subclasses also accept names.
     """
 
     @abstractmethod
@@ -29,7 +30,7 @@ class UnitSequence(ABC, Generic[Unit, Some]):
 
     @abstractmethod
     def _unit(self, row: int) -> Unit:
-        """Return a unit by its number, from 0 to the length - 1."""
+        """Return the unit with this number, from 0 to the length - 1."""
 
     @abstractmethod
     def _some(self, rows: slice) -> Some:
@@ -40,16 +41,16 @@ class UnitSequence(ABC, Generic[Unit, Some]):
     @overload
     def __getitem__(self, index: slice) -> Some: ...
     def __getitem__(self, index: SupportsIndex | slice) -> Unit | Some:
-        """Return a unit, or the units of a slice.
+        """Return a unit. For a slice, return several units.
 
-        Raises IndexError for an index out of bounds, TypeError for another type of index.
+        Raises IndexError for an index out of bounds, and TypeError for another type of index.
         """
         return self._some(index) if isinstance(index, slice) else self._unit(self._row(index))
 
     def _row(self, index: SupportsIndex) -> int:
-        """Return the number of a unit, counted from the start: -1 is the last unit.
+        """Return the number of a unit, counted from the start. The index -1 means the last unit.
 
-        Raises IndexError for an index out of bounds, TypeError for an index that is not an
+        Raises IndexError for an index out of bounds, and TypeError for an index that is not an
         integer.
         """
         name = type(self).__name__
@@ -68,18 +69,18 @@ class NamedSequence(UnitSequence[Unit, Some]):
 
     @abstractmethod
     def unit_names(self) -> Iterator[bytes]:
-        """Yield the name of each unit, empty for a unit without a name."""
+        """Yield the name of each unit. Yield b"" for a unit without a name."""
 
     @overload
     def __getitem__(self, index: SupportsIndex | str | bytes) -> Unit: ...
     @overload
     def __getitem__(self, index: slice) -> Some: ...
     def __getitem__(self, index: SupportsIndex | str | bytes | slice) -> Unit | Some:
-        """Return a unit by its index or name, or the units of a slice.
+        """Return a unit by its index or its name. For a slice, return several units.
 
-        A name is compared with all names: to look up many names, make a dict first. Raises
-        KeyError for an unknown name or a name that several units have, IndexError for an index out
-        of bounds, TypeError for another type of index.
+        A name is compared with all names: to look up many names, make a dict first. Raises KeyError
+        for an unknown name and for a name that several units have, IndexError for an index out of
+        bounds, and TypeError for another type of index.
         """
         if isinstance(index, str):
             index = index.encode("utf-8", "surrogateescape")
@@ -96,8 +97,9 @@ class NamedSequence(UnitSequence[Unit, Some]):
         return any(unit == item for unit in self)
 
     def _named(self, name: bytes) -> int:
-        """Return the number of the unit with this name. Raises KeyError if no unit, or several,
-        have it.
+        """Return the number of the unit with this name.
+
+        Raises KeyError if no unit, or several units, have this name.
         """
         if len(self):
             self._unit(0)  # which raises if the model does not know its units

@@ -1,4 +1,4 @@
-"""Spans: whole numbers stored as runs of consecutive numbers, such as the ids of a sample list."""
+"""Spans: integers stored as runs of consecutive integers, such as the ids of a sample list."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -13,9 +13,10 @@ from exset.grammars.columns.strings import Strings
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spans(Column[tuple[int, int]]):
-    """A column of runs of consecutive numbers: `first` and `last` number of each, int64 [n].
+    """A column of runs of consecutive numbers.
 
-    Raises ValueError if a last number is smaller than the first.
+    first, last: int64 [n], the first and the last number of each run. Raises ValueError if a last
+    number is smaller than the first.
     """
 
     first: Longs
@@ -50,8 +51,9 @@ class Spans(Column[tuple[int, int]]):
 
 
 def first_of(ids: Strings | Spans, begin: int, end: int) -> str:
-    """Return the ids `begin` to `end` - 1, at most four of them, as text for a message; a run
-    counts as one id.
+    """Return the first four of the ids `begin` to `end` - 1 as text for a message.
+
+    A run counts as one id. If there are more than four, the text ends with "…".
     """
     shown = range(begin, min(end, begin + 4))
     words = [
@@ -62,11 +64,10 @@ def first_of(ids: Strings | Spans, begin: int, end: int) -> str:
 
 
 def normal_spans(numbers: Longs, offsets: Longs) -> tuple[Spans, Longs]:
-    """Return the numbers of each row as runs that are as long as possible, and the offsets of
-    each row's runs.
+    """Return the numbers of each row as runs that are as long as possible.
 
-    numbers: the numbers of all rows, row after row. offsets: row i has the numbers
-    offsets[i]:offsets[i + 1].
+    Return the runs of all rows, and the offsets of each row's runs. numbers: the numbers of all
+    rows, row by row. offsets: row i has the numbers offsets[i]:offsets[i + 1].
     """
     if numbers.size == 0:
         return Spans.empty(), frozen(np.zeros(offsets.size, np.int64))

@@ -1,4 +1,4 @@
-"""Strings: a column of byte strings, which may have rows without a value."""
+"""Strings: a column of byte strings. Rows may have no value."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ _TURNS: Final = 1 << 8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Strings(Column[bytes | None]):
-    """A column of byte strings, which may have rows without a value.
+    """A column of byte strings. Rows may have no value.
 
     data: uint8, the bytes of all strings. offsets: int64 [n + 1]. present: bool [n]. A row without
     a value has no bytes, but is not an empty string. Raises ValueError for arrays that do not fit
@@ -54,18 +54,18 @@ class Strings(Column[bytes | None]):
 
     @classmethod
     def of(cls, strings: Iterable[bytes | str | None]) -> Self:
-        """Return a column of the given strings; None is a row without a value.
+        """Return a column of the given strings. None becomes a row without a value.
 
-        Text is encoded as UTF-8; lone surrogates become the bytes that they represent. Raises
+        Text is encoded as UTF-8. Lone surrogates become the bytes that they represent. Raises
         ValueError for other items.
         """
         return cls.listed("strings", strings)
 
     @classmethod
     def listed(cls, what: str, items: object) -> Self:
-        """Make a column of a list of strings; None is a row without a value.
+        """Make a column of a list of strings. None becomes a row without a value.
 
-        Raises ValueError for other items; the message begins with `what`, the column's name.
+        Raises ValueError for other items. what: the column's name, with which the message begins.
         """
         rows = [
             row if row is None or type(row) is bytes else raw(f"{what}[{i}]", row)
@@ -95,10 +95,10 @@ class Strings(Column[bytes | None]):
     def from_spans(
         cls, buffer: Bytes, starts: Longs, ends: Longs, present: Flags | None = None
     ) -> Self:
-        """Make a column of spans of bytes: string i is buffer[starts[i]:ends[i]], copied.
+        """Make a column of copied spans of bytes. String i is buffer[starts[i]:ends[i]].
 
-        Spans may overlap and be in any order. present: bool [n], by default all True; spans of rows
-        without a value are ignored. Raises ValueError for a span out of bounds.
+        Spans may overlap and be in any order. present: bool [n], by default all True. The spans of
+        rows without a value are ignored. Raises ValueError for a span out of bounds.
         """
         present = constant(True, starts.size, np.bool_) if present is None else present
         if not present.any():
@@ -132,7 +132,7 @@ class Strings(Column[bytes | None]):
         return np.diff(self.offsets)
 
     def text(self, index: SupportsIndex) -> str | None:
-        """Return one string as text, decoded as UTF-8; invalid bytes become lone surrogates."""
+        """Return one string as text, decoded as UTF-8. Invalid bytes become lone surrogates."""
         raw = self[index]
         return None if raw is None else raw.decode("utf-8", "surrogateescape")
 
@@ -144,7 +144,10 @@ class Strings(Column[bytes | None]):
         return self.unchecked(data=data, offsets=offsets, present=take(self.present, indices))
 
     def repeated(self, counts: Longs) -> Self:
-        """Return each string as often as `counts`, int64 [n], says; faster than `take`."""
+        """Return a column in which string i occurs `counts[i]` times. This is faster than `take`.
+
+        counts: int64 [n].
+        """
         strings = Strings.__iter__(self)  # also for a column of text
         rows, lengths = zip(strings, counts.tolist(), strict=True), self.lengths
         data = np.frombuffer(b"".join((row or b"") * count for row, count in rows), np.uint8)
@@ -157,7 +160,8 @@ class Strings(Column[bytes | None]):
         return list(self)
 
     def changed(self, change: Callable[[str], str]) -> Self:
-        """Return the strings changed by a function of text; rows without a value stay so.
+        """Return the strings after `change`, a function of text. Rows without a value still have
+        none.
 
         Raises ValueError for a result that is not text.
         """
@@ -167,8 +171,8 @@ class Strings(Column[bytes | None]):
         )
 
     def distinct(self) -> tuple[Self, Longs]:
-        """Return the distinct strings in order of first use, and for each row the index of its
-        string among them.
+        """Return the distinct strings in order of first use, and the index of each row's string
+        among them.
 
         The indices are int64 [n]. A row without a value counts as an empty string.
         """
@@ -189,8 +193,8 @@ class Strings(Column[bytes | None]):
         return self.take(np.flatnonzero(is_first)), (np.cumsum(is_first) - 1)[head]
 
     def _period(self) -> int:
-        """Return p if the strings repeat after every p rows, as the names of fields do in a
-        list of records.
+        """Return p if the strings repeat after every p rows, as the fields' names in a list of
+        records do.
 
         Return the number of rows if there is no such p, or if it is large.
         """

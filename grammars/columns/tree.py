@@ -19,7 +19,9 @@ Scalar: TypeAlias = str | int | float | bool | None
 
 
 class Style(NamedTuple):
-    """How a node is written in YAML: its tag, and whether it is a text in quotation marks."""
+    """The way in which a node is written in YAML: its tag, and whether it is a text in quotation
+    marks.
+    """
 
     tag: str | None = None
     quoted: bool = False
@@ -36,9 +38,9 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and its span; the span is None if the value was not read from a text.
+    """A value and its span. The span is None if the value was not read from a text.
 
-    `content` is a tuple of nodes for a sequence, a dict of members for a mapping, or a scalar.
+    content: a tuple of nodes for a sequence, a dict of members for a mapping, or a scalar.
     """
 
     content: "Scalar | tuple[Node, ...] | dict[str, Member]"
@@ -47,7 +49,7 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """The type of the value in JSON: array, object, string, boolean, number or null."""
+        """The JSON type of the value: array, object, string, boolean, number or null."""
         content = self.content
         if content is None:
             return "null"

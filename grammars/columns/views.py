@@ -9,9 +9,9 @@ V = TypeVar("V", covariant=True)
 
 
 class Views(Sequence[V]):
-    """A sequence of views, each created when it is read; a slice is a sequence of views, too.
+    """A sequence of views. A view is created when it is read. A slice is a sequence of views, too.
 
-    `what` names the sequence in the messages of IndexError and TypeError for a wrong index.
+    what: the name of the sequence in the messages of IndexError and TypeError for a wrong index.
     """
 
     def __init__(self, make: Callable[[int], V], numbers: range, what: str) -> None:

@@ -12,7 +12,7 @@ from exset.grammars.lbann.sample_list import SampleList
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Labels(Rows):
-    """The label of each file: name, Strings [n], and label, int64 [n].
+    """The label of each file. name: Strings [n]. label: int64 [n].
 
     If a name is repeated, its last label counts. Raises ValueError unless the columns have n rows.
     """
@@ -28,7 +28,7 @@ class Labels(Rows):
         return len(self.name)
 
     def of(self, samples: SampleList) -> tuple[Longs, Flags]:
-        """Return the label of each file in a list, and whether the file has a label: int64 and
+        """Return the label of each file in a list, int64 [files], and whether the file has a label,
         bool [files].
 
         A missing label is 0.

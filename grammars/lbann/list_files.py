@@ -1,4 +1,4 @@
-"""Parts of a sample list: the totals and a file; checks that names and ids are single words."""
+"""The totals and the files of a sample list, and checks that names and ids are single words."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -23,7 +23,7 @@ class File(NamedTuple):
     """One file of a list, for `SampleList.of`.
 
     ids: the ids of the included samples; in an exclusion list, the ids of the excluded samples.
-    others: how many more samples the file has; the list does not name them.
+    others: how many further samples the file has, whose ids the list does not name.
     """
 
     name: str | bytes
@@ -38,7 +38,7 @@ _IS_BLANK: Final = np.isin(np.arange(256), [*map(ord, BLANKS)])
 
 
 def check_words(what: str, column: Strings) -> None:
-    """Raise ValueError unless each string is a word: present, not empty and without white space.
+    """Raise ValueError unless each string is a word: present, not empty, and without white space.
 
     what: the name of the column, for the message.
     """
@@ -53,7 +53,7 @@ def check_words(what: str, column: Strings) -> None:
 def check_word(what: str, word: object) -> None:
     """Raise ValueError unless `word` is bytes that are not empty and have no white space.
 
-    what: what the word is, for the message.
+    what: the name of the thing for which `word` is used, for the message.
     """
     check_kind(what, word, bytes)
     check_words(what, Strings.of([word]))  # type: ignore[list-item]

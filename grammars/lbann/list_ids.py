@@ -1,4 +1,4 @@
-"""The ids of a sample list as a column of strings or of integer ranges."""
+"""The ids of a sample list as a column. Its rows are strings, or ranges of integers."""
 
 import re
 from typing import Final, TypeAlias
@@ -19,17 +19,17 @@ _DECIMAL: Final = re.compile(rb"0|-?[1-9]\d{0,17}")
 
 
 def id_values(ids: Ids) -> list[Id]:
-    """Return all ids as a list: text, or each number in the ranges as an integer."""
+    """Return all ids as a list: as text, or as integers with all numbers of the ranges."""
     if isinstance(ids, Spans):
         return [*ids.numbers().tolist()]
     return [(each or b"").decode("utf-8", "surrogateescape") for each in ids]
 
 
 def ids_at(ids: Ids, rows: Longs) -> list[Id]:
-    """Return some ids as a list: text or integers.
+    """Return the ids with the indices `rows` as a list of texts or integers.
 
-    rows: the indices of these ids among all ids, each number of a range counted. Ranges without a
-    chosen id are not expanded.
+    rows: indices among all ids. Each number of a range counts as an id. Ranges without a chosen id
+    are not expanded.
     """
     return (
         id_values(ids.take(rows)) if isinstance(ids, Strings) else [*_numbers(ids, rows).tolist()]
@@ -37,11 +37,10 @@ def ids_at(ids: Ids, rows: Longs) -> list[Id]:
 
 
 def take_ids(ids: Ids, rows: Longs, offsets: Longs) -> tuple[Ids, Longs]:
-    """Return some ids as a column, and the offsets of each file's ids in this column: int64
-    [files + 1].
+    """Return the ids with the indices `rows` as a column, and the offsets of each file's ids in it.
 
-    rows: the indices of these ids among all ids, grouped by file. offsets: file i has the
-    indices rows[offsets[i]:offsets[i + 1]].
+    rows: indices among all ids, grouped by file. offsets: file i has the indices
+    rows[offsets[i]:offsets[i + 1]]. The returned offsets are int64 [files + 1].
     """
     if isinstance(ids, Strings):
         return ids.take(rows), offsets
@@ -49,11 +48,11 @@ def take_ids(ids: Ids, rows: Longs, offsets: Longs) -> tuple[Ids, Longs]:
 
 
 def integer_ids(ids: Strings, offsets: Longs) -> tuple[Spans, Longs]:
-    """Convert ids that are text to spans of integers; return the spans, and the offsets of
-    each file's spans.
+    """Convert ids that are text to spans of integers. Return the spans, and the offsets of each
+    file's spans.
 
-    offsets: file i has the ids offsets[i]:offsets[i + 1]. Raises FormatError for an id that is
-    not an integer in normal decimal form: 007 is an error.
+    offsets: file i has the ids offsets[i]:offsets[i + 1]. Raises FormatError for an id that is not
+    an integer in normal decimal form; 007 is not.
     """
     numbers = np.empty(len(ids), np.int64)
     for row, word in enumerate(ids):
@@ -65,7 +64,7 @@ def integer_ids(ids: Strings, offsets: Longs) -> tuple[Spans, Longs]:
 
 
 def overlaps(spans: Spans, offsets: Longs) -> Longs:
-    """Return the indices of the files that have an integer id twice, in two of their spans.
+    """Return the indices of the files in which two spans contain the same integer id.
 
     offsets: file i has the spans offsets[i]:offsets[i + 1].
     """

@@ -1,4 +1,4 @@
-"""Join the chunks of a sample list while they arrive; joined chunks need not stay in memory."""
+"""Join the chunks of a sample list one by one. Chunks that are joined need not stay in memory."""
 
 from typing import Final, Protocol
 
@@ -15,7 +15,7 @@ _HEADER: Final = ("kind", "directory", "label_file")
 
 
 class _Chunk(Protocol):
-    """A chunk of the files of a list; its columns are those of `SampleList`."""
+    """A chunk of the files of a list. Its columns are those of `SampleList`."""
 
     @property
     def kind(self) -> Kind: ...
@@ -48,8 +48,8 @@ class ListJoiner:
     def add(self, chunk: _Chunk) -> None:
         """Copy the files of a list to the end.
 
-        Raises ValueError unless kind, directory, label file and the type of ids are equal. The
-        type of a list without ids does not matter.
+        Raises ValueError unless the kind, the directory, the label file and the type of ids are
+        those of the lists before. The type of ids does not matter in a list without ids.
         """
         header = tuple(getattr(chunk, name) for name in _HEADER)
         self._header = header if self._header is None else self._header
@@ -72,7 +72,7 @@ class ListJoiner:
                 column.add(values)
 
     def columns(self) -> dict[str, object]:
-        """Return the columns for a `SampleList`. After this call, do not add lists."""
+        """Return the columns for a `SampleList`. Call `add` no more after this."""
         first, last = (each.array() for each in self._spans)
         is_text = self._type is not Spans
         ids = self._texts.column() if is_text else Spans.unchecked(first=first, last=last)

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 
 class Kind(StrEnum):
-    """The type of a sample list: the word in its first line."""
+    """The type of a sample list, which is the word in the list's first line."""
 
     SINGLE_SAMPLE = "SINGLE-SAMPLE"
     MULTI_SAMPLE_EXCLUSION = "MULTI-SAMPLE_EXCLUSION"
@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
     @property
     def has_excluded(self) -> bool:
-        """Whether each line of the list has the number of excluded samples of its file."""
+        """Whether each line of the list has the number of the file's excluded samples."""
         return not self.is_single and self is not Kind.MULTI_SAMPLE_INCLUSION_V2
 
     @property
@@ -42,8 +42,8 @@ class Kind(StrEnum):
 class Reader(StrEnum):
     """A reader of LBANN. The reader, not the type of the list, decides how LBANN reads the lines.
 
-    HDF5: the HDF5, JAG and SMILES readers, which read each line as a file with counts and ids.
-    IMAGE: the image reader, which reads each line as the name of one file.
+    HDF5: the HDF5, JAG and SMILES readers. They read each line as a file with counts and ids.
+    IMAGE: the image reader. It reads each line as the name of one file.
     """
 
     HDF5 = "hdf5"

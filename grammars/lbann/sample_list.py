@@ -1,8 +1,8 @@
 """LBANN's sample lists as columns: the samples that an experiment uses, and their files.
 
 A list has a kind (the type in its first line), a base directory and files. Each file has included
-and excluded samples; an inclusion list names the ids of the included samples, an exclusion list
-the ids of the excluded samples.
+and excluded samples. An inclusion list names the ids of the included samples, and an exclusion list
+names the ids of the excluded samples.
 """
 
 from collections.abc import Iterable, Iterator
@@ -66,9 +66,10 @@ class FileView:
 
     @property
     def ids(self) -> list[Id]:
-        """The ids that the list has for this file, ranges expanded.
+        """The ids that the list names for this file. Ranges are expanded.
 
-        An exclusion list has the ids of excluded samples, other lists those of included samples.
+        In an exclusion list, they are the ids of excluded samples; in other lists, the ids of
+        included samples.
         """
         return self._samples.ids_of(self.index)
 
@@ -78,21 +79,21 @@ class FileView:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
-    """A sample list; its length is the number of included samples.
+    """A sample list. Its length is the number of included samples.
 
-    A sample is a pair (path, id), see `pairs`; its name is "file/id", or "file" without ids.
+    A sample is a pair (path, id), as `pairs` yields. Its name is "file/id", or "file" without ids.
 
-    directory: the base directory. label_file: the path of the label file, None for kinds without a
-    label file. totals: the totals in the header, None if they equal the sums over the files.
+    directory: the base directory. label_file: the path of the label file; None for kinds without a
+    label file. totals: the totals in the header; None if they equal the sums over the files.
 
     name: Strings [files]. ids: Strings, or Spans (runs of integers, as long as possible).
     id_offsets: int64 [files + 1], the ids of file i are `ids[id_offsets[i]:id_offsets[i + 1]]`.
-    others: uint64 [files], the number of samples without ids in the list: excluded samples or, in
-    an exclusion list, included samples. In a SINGLE-SAMPLE list each file is one sample, without
-    an id.
+    others: uint64 [files], the number of samples whose ids the list does not name: excluded samples
+    or, in an exclusion list, included samples. In a SINGLE-SAMPLE list each file is one sample,
+    without an id.
 
-    Names, ids and the directory must be words: not empty, without white space. Raises ValueError
-    for invalid columns; the message names the column.
+    Names, ids and the directory must be words: not empty, and without white space. Raises
+    ValueError for invalid columns; the message names the column.
     """
 
     kind: Kind
@@ -143,10 +144,10 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
         *,
         label_file: str | bytes | None = None,
     ) -> Self:
-        """Make a list of the type `kind` from files, each a `File` or a tuple of the same values.
+        """Make a list of the type `kind`. files: each is a `File`, or a tuple of the same values.
 
-        directory: the base directory. label_file: the path of the label file, for types that have
-        one. Raises ValueError for an invalid value.
+        directory: the base directory. label_file: the path of the label file, for types that have a
+        label file. Raises ValueError for an invalid value.
         """
         kind = Kind(kind)
         rows = [File(*file) for file in files]
@@ -222,8 +223,9 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
 
     @property
     def named(self) -> Longs:
-        """The number of ids that the list has for each file, each number of a range counted:
-        int64 [files].
+        """The number of ids that the list names for each file: int64 [files].
+
+        Each number of a range counts as an id.
         """
         if isinstance(self.ids, Spans):
             ends = arrays.offsets_of(self.ids.counts)[self.id_offsets]
@@ -244,11 +246,11 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
 
     @property
     def computed(self) -> Totals:
-        """The totals as sums over the files; `excluded` modulo 2**64, as LBANN computes it."""
+        """The totals, computed as sums over the files. `excluded` is modulo 2**64, as in LBANN."""
         return Totals(len(self), int(self.excluded.sum(dtype=np.uint64)))
 
     def joined(self, name: str) -> str:
-        """Return the path of a file: the directory, a slash if needed, and the name."""
+        """Return the path of a file: the base directory, a slash if needed, and the name."""
         directory = self.directory.decode("utf-8", "surrogateescape")
         return f"{directory}{'' if directory.endswith('/') else '/'}{name}"
 
@@ -260,8 +262,9 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
     def pairs(self) -> Iterator[Sample]:
         """Yield the samples in order, as (path, id).
 
-        The id in a SINGLE-SAMPLE list is the name of the file, or its index if ids are integers.
-        Raises FormatError for an exclusion list, which does not name its samples.
+        In a SINGLE-SAMPLE list, the id is the name of the file. If ids are integers, it is the
+        file's index. Raises FormatError for an exclusion list, because it does not name its
+        samples.
         """
         if self.kind.is_exclusion and len(self):
             message = "an exclusion list does not name its samples"
@@ -276,8 +279,9 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
                     yield path, each
 
     def pairs_at(self, rows: Longs) -> list[Sample]:
-        """Return the pairs (path, id) of some samples, by their indices `rows`, int64; other
-        ids are not expanded.
+        """Return the pairs (path, id) of the samples with the indices `rows`, int64.
+
+        The ids of other samples are not expanded.
         """
         if self.kind.is_exclusion:
             return list(self.pairs())  # which raises, unless there are no samples
@@ -294,10 +298,10 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
     def select(self, which: ArrayLike | slice) -> Self:
         """Return a list of the chosen samples, grouped by file. which: indices, a mask or a slice.
 
-        Files are in the order of their first chosen sample, and samples of a file in the order of
-        `which`. All other samples count as excluded. Raises IndexError for an index out of bounds,
-        ValueError for another type of `which`, and FormatError for an exclusion list if only some
-        samples of a file are chosen.
+        Files are in the order of their first chosen sample, and the samples of a file are in the
+        order of `which`. All other samples count as excluded. Raises IndexError for an index out of
+        bounds, and ValueError for another type of `which`. Raises FormatError for an exclusion list
+        if only some samples of a file are chosen.
         """
         chosen = arrays.chosen_rows(which, len(self))
         files = self._files_of(chosen)
@@ -327,13 +331,14 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
         return kept.with_unchecked(others=others, ids=ids, id_offsets=id_offsets)
 
     def select_files(self, which: ArrayLike | slice) -> Self:
-        """Return a list of the chosen files, each with all its samples. which: indices, a mask
-        or a slice.
+        """Return a list of the chosen files, each with all its samples.
+
+        which: indices, a mask or a slice.
         """
         return self._of_files(arrays.chosen_rows(which, len(self.name)))
 
     def concat(self, *others: Self) -> Self:
-        """Return a list with the files of this list, then the files of the others.
+        """Return a list with the files of this list, followed by the files of the others.
 
         Raises ValueError unless kind, directory, label file and the type of ids are equal.
         """
@@ -343,7 +348,7 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
         return self.with_unchecked(totals=None, **joiner.columns())
 
     def with_text_ids(self) -> Self:
-        """Return the same list with ids as text: each integer in decimal."""
+        """Return the same list with ids as text. An integer becomes its decimal digits."""
         if not isinstance(self.ids, Spans):
             return self
         named = self.named
@@ -356,7 +361,7 @@ class SampleList(FrozenColumns, NamedSequence[Sample, "SampleList"]):
     def with_integer_ids(self) -> Self:
         """Return the same list with integer ids, in runs that are as long as possible.
 
-        Raises FormatError for an exclusion list, and for an id such as 007 or a.
+        Raises FormatError for an exclusion list, and for an id such as `007` or `a`.
         """
         if not isinstance(self.ids, Strings):
             return self

@@ -1,10 +1,10 @@
-"""The model of a schema: a tree of HDF5 groups and fields; each can have metadata.
+"""The model of a schema: a tree of HDF5 groups and fields. Each of them can have metadata.
 
-A data schema describes the samples in HDF5 files; an experiment schema selects the fields that an
+A data schema describes the samples in HDF5 files. An experiment schema selects the fields that an
 experiment reads. Both are written in the same way. In the file, the child `metadata` of a node
-contains its directives. A value that the file gives to a node itself is ignored. Values have
-conduit's types: integers and floats differ, an empty value is None, and a list of one number
-equals the number.
+contains the node's directives. If the file also gives a value to the node itself, this value is
+ignored. Values have conduit's types: integers and floats differ, an empty value is None, and a list
+of one number equals the number.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,9 @@ Value: TypeAlias = "int | float | str | tuple[Value, ...] | Mapping[str, Value] 
 
 @dataclass(frozen=True, eq=False)
 class Directive:
-    """The value of one directive; two are equal if their values are equal and of the same type."""
+    """The value of one directive. Two directives are equal if their values have the same type and
+    are equal.
+    """
 
     value: Value
     span: Span | None = None
@@ -52,7 +54,7 @@ class Directive:
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the tree: a group of the samples, or a field if it has no children (a leaf)."""
+    """A node of the tree. Without children it is a field (a leaf); otherwise it is a group."""
 
     children: "Mapping[str, Node]" = field(default_factory=dict)
     metadata: Mapping[str, Directive] = field(default_factory=dict)
@@ -62,15 +64,16 @@ class Node:
     __hash__ = None  # type: ignore[assignment]
 
     def nodes(self, path: Path = ()) -> "Iterator[tuple[Path, Node]]":
-        """Yield the path and the node for this node, at `path`, and for all below it, in file
-        order.
+        """Yield (path, node) for this node and for all nodes below it, in file order.
+
+        path: the path of this node.
         """
         yield path, self
         for name, child in self.children.items():
             yield from child.nodes((*path, name))
 
     def leaves(self, path: Path = ()) -> "Iterator[tuple[Path, Node]]":
-        """Yield the path and the node of each leaf, as `nodes` does."""
+        """Yield (path, node) for each leaf, in the order of `nodes`."""
         return ((where, node) for where, node in self.nodes(path) if not node.children)
 
     def find(self, path: Path) -> "Node | None":
@@ -87,9 +90,9 @@ Field: TypeAlias = tuple[Path, Node]
 
 @dataclass(frozen=True)
 class Schema(NamedSequence[Field, tuple[Field, ...]]):
-    """A schema; two are equal if their trees are equal.
+    """A schema. Two schemas are equal if their trees are equal.
 
-    A schema is a sequence of its fields, each the pair (path, node); the name of a field is
+    A schema is a sequence of its fields. A field is the pair (path, node), and its name is
     "group/field".
     """
 
@@ -126,7 +129,7 @@ class Schema(NamedSequence[Field, tuple[Field, ...]]):
 
     @classmethod
     def of(cls, tree: Mapping[str, Any] | None) -> "Schema":
-        """Make a schema from nested dicts: the key `metadata` has directives, other keys are
+        """Make a schema from nested dicts. The key `metadata` has directives; all other keys are
         children.
 
         A field without metadata is None or an empty dict. Raises TypeError for an invalid value.
@@ -136,11 +139,11 @@ class Schema(NamedSequence[Field, tuple[Field, ...]]):
     def with_metadata(
         self, path: str, metadata: Mapping[str, Any] | None = None, *, without: Iterable[str] = ()
     ) -> "Schema":
-        """Return a schema in which a node has more directives, and no longer those named in
-        `without`.
+        """Return a schema in which a node has other directives.
 
-        path: names separated by slashes, empty for the root. The new schema keeps the source text,
-        so that written files keep the comments. Raises KeyError for an unknown node.
+        metadata: directives to add. without: names of directives to remove. path: of the node,
+        names separated by slashes; empty for the root. The new schema keeps the source text, so
+        that written files keep the comments. Raises KeyError for an unknown node.
         """
         names = tuple(filter(None, path.split("/")))
         if self.root.find(names) is None:
@@ -158,14 +161,14 @@ class Schema(NamedSequence[Field, tuple[Field, ...]]):
         return replace(self, root=changed(self.root, names))
 
     def place(self, span: Span | None) -> Place | None:
-        """Return the place of a span in the source, or None without a source."""
+        """Return the place of a span in the source. Return None if there is no source."""
         if self.source is None:
             return None
         return Place(self.source.name) if span is None else Place.in_text(self.source, span)
 
 
 def path_text(path: Path) -> str:
-    """Return a path as conduit writes it: a name that contains a slash is in braces."""
+    """Return a path as conduit writes it. A name that contains a slash is in braces."""
     return "/".join(f"{{{name}}}" if "/" in name else name for name in path)
 
 
@@ -179,8 +182,9 @@ def to_json(value: Value) -> object:
 
 
 def to_value(value: Any) -> Value:
-    """Convert a Python value to a value of conduit. Raises TypeError for a type conduit does not
-    have.
+    """Convert a Python value to a value of conduit.
+
+    Raises TypeError for a type that conduit does not have.
     """
     if value is None or isinstance(value, str):
         return value
@@ -196,8 +200,9 @@ def to_value(value: Any) -> Value:
 
 
 def list_value(values: Sequence[Value]) -> Value:
-    """Return a list as conduit reads it: all are floats if one is a float; a single number is no
-    list.
+    """Return a list as conduit reads it. If one number is a float, all become floats.
+
+    A list of one number becomes this number.
     """
     numbers = [value for value in values if isinstance(value, int | float)]
     if not numbers or len(numbers) < len(values):
@@ -220,7 +225,7 @@ def _node(tree: Mapping[str, Any] | None) -> Node:
 
 
 def equal_values(one: Value, other: Value) -> bool:
-    """Return whether two values are equal: 1 differs from 1.0, -0.0 from 0.0; NaN equals NaN."""
+    """Return whether two values are equal. 1 differs from 1.0, -0.0 from 0.0; NaN equals NaN."""
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(equal_values, one, other))
     if isinstance(one, Mapping) and isinstance(other, Mapping):

@@ -11,7 +11,7 @@ finding_at: Final = RULES.finding
 
 
 def wrong_suffix(name: str) -> Finding | None:
-    """Return the finding for a file name whose suffix LBANN does not load; else None."""
+    """Return the finding for a file name with a suffix that LBANN does not load, or None."""
     if not name.endswith(".yml"):
         return None
     what = "the suffix .yml is not .yaml"

@@ -1,4 +1,6 @@
-"""The findings when LBANN's samples are converted to and from tables. Their codes are stable."""
+"""The findings when LBANN's samples become tables, or tables become samples. Their codes are
+stable.
+"""
 
 from typing import Final
 

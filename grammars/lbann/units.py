@@ -9,7 +9,7 @@ from exset.grammars.lbann.sample_list import SampleList
 
 
 def of(model: SampleList, /) -> Iterable[object]:
-    """Return the samples of a list, each the pair of a path and an id."""
+    """Return the samples of a list. Each is the pair (path, id)."""
     return model
 
 
@@ -19,19 +19,19 @@ def header(model: SampleList, /) -> SampleList:
 
 
 def no_header() -> SampleList:
-    """Return the header to use if there is no list from which to take it: a list without
-    files, in the current folder.
+    """Return the header to use if no list gives a header. It is a list without files, in the
+    current folder.
     """
     return SampleList.of("CONDUIT_HDF5_INCLUSION", ".", [])
 
 
 def model(units: object, header: object, /) -> SampleList:
-    """Return `units`, a list, unchanged: writers of lists do not accept single samples."""
+    """Return `units`, a list, unchanged. Writers of lists do not accept single samples."""
     return cast(SampleList, units)
 
 
 def joined(models: Iterable[SampleList], /) -> SampleList:
-    """Join one or more lists: return a list with all their files in order.
+    """Return a list with all files of one or more lists, in order.
 
     If all lists have the same `totals`, and the sums over the files differ from them, the result
     has these totals. Raises ValueError as `SampleList.concat` does.

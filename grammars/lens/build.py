@@ -35,11 +35,12 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class Dense(Range):
-    """A range that gives a value to each of several consecutive units, from the unit `first` on.
+    """A range that gives a value to each of several consecutive units. first: the first of these
+    units.
 
     group: the name of a group, or None for the whole network.
 
-    A masked value of a NumPy masked array becomes NaN, Lens's value for "not known".
+    A masked value of a NumPy masked array becomes NaN, which is Lens's value for "not known".
     """
 
     values: ArrayLike
@@ -52,8 +53,9 @@ class Sparse(Range):
     """A range that gives the same value to all its units. units: numbers and spans (first, last),
     or "*".
 
-    The default value is the event's `active_input` for inputs, and its `active_target` for
-    targets. For a list that is both, it is `active_input` (Lens, example.c: readExample).
+    If `value` is None, the value is the event's `active_input` for inputs, and its `active_target`
+    for targets. For a list that is used for both, it is `active_input` (Lens, example.c:
+    readExample).
     """
 
     units: Iterable[int | tuple[int, int]] | Literal["*"]
@@ -70,7 +72,7 @@ RangeLike = ArrayLike | Range | Sequence[Range] | None
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """An event. inputs, targets: values, a range, or a list of ranges.
+    """An event. inputs, targets: each is an array of values, a range, or a list of ranges.
 
     A number that is None is inherited from the header of the set.
     """
@@ -89,7 +91,7 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """An example: its events (at least one), and optionally a name, a proc and a frequency.
+    """An example. It has at least one event, and may have a name, a proc and a frequency.
 
     The proc is Tcl code, which exset never runs.
     """
@@ -101,10 +103,10 @@ class Example:
 
 
 def from_examples(examples: Iterable[Example], header: SetHeader | None = None) -> ExampleColumns:
-    """Return the columns of the given examples. Raises ValueError that names the wrong object.
+    """Return the columns of the given examples. Raises ValueError, which names the wrong object.
 
-    If an example uses the same object twice as inputs or targets, they share one list; tuples
-    never do, because Python may make one object of two equal tuples.
+    If an example uses the same object twice as inputs or targets, they share one list. This does
+    not apply to tuples, because Python may make one object of two equal tuples.
     """
     header = SetHeader() if header is None else header
     check_kind("header", header, SetHeader)
@@ -147,9 +149,9 @@ def from_arrays(
 ) -> ExampleColumns:
     """Return the columns of dense arrays [example, unit] or [example, event, unit].
 
-    sides: for "inputs" and "targets" the array, or None, and the name of the group. names,
-    frequency: one for each example, or None. Raises ValueError for arrays of different lengths, or
-    that are not numbers of this shape.
+    sides: {"inputs" or "targets": (array or None, name of the group)}. names, frequency: one for
+    each example, or None. Raises ValueError for arrays of different lengths, and for arrays that do
+    not have such a shape or are not numbers.
     """
     present = {side: array for side, (array, _) in sides.items() if array is not None}
     arrays = {side: cube(side, array) for side, array in present.items()}
@@ -214,9 +216,7 @@ def _frequency(frequency: ArrayLike | None, n: int) -> Floats:
 
 
 class _Events:
-    """Collects events: their procs, the numbers that they do not inherit, and their range
-    lists.
-    """
+    """Collects events: their procs, the numbers that they do not inherit, and their range lists."""
 
     def __init__(self, header: SetHeader) -> None:
         self.lists = _Lists()
@@ -255,7 +255,7 @@ class _Events:
 
 
 class _Range(NamedTuple):
-    """One range, with its values as the columns of a set store them."""
+    """One range, whose values have the types of a set's columns."""
 
     group: bytes | None
     first: int = 0
@@ -265,7 +265,7 @@ class _Range(NamedTuple):
 
 
 class _Lists:
-    """Collects lists of ranges: the inputs or the targets of events.
+    """Collects lists of ranges. Each list is the inputs or the targets of events.
 
     lengths: the number of ranges in each list.
     """
@@ -275,12 +275,11 @@ class _Lists:
         self._ranges: list[_Range] = []
 
     def add(self, where: str, data: RangeLike, value: float, seen: dict[int, int]) -> int:
-        """Add the ranges of an event's inputs or targets as a list, and return its number; -1
-        if `data` is None.
+        """Add the ranges of an event's inputs or targets as a list. Return the list's number.
 
-        where: the event and the side, for messages. value: the value of sparse ranges that give
-        none. seen: the numbers of the lists of the current example, by the `id()` of their data:
-        the same object is added once.
+        Return -1 if `data` is None. where: the event and the side, for messages. value: the value
+        of sparse ranges without a value of their own. seen: for the current example, {`id()` of
+        data: number of its list}, so that the same object is added only once.
         """
         if data is None:
             return -1
@@ -335,8 +334,9 @@ def _rows(rows: list[NDArray[T]], dtype: type[T]) -> Ragged[T]:
 
 
 def _grouped(names: list[bytes | None]) -> tuple[Ints, Strings]:
-    """Return for each name its index among the distinct names, or -1 for None and an empty
-    name; and the distinct names.
+    """Return each name's index among the distinct names, and the distinct names.
+
+    For None and an empty name, the index is -1.
     """
     numbers: dict[bytes, int] = {}
     group = [numbers.setdefault(name, len(numbers)) if name else -1 for name in names]

@@ -1,8 +1,7 @@
-"""The parts of a Lens example set: its header, events and ranges, and the class that holds them
-all.
+"""The parts of a Lens example set (header, events, ranges), and the class that contains them all.
 
 Names are from the Lens manual ("Example Files"), in snake_case. Constructors check all columns; a
-ValueError names the wrong column. The columns need not be in normal form; see
+ValueError names the wrong column. The columns need not be in the normal form of
 `exset.grammars.lens.normal_form`.
 """
 
@@ -32,10 +31,10 @@ class SetHeader:
     """The values at the start of a set: a proc (Tcl, never run), and seven numbers that events
     inherit.
 
-    The proc may be given as bytes or text. It is stored as bytes; `proc_text` is the same as text;
-    an empty proc is None. Numbers are rounded to float32. Equality is bitwise: NaN equals NaN,
-    -0.0 differs from 0.0. The defaults are from Lens (defaults.h). Raises ValueError for a value
-    of another type.
+    The proc may be given as bytes or text. It is stored as bytes; `proc_text` returns it as text.
+    An empty proc becomes None. Numbers are rounded to float32. Equality is bitwise: NaN equals NaN,
+    -0.0 differs from 0.0. The defaults are from Lens (defaults.h). Raises ValueError for a value of
+    another type.
     """
 
     proc: bytes | None
@@ -67,7 +66,7 @@ class SetHeader:
 
     @property
     def proc_text(self) -> str | None:
-        """The proc as text, decoded as UTF-8; invalid bytes become lone surrogates."""
+        """The proc as text, decoded as UTF-8. Invalid bytes become lone surrogates."""
         return None if self.proc is None else self.proc.decode("utf-8", "surrogateescape")
 
     def real(self, field: str) -> np.float32:
@@ -89,7 +88,7 @@ class Events(Rows):
     """The events of all examples: their procs, the numbers that they do not inherit, and range
     lists.
 
-    inputs, targets: int64 [m], the number of a range list, or -1 for none. Raises ValueError for
+    inputs, targets: int64 [m], the number of a range list, or -1 for no list. Raises ValueError for
     columns of different lengths.
     """
 
@@ -114,7 +113,7 @@ class Events(Rows):
 
     @classmethod
     def empty(cls, m: int) -> Self:
-        """Return m events without values; `dataclasses.replace` can add columns."""
+        """Return `m` events without values. `dataclasses.replace` can add columns."""
         reals = {field: Reals.empty(m) for field in REAL_FIELDS}
         nothing = arrays.constant(-1, m, np.int64)
         return cls.unchecked(proc=Strings.empty(m), **reals, inputs=nothing, targets=nothing)
@@ -130,11 +129,12 @@ class Events(Rows):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranges(Rows):
-    """The ranges of all lists. A range has values (a dense range), or units (sparse), or neither.
+    """The ranges of all lists. A range has values (a dense range), units (a sparse range), or
+    neither.
 
     group: int32 [r], an index into the groups, or -1 for the whole network. first: int32 [r], the
-    first unit of a dense range. value: float32 [r], the value of a sparse range. values: float32,
-    for each range a row. units: int32, for each range a row, as Lens stores them: n is a unit, -m
+    first unit of a dense range. value: float32 [r], the value of a sparse range. values: float32, a
+    row for each range. units: int32, a row for each range, as Lens stores them: n is a unit, -m
     after n means the units from n to m, -m alone means all units (`*`). Raises ValueError for
     columns that do not fit together.
     """
@@ -177,12 +177,12 @@ class Ranges(Rows):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExampleColumns(FrozenColumns):
-    """The checked columns of n examples, m events, L range lists and r ranges; any form is
-    allowed.
+    """The checked columns of n examples, m events, L range lists and r ranges.
 
-    frequency: float32 [n]. event_offsets: int64 [n + 1], at least one event for each example.
-    lists: int64 [L + 1], list k has the ranges lists[k]:lists[k + 1]. groups: the names of groups,
-    to which ranges refer by index. Raises ValueError for columns that do not fit together.
+    They need not be in normal form. frequency: float32 [n]. event_offsets: int64 [n + 1], at least
+    one event for each example. lists: int64 [L + 1], list k has the ranges lists[k]:lists[k + 1].
+    groups: the names of groups, to which ranges refer by index. Raises ValueError for columns that
+    do not fit together.
     """
 
     header: SetHeader
@@ -233,7 +233,8 @@ class ExampleColumns(FrozenColumns):
         return arrays.frozen(numbers)
 
     def effective(self, field: str, rows: Longs | None = None) -> Floats:
-        """Return a number of each event: its own or, if it has none, the set's: float32 [m].
+        """Return a number of each event: float32 [m]. If the event has none of its own, it is the
+        set's.
 
         field: such as `max_time`. rows: the indices of events, by default all. Raises ValueError
         for an unknown field. Source: Lens, example.c: initEvent.

@@ -1,8 +1,7 @@
 """ExampleSet: the model of Lens example files, text and binary.
 
-It has all values of a file. It also knows which range lists are shared: by several events, or by
-inputs and targets. It does not know how the file was written. See the Lens manual, "Example
-Files".
+It has all values of a file. It also knows which range lists are shared by several events, or by
+inputs and targets. It does not know how the file was written. See the Lens manual, "Example Files".
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,12 +45,12 @@ __all__ = [
 
 
 class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
-    """A set of examples, stored as columns; read-only.
+    """A set of examples, stored as read-only columns.
 
     `examples[0]` and `examples["cat"]` are views of an example, `examples[:10]` is a set.
 
     The constructor checks the columns and keeps them as they are. Sets from readers, `normalized`,
-    `from_examples` and `from_arrays` are in normal form (see `normal_form`). Equality is by value,
+    `from_examples` and `from_arrays` are in the normal form of `normal_form`. Equality is by value,
     bitwise for floats. Raises ValueError for wrong columns; the message names the column.
     """
 
@@ -74,10 +73,10 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
     def from_examples(
         cls, examples: "Iterable[build.Example]", header: SetHeader | None = None
     ) -> Self:
-        """Make a set of examples; see `Example` in `exset.grammars.lens.build`.
+        """Make a set of examples. `exset.grammars.lens.build` has the class `Example`.
 
         If an example uses the same object twice as inputs or targets, they share one list. Raises
-        ValueError for a wrong object; the message says where it is.
+        ValueError for a wrong object; the message says where the object is.
         """
         from exset.grammars.lens import build
 
@@ -99,8 +98,9 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
 
         inputs, targets: an array, or None. names, frequency: one for each example. input_group,
         target_group: the group to which the units belong, None for the whole network. A masked
-        value of a NumPy masked array becomes NaN, Lens's value for "not known". Raises ValueError
-        for arrays of different lengths, or that are not numbers of this shape.
+        value of a NumPy masked array becomes NaN, which is Lens's value for "not known". Raises
+        ValueError for arrays of different lengths, and for arrays that do not have such a shape or
+        are not numbers.
         """
         from exset.grammars.lens import build
 
@@ -111,13 +111,13 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
     def normalized(self) -> Self:
         """Return the same set in normal form.
 
-        In this set, lists may be in any order, unused, empty, or used by two examples, and groups
-        may be unused, repeated, or have an empty name.
+        The set itself may be in any form: lists may be in any order, unused, empty, or used by two
+        examples, and groups may be unused, repeated, or have an empty name.
         """
         return normal_form(self)
 
     def with_columns(self, **columns: object) -> Self:
-        """Return the set with some columns replaced, checked and in normal form.
+        """Return the set with some columns replaced. The new set is checked and in normal form.
 
         `name=["a", None, "c"]` names the examples, and `frequency=[1, 2, 1]` gives frequencies.
         Raises ValueError, which names the column, for wrong values, and TypeError for an unknown
@@ -135,11 +135,11 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
         return self.select(rows)
 
     def unit_names(self) -> Iterator[bytes]:
-        """Yield the name of each example; it is empty for an example without a name."""
+        """Yield the name of each example. Yield b"" for an example without a name."""
         return (name or b"" for name in self.name)
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
-        """Raise TypeError: to make arrays, NumPy would have to know the layout of the network."""
+        """Raise TypeError, because NumPy does not know the layout of the network."""
         raise TypeError("an ExampleSet is not an array: use exset.to_arrays(examples).inputs")
 
     def __repr__(self) -> str:
@@ -164,9 +164,10 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
         return table(repr(self), heads, rows, len(self))
 
     def select(self, which: ArrayLike | slice) -> Self:
-        """Select examples by a slice, a mask, or indices (in any order, repeated or negative).
+        """Return the examples that a slice, a mask, or indices (in any order, repeated or negative)
+        choose.
 
-        Raises IndexError for an index out of bounds, ValueError for a mask of another length.
+        Raises IndexError for an index out of bounds, and ValueError for a mask of another length.
         """
         chosen = arrays.chosen_rows(which, len(self))
         starts = self.event_offsets[:-1][chosen]
@@ -192,15 +193,16 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
     def with_header(self, header: SetHeader) -> Self:
         """Return the same examples in a set with another header.
 
-        Events keep the values that they inherited. Raises ValueError as `concat` does.
+        Events keep the values that they inherited from the old header. Raises ValueError as
+        `concat` does.
         """
         return self if self.header == header else self.empty(header).concat(self)
 
     def concat(self, *others: "ExampleSet") -> Self:
-        """Return a set with this set's header and examples, then the examples of the others.
+        """Return a set with this set's header and examples, followed by the examples of the others.
 
-        If the headers differ, events of the other sets store the values that they inherited.
-        Raises ValueError if this is impossible: for different procs of the sets, or a time that is
+        If the headers differ, events of the other sets store the values that they inherited. Raises
+        ValueError if this is impossible: if the sets differ in proc, or if an inherited time is
         NaN.
         """
         return normal_form(self.joined([self, *(_under(self.header, other) for other in others)]))
@@ -209,7 +211,7 @@ class ExampleSet(ExampleColumns, NamedSequence[ExampleView, "ExampleSet"]):
     def joined(cls, sets: "Sequence[ExampleSet]") -> Self:
         """Join one or more sets that have the same header.
 
-        The sets must be in normal form; the result is in normal form, too.
+        The sets must be in normal form. The result is also in normal form.
         """
         before = accumulate((each.lists.size - 1 for each in sets), initial=0)
         events = [
@@ -236,15 +238,16 @@ def _renumbered(events: Events, by: int) -> Events:
 
 
 def _shifted(numbers: Longs, by: int) -> Longs:
-    """Return numbers of lists with `by` added to each that is not -1 (no list)."""
+    """Return numbers of lists, increased by `by`. The number -1, which means no list, stays."""
     if by == 0 or (arrays.is_constant(numbers) and not (numbers[:1] >= 0).any()):
         return numbers
     return np.where(numbers < 0, numbers, numbers + by)
 
 
 def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], Strings]:
-    """Return the ranges of each set, and the names of the groups of all sets, to which these
-    ranges refer by index.
+    """Return the ranges of each set, and the names of the groups of all sets.
+
+    The ranges refer to these names by index.
     """
     numbers: dict[bytes | None, int] = {}
     ranges = []
@@ -259,10 +262,10 @@ def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], String
 
 
 def _under(header: SetHeader, other: ExampleSet) -> ExampleSet:
-    """Return the examples of `other` in a set with another header; events keep the values that
-    they inherited.
+    """Return the examples of `other` in a set with the header `header`.
 
-    Raises ValueError if this is impossible; see `ExampleSet.concat`.
+    Events keep the values that they inherited. Raises ValueError if this is impossible, as
+    `ExampleSet.concat` does.
     """
     check_kind("concat", other, ExampleSet, "an ExampleSet")
     if other.header == header:

@@ -28,8 +28,9 @@ MAX_GROUPS: Final = 12
 
 
 def too_many_groups(count: int, place: Place) -> Finding | None:
-    """Return the finding for a set with `count` group names, if these are too many for Lens;
-    else None.
+    """Return the finding for a set with more group names than Lens allows, or None.
+
+    count: the number of group names.
     """
     if count <= MAX_GROUPS:
         return None

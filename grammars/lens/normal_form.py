@@ -1,17 +1,17 @@
-"""The normal form of an example set: sets with the same meaning have the same columns.
+"""The normal form of an example set. In normal form, sets with the same meaning have the same
+columns.
 
-1. Every NaN is the quiet NaN 7FC00000.
-2. An empty proc is absent; an empty name is not.
-3. A time of an event that is NaN is absent, because NaN means "absent" in Lens. A default or active
-   value of an event that equals the set's value, bit for bit, is absent, because Lens copies the
+1. Every NaN is the quiet NaN 7FC00000. 2. An empty proc is absent; an empty name is not. 3. An
+event's time that is NaN is absent, because NaN means "absent" in Lens. An event's default or active
+   value that equals the set's value, bit for bit, is absent, because Lens copies the
    set's value (example.c: initEvent).
 4. A list without ranges is absent. Each list belongs to one example. Lists are numbered as in the
    binary file: within an example, first the lists that inputs use, by the first event that uses
    them, then the lists that only targets use, in the same way. Ranges, values and units follow this
    order.
-5. A dense range has value 0; a range that is not dense has first unit 0.
-6. Each group is used, has a name that is not empty, and occurs once; their order is that of first
-   use.
+5. A dense range has value 0; a range that is not dense has first unit 0. 6. Each group is used, has
+a name that is not empty, and occurs once. Groups are in the order of
+   first use.
 7. A column that repeats one value is a constant.
 
 This module has no loops over examples, events or ranges. Columns in normal form are not copied.
@@ -48,7 +48,7 @@ C = TypeVar("C", bound=ExampleColumns)
 
 
 def normal_form(raw: C) -> C:
-    """Return the set in normal form; arrays that are in normal form are not copied."""
+    """Return the set in normal form. Arrays that are already in normal form are not copied."""
     raw = _in_list_order(raw)
     group, groups = _groups(raw.ranges.group, raw.groups)
     events = own_fields(raw.header, raw.events)
@@ -81,13 +81,14 @@ def _in_list_order(raw: C) -> C:
 
 
 def _number_lists(raw: ExampleColumns) -> tuple[Longs, Longs, Longs | None]:
-    """Compute the list numbers that the normal form requires.
+    """Return the list numbers that the normal form requires.
 
-    Return the new list numbers of the events' inputs, those of the events' targets, and for each
-    new number the old number of its list, or None if no list moves.
+    The result has three arrays: the new list number of each event's inputs, the new list number of
+    each event's targets, and for each new number the list's old number. The third is None if no
+    list moves.
 
-    A *use* is a reference from an event's inputs or targets to a list. Uses are ordered by
-    example, inputs before targets; lists are ordered by their first use.
+    A *use* is a reference from an event's inputs or targets to a list. Uses are ordered by example,
+    then inputs before targets. Lists are ordered by their first use.
     """
     num_lists = raw.lists.size - 1
     inputs, targets = raw.events.inputs, raw.events.targets
@@ -123,8 +124,8 @@ def _number_lists(raw: ExampleColumns) -> tuple[Longs, Longs, Longs | None]:
 
 
 def _is_plain(raw: ExampleColumns) -> bool:
-    """Return whether each example has one event with inputs and targets, and its lists are 2 i
-    and 2 i + 1 for example i.
+    """Return whether each example has a single event with inputs and targets, and the example i has
+    the lists 2 i and 2 i + 1.
     """
     n = len(raw)
     if raw.num_events != n or raw.lists.size != 2 * n + 1:
@@ -143,8 +144,9 @@ def _where_listed(numbers: Longs, listed: Flags) -> Longs:
 
 
 def _first_uses(used: Longs | Ints, n: int) -> Longs:
-    """Return for each number from 0 to n - 1 its first index in `used`, or `used.size` if it
-    is not there: int64 [n].
+    """Return the first index in `used` of each number from 0 to n - 1: int64 [n].
+
+    For a number that is not in `used`, the index is `used.size`.
     """
     first = np.full(n, used.size, np.int64)
     np.minimum.at(first, used, np.arange(used.size))
@@ -152,8 +154,9 @@ def _first_uses(used: Longs | Ints, n: int) -> Longs:
 
 
 def own_fields(header: SetHeader, events: Events) -> Events:
-    """Return events without the numbers that change nothing: those equal to the header's,
-    which events inherit, and times that are NaN (rule 3 of the normal form).
+    """Return events without the numbers that change nothing (rule 3 of the normal form).
+
+    These are numbers equal to the header's, which events inherit, and times that are NaN.
     """
     reals = {}
     for field in REAL_FIELDS:
@@ -173,10 +176,10 @@ def own_fields(header: SetHeader, events: Events) -> Events:
 
 
 def _groups(group: Ints, groups: Strings) -> tuple[Ints, Strings]:
-    """Number the groups as the normal form requires: return each range's new group number, and
-    the names of the groups.
+    """Return each range's new group number, and the names of the groups, as the normal form
+    requires.
 
-    group: the old number of each range, -1 for none. groups: the old names, which may be
+    group: the old number of each range, -1 for no group. groups: the old names, which may be
     unused, repeated or empty.
     """
     if len(groups) == 0:
@@ -210,16 +213,18 @@ def _ranges(ranges: Ranges, group: Ints) -> Ranges:
 
 
 def without_empty(strings: Strings) -> Strings:
-    """Return the strings with empty strings made absent; a repeated value becomes a constant
-    column.
+    """Return the strings, in which empty strings become absent.
+
+    Arrays that repeat one value become constant columns.
     """
     present = strings.present & (strings.offsets[1:] > strings.offsets[:-1])
     return _strings(Strings.unchecked(data=strings.data, offsets=strings.offsets, present=present))
 
 
 def _strings(strings: Strings) -> Strings:
-    """Return the same strings; arrays of the column that repeat one value become constant
-    columns.
+    """Return the same strings.
+
+    Arrays of the column that repeat one value become constant columns.
     """
     if strings.data.size == 0 and not strings.present.any():
         return Strings.empty(len(strings))

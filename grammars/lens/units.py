@@ -17,15 +17,15 @@ def header(model: ExampleSet, /) -> SetHeader:
 
 
 def no_header() -> SetHeader:
-    """Return the header to use if there is no set from which to take it: Lens's defaults."""
+    """Return the header to use if no set gives a header. It has Lens's defaults."""
     return SetHeader()
 
 
 def model(units: object, header: object, /) -> ExampleSet:
-    """Return a set of the one example in `units`; return `units` unchanged if it is a set.
+    """Return a set of the one example in `units`. If `units` is a set, return it unchanged.
 
-    `units`: an `ExampleView`, an `Example` or a set; else raises TypeError. `header`: the header
-    of the file being written; the set of an `Example` gets it.
+    units: an `ExampleView`, an `Example` or a set; other values raise TypeError. header: the header
+    of the file being written. Only the set of an `Example` gets it.
     """
     if isinstance(units, ExampleSet):
         return units
@@ -40,6 +40,6 @@ def model(units: object, header: object, /) -> ExampleSet:
 
 
 def joined(models: Iterable[ExampleSet], /) -> ExampleSet:
-    """Join one or more sets: return a set with all their examples in order."""
+    """Return a set with all examples of one or more sets, in order."""
     first, *others = models
     return first.concat(*others)

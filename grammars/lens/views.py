@@ -1,8 +1,7 @@
 """Views: objects for one example, event, range list or range of a set, created on access.
 
-A view stores only the set and an index. Names, procs and groups are text, decoded as UTF-8;
-invalid bytes become lone surrogates, as in Python's file names. The columns have the original
-bytes.
+A view stores only the set and an index. Names, procs and groups are text, decoded as UTF-8. Invalid
+bytes become lone surrogates, as in Python's file names. The columns have the original bytes.
 
 Views are equal if the values of their examples, events or ranges are equal, bit for bit; NaN equals
 NaN. The comparison ignores indices, the headers of the sets, and which lists are shared. Views have
@@ -21,11 +20,11 @@ from exset.grammars.lens.columns import REAL_FIELDS, ExampleColumns
 
 
 class _View(ABC):
-    """The base class of views: two views of the same class are equal if their keys are equal."""
+    """The base class of views. Two views of the same class are equal if their keys are equal."""
 
     @abstractmethod
     def _key(self) -> tuple[object, ...]:
-        """Return the values by which views are compared: equal views have equal keys."""
+        """Return the values by which views are compared. Equal views have equal keys."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
@@ -52,7 +51,7 @@ class ExampleView(_View):
 
     @property
     def proc(self) -> str | None:
-        """The Tcl code that Lens runs when it presents the example; exset never runs it."""
+        """The Tcl code that Lens runs when it presents the example. exset never runs it."""
         return self._columns.proc.text(self.index)
 
     @property
@@ -96,7 +95,7 @@ class _Real:
 
 
 class EventView(_View):
-    """One event: its index in the example, its own values (or None), inputs and targets."""
+    """One event: its index in the example, own values (None if inherited), inputs and targets."""
 
     max_time = _Real()
     min_time = _Real()
@@ -114,7 +113,7 @@ class EventView(_View):
 
     @property
     def proc(self) -> str | None:
-        """The Tcl code that Lens runs when the event starts; exset never runs it."""
+        """The Tcl code that Lens runs when the event starts. exset never runs it."""
         return self._columns.events.proc.text(self.row)
 
     @property
@@ -128,8 +127,9 @@ class EventView(_View):
         return self._list("targets", int(self._columns.events.targets[self.row]))
 
     def effective(self, field: str) -> float:
-        """Return a number of the event: its own or, if it has none, the set's. field: such as
-        `max_time`.
+        """Return a number of the event. If the event has no value of its own, return the set's.
+
+        field: such as `max_time`.
         """
         own = self._columns.events.real(field)[self.row]
         return float(self._columns.header.real(field)) if own is None else own
@@ -169,7 +169,7 @@ class EventView(_View):
 
 
 class RangeList(Views["RangeView"]):
-    """The ranges of an event's inputs or targets; shared lists have the same `number`."""
+    """The ranges of an event's inputs or targets. Shared lists have the same `number`."""
 
     def __init__(self, columns: ExampleColumns, number: int, what: str) -> None:
         begin, end = columns.lists[number : number + 2].tolist()
@@ -178,8 +178,8 @@ class RangeList(Views["RangeView"]):
 
 
 class RangeView(_View):
-    """One range of a group or the whole network: dense values, or sparse units with one value, or
-    neither.
+    """One range of a group or of the whole network. It has dense values, or sparse units with one
+    value, or neither.
     """
 
     def __init__(self, columns: ExampleColumns, row: int) -> None:
@@ -194,7 +194,9 @@ class RangeView(_View):
 
     @property
     def kind(self) -> Literal["dense", "sparse"] | None:
-        """The kind of the range: "dense" (values), "sparse" (units), or None (neither)."""
+        """The kind of the range: "dense" if it has values, "sparse" if it has units, None if it has
+        neither.
+        """
         if self.values.size:
             return "dense"
         return "sparse" if self.units.size else None
@@ -216,7 +218,7 @@ class RangeView(_View):
 
     @property
     def units(self) -> Ints:
-        """The units of a sparse range as stored.
+        """The units of a sparse range, as Lens stores them.
 
         n is a unit, -m after n means the units from n to m, -m alone means all units.
         """
@@ -241,7 +243,7 @@ class RangeView(_View):
 
 
 def printable(text: str) -> str:
-    """Return the text, or its repr if it has characters that cannot be printed."""
+    """Return the text. If it has characters that cannot be printed, return its repr."""
     return text if text.isprintable() else repr(text)
 
 

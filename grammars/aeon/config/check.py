@@ -27,7 +27,7 @@ _BOOLEAN_KINDS: Final = ("int32", "uint32", "float")
 
 
 class Check(Collector):
-    """Reads a configuration as one version of aeon does; `loader` has the resulting settings."""
+    """Reads a configuration as one version of aeon does. loader: the resulting settings."""
 
     def __init__(self, tree: Node, source: Source | str, dialect: Dialect) -> None:
         super().__init__(tree, source)
@@ -40,8 +40,9 @@ class Check(Collector):
             self.loader = self.settings(self._tree, "loader", "")
 
     def settings(self, node: Node, table: str, path: str) -> Settings:
-        """Read the object `node`, at `path`, by a table of the schema; raise Invalid if it is
-        not an object.
+        """Read the object `node` by a table of the schema. Raise Invalid if it is not an object.
+
+        path: of the object in the configuration.
         """
         if not isinstance(node.content, dict):
             raise self._refuse_type(path, node, "an object")
@@ -161,8 +162,9 @@ class Check(Collector):
         return self.settings(node, table, path)
 
     def _type(self, node: Node, path: str) -> str:
-        """Return the member `type` of the object `node`, at `path`; raise Invalid if it has
-        none.
+        """Return the member `type` of the object `node`. Raise Invalid if the object has no `type`.
+
+        path: of the object in the configuration.
         """
         if not isinstance(node.content, dict):
             raise self._refuse_type(path, node, "an object")

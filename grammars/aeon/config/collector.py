@@ -1,4 +1,6 @@
-"""Collect the findings of a configuration, each with a place in the text or a member's path."""
+"""Collect the findings of a configuration. The place of a finding is in the text, or a member's
+path.
+"""
 
 import re
 from dataclasses import replace
@@ -16,7 +18,7 @@ IMAGES: Final = frozenset(
 
 
 class Invalid(Exception):
-    """Raised for a value that aeon refuses, after the finding has been added."""
+    """Raised for a value that aeon refuses. The finding has been added before."""
 
 
 class Collector:
@@ -51,11 +53,11 @@ class Collector:
         self.report(problem.code, path, span, what=problem.what, hint=problem.hint)
 
     def report(self, code: str, path: str, span: Span | None, **words: object) -> Invalid:
-        """Add a finding; return the exception that the caller can raise if aeon refuses the value.
+        """Add a finding. Return an exception, which the caller can raise if aeon refuses the value.
 
-        path: the member with the value. span: the value in the text, None if unknown. words: the
-        values in the message, or functions that return them, called only if the finding is kept.
-        If aeon ignores the value at the path, an error becomes a warning.
+        path: the path of the member with the value. span: the value in the text, None if unknown.
+        words: the values in the message, or functions that return the values; these are called only
+        if the finding is kept. If aeon ignores the value at the path, an error becomes a warning.
         """
         unread = self._is_unread(code, path)
         severity = RULES.severity(code)
@@ -79,11 +81,11 @@ class Collector:
         return Invalid()
 
     def _is_unread(self, code: str, path: str) -> bool:
-        """Return whether aeon never reads the value at `path`, and so never finds the error
-        `code` in it.
+        """Return whether aeon never reads the value at `path`, so that it cannot find the error
+        `code`.
 
-        aeon uses only the first object in `augmentation`, and only the parts of it that the
-        etl types need.
+        aeon uses only the first object in `augmentation`, and only the parts of this object that
+        the etl types need.
         """
         if not path.startswith("augmentation[") or code == "aeon-unknown":
             return False
@@ -98,8 +100,9 @@ class Collector:
         return IMAGES.isdisjoint(self.etl_types)
 
     def _place(self, path: str, span: Span | None) -> Place:
-        """Return the place for a finding: `span` in the text, or `path` if the configuration
-        was not read from text.
+        """Return the place for a finding, which is `span` in the text.
+
+        If the configuration was not read from text, the place is `path`.
         """
         if isinstance(self._source, str):
             return Place(self._source, field=path or None)
@@ -109,15 +112,16 @@ class Collector:
 
 
 def start_of(node: Node) -> Span | None:
-    """Return the span of a value; for an object, the span of its opening brace."""
+    """Return the span of a value. For an object, return the span of its opening brace."""
     if node.span is None or not isinstance(node.content, dict):
         return node.span
     return Span(node.span.start, node.span.start + 1)
 
 
 def _span_at(tree: Node, path: str) -> Span | None:
-    """Return the span of the value at a path; if the value is missing, the span of the object
-    that lacks it.
+    """Return the span of the value at a path.
+
+    If the value is missing, return the span of the object in which it is missing.
     """
     node = tree
     for name, index in re.findall(r"(\w+)|\[(\d+)\]", path):

@@ -1,5 +1,5 @@
-"""Check whether members fit together, and find values that aeon accepts at first, but fails on
-later.
+"""Check whether the members of a configuration fit together. Find values that aeon accepts at
+first, but fails on later.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ _WINDOWS: Final = ("hann", "hamming", "blackman", "bartlett", "none")
 
 
 def lint(loader: Settings) -> Problems:
-    """Yield the problems of a configuration whose members are all valid when seen alone."""
+    """Yield the problems of a configuration in which each member alone is valid."""
     yield from _loader(loader)
     for number, element in enumerate(loader.objects("etl")):
         if check := _CHECKS.get(element.type):
@@ -169,7 +169,9 @@ def _augmentation(element: Settings) -> Problems:
 
 
 def _names(loader: Settings) -> Problems:
-    """Yield a problem for each etl object with an output name that an earlier object has."""
+    """Yield a problem for each etl object with an output of the same name as an earlier object's
+    output.
+    """
     seen: set[str] = set()
     for number, element in enumerate(loader.objects("etl")):
         try:
@@ -183,8 +185,9 @@ def _names(loader: Settings) -> Problems:
 
 
 def _upper(char: str) -> str:
-    """Return a character in upper case as C's `towupper` does: unlike `str.upper`, always one
-    character.
+    """Return a character in upper case as C's `towupper` does.
+
+    The result is always one character, unlike that of `str.upper`.
     """
     upper = char.upper()
     return upper if len(upper) == 1 else char

@@ -21,9 +21,11 @@ from exset.grammars.columns.tree import node
 
 @dataclass(frozen=True, repr=False)
 class LoaderConfig(UnitSequence[Settings, tuple[Settings, ...]]):
-    """A configuration of aeon's loader for one version of aeon; a sequence of its etl objects.
+    """A configuration of aeon's loader for one version of aeon. It is a sequence of its etl
+    objects.
 
-    `config["batch_size"]` is the value of a member of the loader, or the default.
+    `config["batch_size"]` is the value of a member of the loader. If the member is missing, it is
+    the default.
     """
 
     settings: Settings
@@ -42,9 +44,9 @@ class LoaderConfig(UnitSequence[Settings, tuple[Settings, ...]]):
     ) -> "LoaderConfig":
         """Read a configuration that a Python program gives to aeon: dicts, lists and tuples.
 
-        `dialect` and `findings` are as in `exset.parsers.aeon.config.parse`; findings show the
-        path of the member. Without `findings`, one FormatWarning reports all findings. Raises
-        FormatError if no version of aeon accepts the configuration.
+        `dialect` and `findings` are as in `exset.parsers.aeon.config.parse`. The place of a finding
+        is the path of the member. Without `findings`, one FormatWarning reports all findings.
+        Raises FormatError if no version of aeon accepts the configuration.
         """
         collected = Findings() if findings is None else findings
         tree = node(config, depth=limits.max_depth)
@@ -65,8 +67,8 @@ class LoaderConfig(UnitSequence[Settings, tuple[Settings, ...]]):
     @overload
     def __getitem__(self, index: str) -> Value: ...
     def __getitem__(self, index: SupportsIndex | slice | str) -> Value:
-        """Return an etl object by its index, a slice of them, or the value of a loader member by
-        its name.
+        """Return an etl object by its index, or several by a slice. For a name, return the value of
+        this member of the loader.
 
         Raises IndexError for an index out of bounds, KeyError for an unknown member, and TypeError
         for another type of index.
@@ -99,12 +101,12 @@ class LoaderConfig(UnitSequence[Settings, tuple[Settings, ...]]):
 
     @property
     def etl(self) -> tuple[Settings, ...]:
-        """The etl objects, which tell aeon how to decode each column of the manifest."""
+        """The etl objects. Each says how aeon decodes a column of the manifest."""
         return self.settings.objects("etl")
 
     @property
     def augmentation(self) -> tuple[Settings, ...]:
-        """The objects that declare random changes of images; aeon uses only the first one."""
+        """The objects that declare random changes of images. aeon uses only the first object."""
         return self.settings.objects("augmentation")
 
     @property
@@ -114,20 +116,22 @@ class LoaderConfig(UnitSequence[Settings, tuple[Settings, ...]]):
 
     @property
     def block_size(self) -> int:
-        """The number of records in a block; twice the batch size if the configuration says 0."""
+        """The number of records in a block. If the configuration says 0, it is twice the batch
+        size.
+        """
         return self.settings.number("block_size") or integer(2 * self.batch_size, "int32")
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """The arrays of a batch in aeon's order; their shapes are those of one record, without the
+        """The arrays of a batch, in aeon's order. Their shapes are those of one record, without the
         batch axis.
         """
         return outputs_of(self.dialect, self.etl)
 
     @property
     def meant_outputs(self) -> tuple[Output, ...]:
-        """The arrays that `exset.DataLoader` gives by default; aeon gives some of them wrong
-        sizes.
+        """The arrays that `exset.DataLoader` returns by default. aeon returns some of them with
+        wrong sizes.
         """
         return outputs_of(self.dialect, self.etl, meant=True)
 
@@ -138,10 +142,11 @@ class LoaderConfig(UnitSequence[Settings, tuple[Settings, ...]]):
     def translated(
         self, dialect: Dialect | str, *, lossy: bool = False, findings: Findings | None = None
     ) -> "LoaderConfig":
-        """Return the configuration for another version of aeon; `findings` collects the changes.
+        """Return the configuration for another version of aeon. findings: collects the changes.
 
-        With `lossy`, drops members that the version does not know, with a finding for each. Raises
-        FormatError for values that the version cannot store, ValueError for an unknown `dialect`.
+        With `lossy`, drops members that the other version does not know, with a finding for each.
+        Raises FormatError for values that the other version cannot store, and ValueError for an
+        unknown `dialect`.
         """
         collected = Findings() if findings is None else findings
         return LoaderConfig(translated(self.settings, dialect_of(dialect), lossy, collected))

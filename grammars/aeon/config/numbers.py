@@ -1,4 +1,4 @@
-"""Compute numbers from a configuration as aeon does, in C++ on x86-64: conversions and sizes."""
+"""Compute conversions and sizes of a configuration's numbers as aeon does, in C++ on x86-64."""
 
 import math
 import re
@@ -14,8 +14,8 @@ _DURATION: Final = re.compile(
 
 
 def float32(number: float) -> float:
-    """Return the nearest number that float32 can store; infinity for a number beyond the
-    largest.
+    """Return the nearest number that float32 can store. Beyond the largest float32, return
+    infinity.
     """
     try:
         rounded: float = struct.unpack("<f", struct.pack("<f", number))[0]
@@ -27,8 +27,8 @@ def float32(number: float) -> float:
 def integer(number: float, kind: str) -> int:
     """Convert a number to an integer of the type `kind`, "int32", "uint32" or "size", as aeon does.
 
-    Integers wrap around. Reals are truncated towards zero; a real out of range gives what an
-    x86-64 processor returns.
+    Integers wrap around. Reals are truncated towards zero. A real that is out of range becomes the
+    number that an x86-64 processor returns.
     """
     bits = _BITS[kind]
     if isinstance(number, float):
@@ -54,13 +54,11 @@ def total_anchors(element: Settings) -> int:
 
 
 class NoLength(ValueError):
-    """Raised for a member whose value is not a length of time; the message is the member's
-    name.
-    """
+    """Raised for a member whose value is not a length of time. The message is the member's name."""
 
 
 class Spans(NamedTuple):
-    """The lengths of a sound and of a frame, and the step between frames, in samples."""
+    """The length of a sound, the length of a frame, and the step between frames, in samples."""
 
     duration: int
     length: int
@@ -68,7 +66,7 @@ class Spans(NamedTuple):
 
 
 def spans_of(element: Settings) -> Spans:
-    """Return the lengths of an audio object in samples; raise NoLength for an invalid length."""
+    """Return the lengths of an audio object in samples. Raise NoLength for an invalid length."""
     rate = element.number("sample_freq_hz")
     found = []
     for name in ("max_duration", "frame_length", "frame_stride"):
@@ -80,10 +78,10 @@ def spans_of(element: Settings) -> Spans:
 
 
 def _samples(text: str, rate: int) -> int | None:
-    """Return the number of samples for a length of time such as `4 seconds`; None if the text
-    is invalid.
+    """Return the number of samples for a length of time such as `4 seconds`.
 
-    rate: samples per second. The product is computed in float32, as aeon does.
+    Return None if the text is invalid. rate: samples per second. The product is computed in
+    float32, as in aeon.
     """
     match = _DURATION.match(text)
     if match is None or math.isinf(value := float32(float(match[1]))):

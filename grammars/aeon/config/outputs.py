@@ -11,7 +11,7 @@ from exset.grammars.aeon.config.settings import Settings
 
 @dataclass(frozen=True)
 class Output:
-    """An array of a record. `dtype`: the name of a C++ type; `axes`: the name of each axis."""
+    """An array of a record. dtype: the name of a C++ type. axes: the name of each axis."""
 
     name: str
     shape: tuple[int, ...]
@@ -31,10 +31,9 @@ Shapes: TypeAlias = Iterator[tuple[str, tuple[int, ...], str, tuple[str, ...]]]
 def outputs_of(
     dialect: Dialect, etl: Iterable[Settings], *, meant: bool = False
 ) -> tuple[Output, ...]:
-    """Return the arrays of a record for the given etl objects, in aeon's order; the dialect
-    `seed` sorts them by name.
+    """Return the arrays of a record for the given etl objects, in aeon's order.
 
-    meant: as in `element_outputs`.
+    With the dialect `seed`, the order is by name. meant: as in `element_outputs`.
     """
     found = [output for element in etl for output in element_outputs(element, meant=meant)]
     if dialect == "seed":
@@ -46,7 +45,7 @@ def outputs_of(
 def element_outputs(element: Settings, *, meant: bool = False) -> Iterator[Output]:
     """Yield the arrays of one etl object.
 
-    meant: where aeon makes an array of a wrong size by mistake, yield the intended array.
+    meant: if aeon makes an array of a wrong size by mistake, yield the intended array instead.
     """
     prefix = f"{element['name']}." if element["name"] else ""
     shapes = _SHAPES[element.type]
@@ -57,8 +56,9 @@ def element_outputs(element: Settings, *, meant: bool = False) -> Iterator[Outpu
 
 
 def _array(element: Settings, *shape: int) -> Shapes:
-    """Yield the only array of an etl object; its name is the type of the object. shape: of one
-    record.
+    """Yield the only array of an etl object. Its name is the type of the object.
+
+    shape: the shape for one record.
     """
     yield element.type, shape, str(element["output_type"]), ()
 
@@ -147,6 +147,7 @@ _MEANT: Final[dict[str, Callable[[Settings], Shapes]]] = {
 def declare_outputs(name: str, shapes: Callable[[Settings], Shapes]) -> None:
     """Declare the arrays of a new type of etl objects, which aeon does not have.
 
-    name: the type. shapes: a function that gets such an object and returns its arrays.
+    name: the new type. shapes: a function that gets an etl object of this type and returns its
+    arrays.
     """
     _SHAPES[name] = shapes

@@ -12,7 +12,7 @@ _OF_COLOURS: Final = ("brightness", "saturation", "hue")
 
 
 def pictures(augmentation: Settings, etl: Sequence[Settings]) -> Iterator[Problem]:
-    """Yield the problems of an augmentation; their paths are relative to the augmentation."""
+    """Yield the problems of an augmentation. Their paths are relative to the augmentation."""
     if augmentation.type != "image" or IMAGES.isdisjoint(each.type for each in etl):
         return
     if "interpolation_method" in augmentation.members:
@@ -36,8 +36,9 @@ def _changed(augmentation: Settings) -> set[str]:
 
 
 def _later_members(augmentation: Settings) -> Iterator[Problem]:
-    """Yield the problems of `interpolation_method` and `batch_samplers`, members that aeon
-    added in May 2017.
+    """Yield the problems of `interpolation_method` and `batch_samplers`.
+
+    aeon added these members in May 2017.
     """
     method = str(augmentation["interpolation_method"])
     if method.upper() not in _METHODS:

@@ -1,6 +1,4 @@
-"""Read a tree of values as the settings of a version of aeon; choose the version if none is
-given.
-"""
+"""Read a tree of values as the settings of a version of aeon. If no version is given, choose it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,9 +17,9 @@ from exset.grammars.columns.tree import DEEPEST, Node, node
 def read(
     tree: Node, source: Source | str, *, dialect: Dialect | str | None, findings: Findings
 ) -> Settings:
-    """Read a configuration; see `exset.parsers.aeon.config.parse`.
+    """Read a configuration as `exset.parsers.aeon.config.parse` does.
 
-    `source` is the text of the tree, or a name if there is no text.
+    source: the text of the tree, or a name if there is no text.
     """
     check = _best(tree, source) if dialect is None else _checked(tree, source, dialect_of(dialect))
     if check.error is None or not findings.strict:
@@ -33,13 +31,15 @@ def read(
 
 
 def _best(tree: Node, source: Source | str) -> Check:
-    """Read a configuration by the first version of aeon in `DIALECTS` that accepts it, or else
-    by the version with the fewest errors.
+    """Return the check of a configuration by the version of aeon that fits it best.
 
-    A version that accepts it only by ignoring members is not chosen if an earlier one in
-    `DIALECTS` refuses only these members. If another version than aeon's last one is chosen, a
-    note says why the last one refuses the configuration. If no version accepts the configuration,
-    exset also upgrades outdated members and reads the result.
+    This is the first version in `DIALECTS` that accepts the configuration, or else the version with
+    the fewest errors. But a version that accepts it by ignoring members is not chosen if an earlier
+    version in `DIALECTS` refuses only these members.
+
+    If another version than aeon's last version is chosen, a note says why the last version refuses
+    the configuration. If no version accepts the configuration, exset also upgrades outdated
+    members, and reads the result.
     """
     checks: list[Check] = []
     for dialect in DIALECTS:
@@ -72,11 +72,11 @@ def _error_count(check: Check) -> int:
 
 
 def _deciding(best: Check, checks: Sequence[Check]) -> Iterator[Check]:
-    """Yield the checks by versions that are before that of `best` in `DIALECTS` and refuse only
-    values that `best` ignores.
+    """Yield the checks by earlier versions that refuse only values that `best` ignores.
 
-    Such a version accepts the configuration without these values. So the user most likely meant
-    that version, and `best` must not be chosen only because it ignores them.
+    Versions are in the order of `DIALECTS`. Such a version accepts the configuration without these
+    values. So the user most likely meant that version, and `best` must not be chosen only because
+    it ignores the values.
     """
     preferred = DIALECTS[: DIALECTS.index(best.dialect)]
     if any(each.dialect in preferred for each in checks):
@@ -90,7 +90,7 @@ def _checked(
 ) -> Check:
     """Read a configuration as one version of aeon does, and check it.
 
-    changes: what `upgraded` changed in `tree`; each becomes a finding.
+    changes: the changes that `upgraded` made in `tree`. Each becomes a finding.
     """
     check = Check(tree, source, dialect)
     for change in changes:

@@ -1,7 +1,7 @@
 """aeon's loader configuration: every object, its members, their types, defaults and constraints.
 
-This one declaration gives the checks, the defaults, the hints, the JSON Schema and the output of
-`exset config show`. Source: interface.hpp, loader.hpp, etl_*.hpp and augment_*.hpp of aeon.
+The checks, the defaults, the hints, the JSON Schema and the output of `exset config show` all come
+from this declaration. Source: interface.hpp, loader.hpp, etl_*.hpp and augment_*.hpp of aeon.
 """
 
 import os

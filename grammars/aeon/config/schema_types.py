@@ -19,7 +19,9 @@ TITLES: Final[Mapping[str, str]] = {
 
 
 def dialect_of(name: str) -> Dialect:
-    """Return a dialect by its name; an unknown name raises ValueError, which lists the dialects."""
+    """Return the dialect with this name. Raises ValueError, which lists the dialects, for an
+    unknown name.
+    """
     for dialect in DIALECTS:
         if dialect == name:
             return dialect
@@ -33,7 +35,7 @@ Kind: TypeAlias = Literal[_Scalar, _List, "object", "objects", "any"]
 
 
 class KindRule(NamedTuple):
-    """What the values of a kind, such as `int32`, must be.
+    """The rule for values of a kind, such as `int32`.
 
     expected: the description of a valid value, for messages. item: for a list, the kind of its
     items. size: for a list, the number of its items; 0 for any number.
@@ -73,8 +75,8 @@ REQUIRED: Final = Required()
 class Constraint:
     """The values that a member allows: numbers within bounds, or the values in `one_of`.
 
-    `low` and `high` are inclusive bounds, `above` is an exclusive lower bound; they hold for both
-    numbers of a pair. In an `ordered` pair the second number must not be smaller.
+    low, high: inclusive bounds. above: an exclusive lower bound. The bounds apply to both numbers
+    of a pair. ordered: the second number of a pair must not be smaller than the first.
     """
 
     low: float | None = None
@@ -117,9 +119,9 @@ def _numbers(value: object) -> list[int | float]:
 class Member:
     """A member of an object.
 
-    about: what it means, in words. constraint: the values that it allows; None for all of its
-    kind. dialects: the dialects that know it. table: for a member that has objects, the name of
-    their table.
+    about: what the member means, in words. constraint: the values that it allows; None for all
+    values of its kind. dialects: the dialects that know it. table: for a member that has objects,
+    the name of their table.
     """
 
     name: str
@@ -146,10 +148,10 @@ class Table:
         dialects: tuple[Dialect, ...] = DIALECTS,
         lax: bool = False,
     ) -> None:
-        """Declare an object; `name` is the value of its member `type`, if it has one.
+        """Declare an object. name: the value of its member `type`, if it has one.
 
         dialects: the dialects that know the object. lax: whether aeon ignores unknown members of
-        it.
+        the object.
         """
         self.name = name
         self.dialects = dialects
@@ -159,5 +161,5 @@ class Table:
         }
 
     def members_of(self, dialect: Dialect) -> Mapping[str, Member]:
-        """Return the members that a dialect knows, as a dict from name to member."""
+        """Return {name: member} of the members that a dialect knows."""
         return self._members[dialect]

@@ -1,6 +1,4 @@
-"""An object of a loader configuration: the values given in it, and the defaults of other
-members.
-"""
+"""An object of a loader configuration: its own values, and the defaults of other members."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,8 +17,8 @@ Value: TypeAlias = "str | int | float | bool | Node | Settings | tuple[Value, ..
 class Settings:
     """An object of a configuration, as one version of aeon reads it.
 
-    `table` is the object's key in `schema.TABLES`; `given` has the values in the configuration, by
-    member name. Two objects are equal if all their values, given or default, are equal.
+    table: the object's key in `schema.TABLES`. given: the values in the configuration, {member:
+    value}. Two objects are equal if all their values are equal, including defaults.
     """
 
     table: str
@@ -29,16 +27,18 @@ class Settings:
 
     @property
     def type(self) -> str:
-        """The `type` of an etl or augmentation object; empty for other objects."""
+        """The `type` of an etl or augmentation object. Other objects have the type ""."""
         return self.table.partition(" ")[2]
 
     @property
     def members(self) -> Mapping[str, Member]:
-        """The members that the dialect knows, as a dict from name to member."""
+        """The members that the dialect knows, {name: member}."""
         return TABLES[self.table].members_of(self.dialect)
 
     def __getitem__(self, name: str) -> Value:
-        """Return the value of a member, or its default. Raises KeyError for an unknown member."""
+        """Return the value of a member. If it is missing, return its default. Raises KeyError for
+        an unknown member.
+        """
         if name in self.given:
             return self.given[name]
         if name not in self.members:
@@ -66,12 +66,12 @@ class Settings:
         return tuple(float(each) for each in values if isinstance(each, int | float))
 
     def pair(self, name: str) -> tuple[float, float]:
-        """Return the two numbers of a member that has the bounds of a random distribution."""
+        """Return the two numbers of a member. They are the bounds of a random distribution."""
         low, high = self.reals(name)
         return low, high
 
     def objects(self, name: str) -> "tuple[Settings, ...]":
-        """Return the objects of a member whose value is a list of objects or one object."""
+        """Return the objects of a member. Its value is a list of objects, or one object."""
         value = self[name]
         values = value if isinstance(value, tuple) else (value,)
         return tuple(each for each in values if isinstance(each, Settings))
@@ -82,7 +82,7 @@ class Settings:
             yield member, self[name]
 
     def to_dict(self, *, defaults: bool = False) -> dict[str, object]:
-        """Return the given values as a dict of plain Python values, `type` first.
+        """Return the values in the configuration as a dict of plain Python values, `type` first.
 
         With `defaults`, add the default of every other member that has a default.
         """
@@ -104,10 +104,10 @@ class Settings:
 
 
 def plain(value: Value, kind: Kind, *, defaults: bool = False) -> object:
-    """Return a value as a plain Python value; a binary32 becomes the float with the fewest digits.
+    """Return a value as a plain Python value. A binary32 becomes the float with the fewest digits.
 
-    kind: the kind that the schema gives for the value. defaults: for an object, whether to add the
-    defaults of other members.
+    kind: the value's kind in the schema. defaults: for an object, whether to add the defaults of
+    other members.
     """
     if isinstance(value, Settings):
         return value.to_dict(defaults=defaults)

@@ -19,9 +19,9 @@ _MOST_UNKNOWN: Final = 100
 
 
 def unknown_hint(name: str, table: str, dialect: Dialect) -> str:
-    """Return a hint for a member of an object that the version `dialect` of aeon does not know.
+    """Return a hint for a member that the version `dialect` of aeon does not know.
 
-    name: the member. table: the key of the object's table in the schema.
+    name: the member. table: the key of the member's object in the schema.
     """
     if table == "loader" and name in RENAMED:
         return f"its name is {RENAMED[name]!r} since 2017"
@@ -35,7 +35,7 @@ def unknown_hint(name: str, table: str, dialect: Dialect) -> str:
 
 
 def value_hint(member: Member, value: Value) -> str:
-    """Return a hint for a value that a member does not allow; empty if there is none."""
+    """Return a hint for a value that a member does not allow. Return "" if there is no hint."""
     allowed = member.constraint.one_of if member.constraint else ()
     near = did_you_mean(str(value), [word for word in allowed if isinstance(word, str)])
     return near or (f"{member.name}: {member.about}" if member.about else "")
@@ -45,7 +45,7 @@ def missing_hint(node: Node, declared: Member, known: Collection[str]) -> str:
     """Return a hint for a member that is missing in an object.
 
     node: the object. declared: the missing member. known: the names of the members that the object
-    may have; an unknown name in the object may be a misspelling of the missing one.
+    may have. Any other name in the object may be a misspelling of the missing member.
     """
     others = [name for name in node.members if name not in known][:_MOST_UNKNOWN]
     near = nearest(declared.name, others)
@@ -53,7 +53,7 @@ def missing_hint(node: Node, declared: Member, known: Collection[str]) -> str:
 
 
 def found_text(node: Node) -> str:
-    """Return a description of a value of the wrong type, for a message: `a list of 3`."""
+    """Return a description of a value of the wrong type for a message, such as `a list of 3`."""
     if isinstance(node.content, tuple):
         return f"a list of {len(node.content)}"
     return {"object": "an object", "null": "null"}.get(
@@ -62,7 +62,7 @@ def found_text(node: Node) -> str:
 
 
 def value_text(node: Node) -> str:
-    """Return a value as JSON for a message, in at most 40 characters."""
+    """Return a value as JSON for a message. After 40 characters, it is cut."""
     import json
 
     text = safe(json.dumps(node.plain(), ensure_ascii=False)[: _MOST_SHOWN + 1])

@@ -17,10 +17,10 @@ _RENAMED_TYPES: Final = {
 
 
 def translated(settings: Settings, dialect: Dialect, lossy: bool, findings: Findings) -> Settings:
-    """Return the settings for another version of aeon; `findings` collects the changes.
+    """Return the settings for another version of aeon. findings: collects the changes.
 
-    Raises FormatError for an etl type that this version does not know, and for an unknown member;
-    with `lossy`, drops such members instead.
+    Raises FormatError for an etl type and for members that the other version does not know; with
+    `lossy`, such members are dropped instead.
     """
     if settings.dialect == dialect:
         return settings

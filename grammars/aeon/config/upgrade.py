@@ -1,7 +1,7 @@
-"""Upgrade configurations of aeon's first versions to the members of later ones.
+"""Upgrade configurations of aeon's first versions to the members of later versions.
 
-Until 2017 the loader had no list `etl`: its member `type` listed the etl types, and it had a
-member for each type, an object that also contained augmentation members. The members in
+Until 2017 the loader had no list `etl`. Its member `type` listed the etl types, and it had a member
+for each of these types: an object that also contained augmentation members. The members in
 `schema.RENAMED` had other names.
 """
 
@@ -23,8 +23,8 @@ _Members = dict[str, Member]
 
 
 def upgraded(tree: Node) -> tuple[Node, list[Problem]]:
-    """Return a configuration with outdated members replaced by those of later versions, and a
-    problem for each change.
+    """Return a configuration whose outdated members are replaced by those of later versions. Also
+    return a problem for each change.
     """
     changes: list[Problem] = []
     members = _without_type(_renamed(tree.members, changes), changes)
@@ -50,8 +50,9 @@ def _renamed(members: _Members, changes: list[Problem]) -> _Members:
 
 
 def _replaced(members: _Members, old: str, new: str, member: Member) -> _Members:
-    """Return members in the same order, in which `member`, with the name `new`, replaces the
-    member `old`.
+    """Return the members in the same order, with the member `old` replaced by `member`.
+
+    new: the name of `member`.
     """
     return dict((new, member) if pair[0] == old else pair for pair in members.items())
 
@@ -60,8 +61,8 @@ def _typed(augment: Member, kind: str) -> tuple[Member, str]:
     """Return the member `augment` with types added to its objects, and the added type.
 
     augment: the member `augmentation`, a list of objects. Each object gets a member `type` with the
-    value `kind`. If one of them already has a type, or there are no objects, nothing is added:
-    return `augment` itself and "".
+    value `kind`. If an object already has a type, or there are no objects, nothing is added: the
+    result is `augment` itself and "".
     """
     untyped = [each for each in augment.value.items if each.kind == "object"]
     if not untyped or any("type" in each.members for each in untyped):
@@ -76,8 +77,8 @@ def _typed(augment: Member, kind: str) -> tuple[Member, str]:
 
 
 def _kind_of(members: _Members) -> str:
-    """Return the type of augmentation that fits the etl types: `audio` if they include it, else
-    `image`.
+    """Return the type of augmentation that fits the etl types: `audio` if `audio` is one of them,
+    else `image`.
     """
     types = _types_of(members)
     for each in members["etl"].value.items if "etl" in members else ():
@@ -93,8 +94,8 @@ def _types_of(members: _Members) -> list[str]:
 
 
 def _without_type(members: _Members, changes: list[Problem]) -> _Members:
-    """Return members in which the list `etl` replaces the list `type` and the object for each
-    type in it.
+    """Return members in which the list `etl` replaces the list `type` and the object of each type
+    in this list.
 
     Each replacement is added to `changes`. Return the members unchanged if they cannot be
     converted.
@@ -140,8 +141,9 @@ def _without_type(members: _Members, changes: list[Problem]) -> _Members:
 def _merged(given: Member | None, kind: str, moved: _Members) -> Member | None:
     """Return the list `augmentation` with the `moved` members added to its first object.
 
-    given: the list before; None if it is missing. kind: the type of the object. Return None if no
-    members are moved, if the object has other values for them, or if `given` is not a list.
+    given: the list before, None if it is missing. kind: the type of the object. Return None if no
+    members are moved, if the object has other values for these members, or if `given` is not a
+    list.
     """
     if not moved:
         return None
