@@ -1,8 +1,8 @@
 """Read, write and summarise the files of all formats: load, loads, save, dumps, stats, detect.
 
-A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, a URL, and may
+A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, or a URL. It may
 end in `.gz` or another compression suffix: see `exset.io.files`. Bytes that are not of the format
-raise only FormatError; a file that cannot be opened raises OSError.
+raise only FormatError. A file that cannot be opened raises OSError.
 """
 
 import os
@@ -63,14 +63,19 @@ def load(
     engine: Engine = "auto",
     **options: OptionValue,
 ) -> Model:
-    """Read a file; its contents and its name decide the format, unless `format` names it.
+    """Read a file, and return its model. `format` names the file's format.
 
-    `model`: the expected class, such as `ExampleSet`, for type checkers; a file with another kind
-    of data raises FormatError. Warnings and notes are added to `findings`; without this argument,
-    one FormatWarning reports them. With `strict` the first warning raises FormatError. `engine`:
-    "reference" runs Lark or Construct, "table" runs tables made from the grammar or layout; both
-    give the same model. `options`: the options of readers: `ids` for a sample list ("text" or
-    "integer"), `dialect` for a manifest ("head", "seed" or "csv") or a loader configuration.
+    Without `format`, the file's contents and name decide the format.
+
+    - `model`: the expected class, such as `ExampleSet`, for type checkers. A file with another kind
+      of data raises FormatError.
+    - `findings`: gets warnings and notes. Without `findings`, one FormatWarning reports them.
+    - `strict`: raise FormatError for the first warning.
+    - `engine`: "reference" runs Lark or Construct; "table" runs tables made from the grammar or
+      layout. Both give the same model.
+    - `options`: the options of readers: `ids` for a sample list ("text" or "integer"), `dialect`
+      for a manifest ("head", "seed" or "csv") or a loader configuration.
+
     Raises FormatError for an invalid file, LimitError for a file above `limits`, OSError, and
     TypeError for an unknown option.
     """
@@ -122,9 +127,9 @@ def loads(
     engine: Engine = "auto",
     **options: OptionValue,
 ) -> Model:
-    """Read the uncompressed content of a file; `name` is the file's name in messages.
+    """Read the uncompressed content of a file. `name` is the file's name in messages.
 
-    The other arguments and the errors are those of `load`; a string is encoded as UTF-8.
+    The other arguments and the errors are those of `load`. A string is encoded as UTF-8.
     """
     found, engine = collect_findings(strict, findings), formats.engine(engine)
     if isinstance(data, str):
@@ -148,18 +153,40 @@ def save(
     findings: Findings | None = None,
     **options: OptionValue,
 ) -> None:
-    """Write a file, completely or not at all; the suffix decides the format, unless `format` does.
+    """Write a model to a file, completely or not at all. `format` names the file's format.
 
-    Options: `lossy` (drop what the format cannot store, and report it in `findings`); for Lens text
-    `compact` (few bytes) and `unshare` (write a list of units twice if inputs and targets of
-    different events share it); for sample lists `expand` (write ids one by one, without ranges),
-    `kind` (the type of the written list, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label
-    file), `base` (the folder to which its base directory is relative) and `root` (the folder that
-    must contain its files); for manifests and loader configurations `dialect` (write for another
-    version of aeon), for configurations also `compact`. A format of another family, such as
-    Parquet, stores the table of the model: `level` ("said" or "meant") as in `to_table`, by default
-    "said" if the format can store it. `name` is the model's name in messages. Raises FormatError if
-    the format cannot store the model, OSError, and TypeError for a wrong model, path or option.
+    Without `format`, the suffix of `path` decides the format. `name` is the model's name in
+    messages.
+
+    A format of another family, such as Parquet, stores the table of the model. `level` ("said" or
+    "meant") is then the level of the table, as in `to_table`. By default, it is "said" if the
+    format can store this level.
+
+    Options of all formats that cannot store everything:
+
+    - `lossy`: drop what the format cannot store, and report it in `findings`.
+
+    Options for Lens text:
+
+    - `compact`: use few bytes.
+    - `unshare`: if inputs and targets of different events share a list of units, write the list
+      twice.
+
+    Options for sample lists:
+
+    - `expand`: write ids one by one, without ranges.
+    - `kind`: the type of the written list, such as "CONDUIT_HDF5_EXCLUSION". `labels`: its label
+      file.
+    - `base`: the folder to which the list's base directory is relative.
+    - `root`: the folder that must contain the files of the list.
+
+    Options for manifests and loader configurations:
+
+    - `dialect`: write for another version of aeon.
+    - `compact`: use few bytes (only for configurations).
+
+    Raises FormatError if the format cannot store the model, OSError, and TypeError for a wrong
+    model, path or option.
     """
     path = os.fsdecode(path)
     family = next((each for each in formats.families() if isinstance(model, each.model)), None)
@@ -199,9 +226,9 @@ def dumps(
     findings: Findings | None = None,
     **options: OptionValue,
 ) -> bytes:
-    """Return the bytes that `save` would write, uncompressed; takes the options of `save`.
+    """Return the bytes that `save` would write, uncompressed. The options are those of `save`.
 
-    `format`: by default the family's text format, or for blocks and archives the binary one.
+    `format`: by default the text format of the family; for blocks and archives the binary format.
     """
     fmt = formats.default_of(formats.family_of(model)) if format is None else formats.get(format)
     found = Findings() if findings is None else findings
@@ -214,7 +241,7 @@ def dumps(
 
 @public
 def stats(model: Model) -> Summary:
-    """Return the statistics of a model: `rows()` for people, `to_dict()` for JSON.
+    """Return the statistics of a model. They have `rows()` for people, and `to_dict()` for JSON.
 
     Raises TypeError if the argument is not a model.
     """
@@ -225,9 +252,9 @@ def stats(model: Model) -> Summary:
 def detect(path: FilePath) -> Format:
     """Return the format of a file: by its magic number, else its suffix, else its first bytes.
 
-    The names of the files in a folder decide its format. Reads only the bytes that it needs.
-    Raises OSError if the file cannot be read. Raises FormatError, which lists the candidates, if
-    no format fits or several do.
+    The format of a folder depends on the names of its files. Reads only the bytes that it needs.
+    Raises OSError if the file cannot be read. Raises FormatError if no format fits or several do;
+    the message lists the candidates.
     """
     name = os.fsdecode(path)
     if name.startswith(samples.PREFIX):
@@ -237,7 +264,7 @@ def detect(path: FilePath) -> Format:
 
 
 def recognise(source: Source | Folder, format: str | None = None) -> Format:
-    """Return the format called `format`; without this name, detect the format of the source."""
+    """Return the format called `format`. If `format` is None, detect the format of the source."""
     if format is not None:
         return formats.get(format)
     if isinstance(source, Folder):
@@ -250,8 +277,8 @@ def recognise(source: Source | Folder, format: str | None = None) -> Format:
 def check_convertible(family: Family, target: Format, path: str, source: str) -> None:
     """Raise FormatError if the format `target` cannot store models of the family.
 
-    `path`: the file to write, if its suffix decided the format. `source`: what the model was read
-    from, for the message.
+    `path`: the file to write, if its suffix has decided the format. `source`: the name, for the
+    message, of the file from which the model was read.
     """
     if bridge.can_convert(family, target):
         return
@@ -272,7 +299,7 @@ def read_input(
     limits: Limits = DEFAULT,
     roots: tuple[str, ...] = (),
 ) -> Source | Folder:
-    """Read a file as a source; if the path is a folder of a known format, return the folder.
+    """Read a file as a `Source`, or open a folder of a known format as a `Folder`.
 
     `roots`: which files of the folder may be opened, as in `Folder`.
     """
@@ -284,8 +311,9 @@ def read_input(
 def read_whole(
     path: str, fmt: Format, options: dict[str, object], *, findings: Findings, limits: Limits
 ) -> Model:
-    """Read a file, or a folder, in the format `fmt`; remove the options of its reader from
-    `options`.
+    """Read a file or a folder in the format `fmt`, and return its model.
+
+    Removes the options of the format's reader from `options`.
     """
     names = [each for each in options if fmt.option(each, reading=True)]
     reading = cast(dict[str, OptionValue], {each: options.pop(each) for each in names})
@@ -308,9 +336,9 @@ def target_format(
     family: Family | None = None,
     argument: str = "format",
 ) -> Format:
-    """Return the format called `format`, or else the one that the suffix of a path names.
+    """Return the format called `format`. If `format` is None, the suffix of `path` decides.
 
-    `family`: the family of the model to write, which chooses among formats with the same suffix.
+    `family`: the family of the model to write; it decides among formats with the same suffix.
     `argument`: the name of `format` in messages. Raises FormatError if no format fits.
     """
     if format is not None:
@@ -328,7 +356,7 @@ def target_format(
 
 
 def checked_class(fmt: Format, model: type[Model] | None, name: str) -> Format:
-    """Return the format `fmt`; raise FormatError if its models are not of the class `model`.
+    """Return the format `fmt`. Raise FormatError if its models are not of the class `model`.
 
     name: the name of the file.
     """
@@ -350,10 +378,11 @@ def _converted(
     findings: Findings,
     options: dict[str, OptionValue],
 ) -> Iterator[tuple[Model, Findings]]:
-    """Give the model that `fmt` stores for `model`, and a collection for its writer's findings.
+    """Yield what `fmt` stores for `model`, and a collection for the findings of its writer.
 
-    name: the name of the model in findings, by default the family's. level: the level of the
-    table, if exset converts the model to a table. options: the options of the writer.
+    The first value is the model itself, or the result of converting it. name: the name of the model
+    in findings, by default the family's. level: the level of the table, if exset converts the model
+    to a table. options: the options of the writer.
     """
     name = fmt.family.noun if name is None else name
     models = {family.noun for family in formats.families()}

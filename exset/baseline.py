@@ -1,9 +1,9 @@
-"""A baseline: the findings that a project already has, so that a check reports only new ones.
+"""A baseline: the findings that a project already has, so that a check reports only new findings.
 
 The file is JSON. For each checked file and each code, it has the number of findings with each
-fingerprint. Paths of files are relative to the folder of the baseline. A finding that moves to
-another line keeps its fingerprint. The fingerprint "" counts the findings that exset counted but
-did not keep.
+fingerprint. A finding that moves to another line keeps its fingerprint. The fingerprint "" has the
+number of findings that exset counted but did not keep. Paths of files are relative to the folder of
+the baseline.
 """
 
 import json
@@ -26,11 +26,12 @@ Known: TypeAlias = dict[str, dict[str, Counter[str]]]
 
 
 class Baseline:
-    """The known findings of files; it also counts the findings of this run."""
+    """The known findings of files. It also counts the findings of this run."""
 
     def __init__(self, path: FilePath, known: Known | None = None) -> None:
-        """Use the baseline file `path`; `known`: the findings that it has, none for a new
-        baseline.
+        """Use the baseline file `path`, which has the findings `known`.
+
+        By default, the baseline is new, and has no findings.
         """
         self.path = os.fsdecode(path)
         self._known: Known = known or {}
@@ -85,7 +86,7 @@ class Baseline:
     def save(self) -> int:
         """Write the findings of this run, and return how many findings the baseline now has.
 
-        Files that were not checked keep their entries, unless they no longer exist. If the write
+        A file that was not checked in this run keeps its entries if it still exists. If the write
         fails, the old baseline stays.
         """
         folder = os.path.dirname(os.path.abspath(self.path))
@@ -120,9 +121,9 @@ def _counts(findings: Findings) -> Iterator[tuple[str, Counter[str]]]:
 
 
 def _known_of(document: object) -> Known:
-    """Return the findings that a JSON document of a baseline has.
+    """Return the findings in the JSON document of a baseline.
 
-    Raises ValueError if it is no baseline.
+    Raises ValueError if the document is not a baseline.
     """
     if not isinstance(document, dict) or document.get("schema") != _SCHEMA:
         raise ValueError

@@ -1,4 +1,4 @@
-"""Convert between families: a model becomes a table, and a table a model of another family."""
+"""Convert between families: a model becomes a table, or a table a model of another family."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -31,9 +31,10 @@ def to_table(
     limits: Limits = DEFAULT,
     **options: object,
 ) -> "Table":
-    """Return the table of a model; return a table unchanged.
+    """Return the table of a model. Return a table unchanged.
 
-    Raises FormatError if the model cannot become a table, and TypeError if it is not a model.
+    Raises FormatError if the model cannot become a table, and TypeError if the argument is not a
+    model.
     """
     if level not in ("said", "meant"):
         raise ValueError(f"unknown level {level!r}: choose 'said' or 'meant'")
@@ -55,7 +56,10 @@ def from_table(
     lossy: bool = False,
     **options: object,
 ) -> Model:
-    """Make a model of a family from a table, by default of the family that the table came from."""
+    """Make a model from a table.
+
+    `family`: the family of the model, by default the family that the table came from.
+    """
     name = family if family is not None else str(table.metadata.get("family", ""))
     records = {each.name: each for each in formats.families() if each.from_table is not None}
     record = records.get(FAMILIES.get(name, name))
@@ -70,7 +74,7 @@ def from_table(
 
 
 def can_convert(family: Family, target: Format) -> bool:
-    """Return whether models of a family can be written in a format, directly or as a table."""
+    """Return whether a format can store models of a family, directly or as a table."""
     if target.can_write(family):
         return True
     makes_table = family == TABLE or family.to_table is not None
@@ -79,10 +83,11 @@ def can_convert(family: Family, target: Format) -> bool:
 
 
 def made_of_tables(target: Format) -> Family | None:
-    """Return the family into which exset converts a table to write a format; None if it cannot.
+    """Return the family of the models that exset makes from tables, to write a format.
 
     It is the format's own family, or another family that the format's writer accepts. For example,
-    the writer of cache blocks accepts manifests.
+    the writer of cache blocks accepts manifests. Return None if exset cannot write tables in this
+    format.
     """
     families = (target.family, *target.takes)
     return next((each for each in families if each.from_table is not None), None)
@@ -96,7 +101,7 @@ def targets_of(family: Family) -> tuple[Format, ...]:
 
 
 def level_for(family: Family, target: Format, level: Level | None) -> Level | None:
-    """Return the level of the table to write for a model; None if the model needs no table.
+    """Return the level of the table to write for a model. Return None if the model needs no table.
 
     The default level is "said" if the format can store it, else "meant"; see `exset.to_table`.
     """
@@ -118,11 +123,11 @@ def converted(
     making: Mapping[str, object] = NO_OPTIONS,
     taking: Mapping[str, object] = NO_OPTIONS,
 ) -> Model:
-    """Return what a format can write: the model itself, its table, or a model made from its table.
+    """Return what a format can write: the model, its table, or a model made from its table.
 
-    `making`, `taking`: the options of the functions `to_table` and `from_table` of the families.
-    An object that is not a model is returned unchanged: the writer then refuses it. Raises
-    FormatError if the target's family cannot store the table.
+    `making`: the options of the family's function `to_table`. `taking`: the options of the function
+    `from_table` of the target's family. An object that is not a model is returned unchanged: the
+    writer then raises the error. Raises FormatError if the target's family cannot store the table.
     """
     family = next((each for each in formats.families() if isinstance(model, each.model)), None)
     if family is None or not can_convert(family, target) or target.can_write(family):
@@ -144,9 +149,9 @@ def layout_of(
     limits: Limits = DEFAULT,
     **options: object,
 ) -> object:
-    """Find the columns of the table of a model that comes in chunks; `tables_of` needs them.
+    """Find the table's columns for a model that comes in chunks; `tables_of` needs the result.
 
-    Raises FormatError if `to_table` would.
+    Raises FormatError where `to_table` would.
     """
     if family.table_layout is None:
         raise no_table(family)
@@ -162,7 +167,7 @@ def tables_of(
     findings: Findings,
     limits: Limits = DEFAULT,
 ) -> "Iterator[Table]":
-    """Yield a table for each chunk of a model; joined, they are the table of the model.
+    """Yield a table for each chunk of a model. Joined, they are the table of the model.
 
     `layout`: the result of `layout_of` for the same chunks. Only one chunk is in memory.
     """

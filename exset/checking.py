@@ -31,21 +31,23 @@ def validate(
     decode: bool = False,
     **options: object,
 ) -> Findings:
-    """Read a file and return its findings, in order of their places in it.
+    """Read a file and return its findings, in the order of their places in the file.
 
-    After an error in a text, exset looks for more errors, one in each record: an example, a line,
-    or an entry of a schema that begins in column 1. It stops after 20 errors (`Findings.stopped`).
-    In a file above 16 MiB that is read in chunks, it stops after the first error.
+    After an error in a text, exset looks for more errors, at most one in each record: an example, a
+    line, or an entry of a schema that begins in column 1. It stops after 20 errors
+    (`Findings.stopped`). In a file above 16 MiB that is read in chunks, it stops after the first
+    error.
 
-    `check_files`: also check the files that this file names, with `jobs` processes, or as an
-    `exset.jobs.Execution` describes. Relative names are relative to the folder `base`, by default
-    the current one; `access` limits which files are opened, and how. `decode`: with `check_files`,
-    also decode the elements of a configuration of aeon's loader.
+    - `check_files`: also check the files that this file names, with `jobs` processes. `jobs` may
+      also be an `exset.jobs.Execution`.
+    - `base`: the folder to which names in the file are relative, by default the current folder.
+    - `access`: which of the named files may be opened, and how.
+    - `decode`: with `check_files`, also decode the elements of a configuration of aeon's loader.
+    - `options`: the options of `load`, and those of the family's check: `inputs` and `targets`, the
+      layout of the network that an example set must fit, such as `{"onset": 20, "vowel": 6}` or
+      `13`.
 
-    `options`: the options of `load`, and of the family's check: `inputs` and `targets`, the layout
-    of the network that an example set must fit, such as `{"onset": 20, "vowel": 6}` or `13`.
-
-    Raises OSError for a file that cannot be opened, and ImportError if `decode` needs OpenCV and
+    Raises OSError for a file that cannot be opened. Raises ImportError if `decode` needs OpenCV and
     OpenCV is not installed. It never raises FormatError.
     """
     findings, name, engine = Findings(), os.fsdecode(path), formats.engine(engine)

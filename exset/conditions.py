@@ -34,8 +34,8 @@ _TESTS: Final[Mapping[str, Callable[[Any, Any], Any]]] = MappingProxyType(
 class Condition:
     """A condition on a field of units: the field, the test, and the value to compare with.
 
-    For a field of numbers, the value is a number. For a field of text, it is a pattern with `*`,
-    `?` and `[...]`, and the test is `=` or `!=`.
+    For a field of numbers, the value is a number. For a field of text, the value is a pattern with
+    `*`, `?` and `[...]`, and the test is `=` or `!=`.
     """
 
     field: str
@@ -52,7 +52,7 @@ class Condition:
         return cls(**match.groupdict())
 
     def __call__(self, model: Model) -> "Flags":
-        """Return for each unit of a model whether the condition holds.
+        """Return, for each unit of a model, whether the condition holds.
 
         Raises ValueError for an unknown field, and for a test or a value that the field does not
         allow.
@@ -78,7 +78,7 @@ class Condition:
 
 
 def is_one_of(model: Model, field: str, exact: Iterable[object]) -> "Flags":
-    """Return for each unit of a model whether its field has one of the values `exact`.
+    """Return, for each unit of a model, whether its field has one of the values `exact`.
 
     Raises ValueError for an unknown field.
     """
@@ -95,16 +95,17 @@ def is_one_of(model: Model, field: str, exact: Iterable[object]) -> "Flags":
 
 
 def matcher(pattern: str) -> Callable[[bytes], bool]:
-    """Return a function that tests whether a name matches a pattern with `*`, `?`, `[...]`."""
+    """Return a function that says whether a name matches a pattern with `*`, `?` and `[...]`."""
     test = re.compile(translate(pattern))
     return lambda name: test.match(name.decode("utf-8", "surrogateescape")) is not None
 
 
 def substitution(old: str, new: str) -> Callable[[str], str | None]:
-    """Return a function that returns the new name for a name that matches `old`, else None.
+    """Return a function that renames: it returns the new name of a name that matches `old`.
 
-    A `*` in `old` matches any text, and a `*` in `new` inserts the text of the same `*` of `old`.
-    Raises ValueError if `new` has more `*` than `old`.
+    For any other name, the function returns None. A `*` in `old` matches any text. The first `*` in
+    `new` inserts the text that the first `*` in `old` matched, and so on. Raises ValueError if
+    `new` has more `*` than `old`.
     """
     if new.count("*") > old.count("*"):
         raise ValueError(f"{new!r} has more * than {old!r}")

@@ -1,4 +1,4 @@
-"""`convert`: read one file and write another, in chunks where both formats allow it."""
+"""`convert`: read one file and write another, in chunks if both formats allow it."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ from exset.writing import writer
 
 @dataclass(frozen=True)
 class Conversion:
-    """How much `convert` wrote or would write: `count` units, `size` bytes before compression."""
+    """How much `convert` wrote, or would write: `count` units, `size` bytes before compression."""
 
     count: int
     size: int | None
@@ -49,15 +49,21 @@ def convert(
 ) -> int:
     """Read one file and write another; return the number of units written, such as examples.
 
-    Formats, options and errors are the same as for `load` and `save`. Between families exset
-    converts the file to a table first; `level` is as in `save`. `options` may then also contain
-    options of `to_table` and `from_table`, with two differences: a list of names may be a text
-    with commas, and `root` replaces `access`. A manifest and a block are converted to each other
-    directly. Paths in the manifest are then relative to `base`; `root`, if set, must contain their
-    files. With `dry_run` nothing is written, and `findings` gets all that the target cannot store.
-    `reading`: options of the reader, needed if the writer has an option of the same name, such as
-    `dialect`. `engine` is for reading. Where both formats allow it, the file is converted in
-    chunks: it may be larger than memory, or a pipe.
+    Formats, options and errors are those of `load` and `save`. If both formats allow it, the file
+    is converted in chunks: it may be larger than memory, or a pipe.
+
+    - `dry_run`: write nothing. `findings` still gets all that the target cannot store.
+    - `reading`: options of the reader. You need this if the writer has an option of the same name,
+      such as `dialect`.
+    - `engine`: the engine that reads.
+    - `level`: as in `save`.
+
+    To convert between families, exset first converts the file to a table. `options` may then also
+    have options of `to_table` and `from_table`, with two differences: a list of names may be a text
+    with commas, and `root` replaces `access`.
+
+    exset converts between a manifest and a block directly. Paths in the manifest are then relative
+    to `base`. If `root` is set, it must contain the files of these paths.
     """
     found = errors.collect_findings(strict, findings)
     done = conversion(
@@ -93,9 +99,9 @@ def conversion(
     options: Mapping[str, object],
     roots: tuple[str, ...] = (),
 ) -> Conversion:
-    """Convert a file; the arguments are those of `convert` and of `Steps.of`.
+    """Convert a file. The arguments are those of `convert` and of `Steps.of`.
 
-    `roots`: which files of a folder may be opened, as in `Folder`; if there are any, the source
+    `roots`: which files of a folder may be opened, as in `Folder`. If it is not empty, the source
     counts as untrusted.
     """
     if from_format is not None:
@@ -172,11 +178,10 @@ def _in_chunks(
     findings: Findings,
     writing: Mapping[str, OptionValue],
 ) -> Conversion:
-    """Write the models, which are the chunks of one model, to a file or a folder; return how
-    much was written.
+    """Write models, the chunks of one model, to a file or a folder; return how much was written.
 
-    It is written completely or not at all. `models` may be iterated over twice. dry_run: write
-    nothing. writing: the options of the writer.
+    The file or folder is written completely or not at all. models: may be iterated over twice.
+    dry_run: write nothing. writing: the options of the writer.
     """
     if target_format.is_folder:
         with folders.writing(target, dry_run=dry_run) as folder:

@@ -30,15 +30,21 @@ def dataset(
     """Return a dataset, which reads many samples at a time, by index, as NumPy arrays.
 
     `source`: a model, or the path of a file or of a folder, such as a cache. `format`: the format
-    of a file, as in `load`. Options: for a file, the options of the format's reader; `fields`, the
-    names of the arrays in a batch; and the options of the family's class: `ExampleDataset`
-    (inputs, targets: the layouts of the network; by: "event" or "example"), `ManifestDataset`
-    (names, padded, base, access), `CacheDataset` (types, names, padded), `LoaderDataset` for a
-    loader configuration of aeon (threads, scaled_decoding, base, access), and `SampleReader` for a
-    sample list (data, experiment: schemas or their paths; base, keep_packed, compat, access).
+    of a file, as in `load`.
 
-    Findings are reported as `load` does. Raises the errors of the family's class, FormatError and
-    OSError for a file, and TypeError for a model without samples and for an unknown option.
+    The options are the options of the format's reader (for a file), `fields` (the names of the
+    arrays in a batch), and the options of the family's class:
+
+    - `ExampleDataset`: inputs, targets (the layouts of the network); by ("event" or "example").
+    - `ManifestDataset`: names, padded, base, access.
+    - `CacheDataset`: types, names, padded.
+    - `LoaderDataset`, for a loader configuration of aeon: threads, scaled_decoding, base, access.
+    - `SampleReader`, for a sample list: data, experiment (schemas or their paths); base,
+      keep_packed, compat, access.
+
+    Findings are reported as `load` does. Raises the errors of the family's class. Raises
+    FormatError and OSError for a file, and TypeError for a model without samples and for an unknown
+    option.
     """
     found = collect_findings(strict, findings)
     family, opened = _opened(source, format, found, limits, options)
@@ -61,8 +67,8 @@ def _opened(
 ) -> tuple[Family, object]:
     """Return the family of a source, and what its dataset reads: a model, a folder or an opener.
 
-    An opener is a function that opens a file which is mapped into memory. Removes the options of
-    the format's reader from `options`.
+    An opener is a function that opens the file, mapped into memory. The options of the format's
+    reader are removed from `options`.
     """
     of_folders = next(each for each in formats.families() if each.folder is not None)
     target = cast(str, of_folders.folder)
@@ -81,7 +87,7 @@ def _opened(
 
 @dataclass(frozen=True)
 class _Mapped:
-    """Opens a file, mapped into memory, in the process that calls it."""
+    """A function that opens a file, mapped into memory, in the process that calls it."""
 
     path: str
     format: str

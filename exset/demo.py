@@ -15,7 +15,7 @@ from exset.io import files
 class Step:
     """A step of the demo: a sample was written, checked and converted.
 
-    name: its file. converted: the converted file. units: how many units it has.
+    name: the file of the sample. converted: the converted file. units: how many units it has.
     """
 
     name: str
@@ -47,7 +47,7 @@ def describe(folder: str) -> Iterator[str]:
 
 
 def steps(folder: str) -> Iterator[Step]:
-    """Write each sample into a folder, check and convert it, and compare both files."""
+    """Write, check and convert each sample in a folder; compare it with its converted file."""
     pairs = {name: _converted(name) for name in samples.names()}
     if os.path.lexists(folder) and not os.path.isdir(folder):
         reason = "a file has this name; use another folder: exset demo FOLDER"
@@ -67,7 +67,10 @@ def steps(folder: str) -> Iterator[Step]:
 
 
 def _converted(name: str) -> str:
-    """Return the name of a sample's converted file: in another format of its family, or a copy."""
+    """Return the name of a sample's converted file.
+
+    The converted file has another format of the sample's family; if there is none, it is a copy.
+    """
     fmt = formats.detect(b"", name)
     other = next((each for each in formats.of_family(fmt.family) if each != fmt), fmt)
     converted = formats.stem(name) + other.suffix
@@ -76,7 +79,7 @@ def _converted(name: str) -> str:
 
 
 def _check(folder: str, own: set[str]) -> None:
-    """Raise FileExistsError if a folder has files that are not in `own`, those of the demo."""
+    """Raise FileExistsError if a folder has files other than `own`, the files of the demo."""
     others = sorted(set(os.listdir(folder)) - own)
     if others:
         some = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")

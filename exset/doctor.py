@@ -24,8 +24,8 @@ LIBRARIES = ("numpy", "lark", "construct", "numba", "llvmlite", "h5py")
 class Compiled:
     """Whether a grammar, a layout or a group of kernels is compiled, and where it is stored.
 
-    place: "package" if it came with exset, "cache" if exset compiled it on this machine. error:
-    why it could not be compiled.
+    place: "package" if it came with exset, "cache" if exset compiled it on this machine. error: why
+    it could not be compiled.
     """
 
     name: str
@@ -46,10 +46,12 @@ class Compiled:
 class Installation:
     """The state of this installation; `exset doctor --json` prints the same attributes.
 
-    `versions` has None for a library that is not installed. `compiled`: whether compiled kernels
-    can be used; if not, `why` has the reason. Sizes are in bytes; `stale` is the size of files in
-    the cache that this version does not use. `cache_problem` is why exset does not use the cache.
-    `plugins` are formats of other packages; `plugin_error` is why they fail.
+    - `versions`: the versions of libraries; None for a library that is not installed.
+    - `compiled`: whether compiled kernels can be used. If not, `why` has the reason.
+    - `stale`: the size of the files in the cache that this version does not use. All sizes are in
+      bytes.
+    - `cache_problem`: why exset does not use the cache.
+    - `plugins`: formats of other packages. `plugin_error`: why these formats fail.
     """
 
     versions: dict[str, str | None]
@@ -160,7 +162,7 @@ def _import_error() -> str | None:
 
 
 def _stored(name: str, cache_name: str | None) -> Compiled:
-    """Return the state of compiled code that is one file of the cache; name: what is compiled."""
+    """Return the state of compiled code that is one file of the cache. name: what is compiled."""
     if cache_name and (found := disk_cache.find(cache_name)):
         return Compiled(name, True, len(found[1]) + disk_cache.CHECKSUM, found[0])
     return Compiled(name, False, 0)
@@ -172,7 +174,7 @@ def _compiled(group: Kernels) -> Compiled:
 
 
 def _size(path: Path) -> int:
-    """Return the size of a file or of all files in a folder, in bytes; 0 if it is missing."""
+    """Return the size of a file, or of all files in a folder, in bytes; 0 if it is missing."""
     total = 0
     for file in [path] if path.is_file() else path.rglob("*"):
         with suppress(OSError):  # another process deleted it

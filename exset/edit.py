@@ -1,7 +1,7 @@
 """Edit models between `load` and `save`: filter, sort, shuffle and rename units, map inputs.
 
-All models have `select`, which also reorders, and `concat`; a table of columns has `with_columns`.
-Models are never changed: every function returns a new one.
+All models have `select`, which can also reorder units, and `concat`. A table of columns has
+`with_columns`. Functions never change a model: they return a new model.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -37,28 +37,32 @@ def keep(model: S, /, *conditions: str, **values: Iterable[object]) -> S:
     """Return a model of the units for which every condition holds.
 
     A condition is a field, one of `=`, `!=`, `<`, `<=`, `>`, `>=`, and a value, such as
-    "events>=3"; the value for a field of text is a pattern, such as "name=v_*". A keyword argument
+    "events>=3". For a field of text, the value is a pattern, such as "name=v_*". A keyword argument
     names a field and lists the exact values that it may have, such as `name=["cat", "dog"]`.
-    Fields: `name`; `events` and `frequency` of examples; `file` and `id` of samples; `label`, or
-    the number of a column from 0, of records; the columns of tables. Raises ValueError for an
-    invalid condition or an unknown field, and TypeError for a model without units to select, such
-    as a schema.
+
+    The fields are `name`; `events` and `frequency` of examples; `file` and `id` of samples;
+    `label`, or the number of a column from 0, of records; and the columns of tables. Raises
+    ValueError for an invalid condition or an unknown field. Raises TypeError for a model that has
+    no units to select, such as a schema.
     """
     mask = _mask(model, conditions, values, True)
     return model.select(mask)
 
 
 def drop(model: S, /, *conditions: str, **values: Iterable[object]) -> S:
-    """Return a model without the units for which any condition holds; arguments as for `keep`."""
+    """Return a model without the units for which any condition holds.
+
+    The arguments are those of `keep`.
+    """
     mask = _mask(model, conditions, values, False)
     return model.select(~mask)
 
 
 def sort(model: S, by: str, *, descending: bool = False) -> S:
-    """Sort the units by one of the fields that `keep` lists; text is compared by its bytes.
+    """Sort the units by one of the fields that `keep` lists. Text is compared by its bytes.
 
-    Units with equal values keep their order. In a sample list, the samples of a file stay
-    together. Raises ValueError for an unknown field.
+    Units with equal values keep their order. In a sample list, the samples of a file stay together.
+    Raises ValueError for an unknown field.
     """
     import numpy as np
 
@@ -85,19 +89,26 @@ def rename(
 ) -> M:
     """Change the names of units, or other names in a model.
 
-    `names`: a mapping of old names to new names, or a function that returns the new name. A `*` in
-    an old name matches any text, and a `*` in the new name inserts this text. The first old name
-    that matches counts; a name without a match stays unchanged. `what`: "name" or "group" of an
-    example set, "file" of a sample list, "name" (the first field) or "label" (the last field) of a
-    manifest, "column" of a table; by default the first of these. Raises ValueError for unknown and
-    for invalid names, and if two groups, files or columns would become one.
+    `names`: a mapping of old names to new names, or a function that returns the new name for an old
+    name. In a mapping, a `*` in an old name matches any text, and a `*` in the new name inserts
+    this text. The first old name that matches counts. A name without a match stays unchanged.
+
+    `what`: the kind of names to change, by default the first kind that the model has:
+
+    - "name" or "group" of an example set
+    - "file" of a sample list
+    - "name" (the first field) or "label" (the last field) of a manifest
+    - "column" of a table
+
+    Raises ValueError for unknown and for invalid names. Also raises ValueError if two groups, files
+    or columns would get the same name.
     """
     change = names if callable(names) else _changed(names)
     return cast(M, formats.family_of(model).renamed(model, change, what))
 
 
 def _family(model: Model) -> Family:
-    """Return the family of a model that can select units. Raises TypeError for another model."""
+    """Return the family of a model that can select units. Raises TypeError for other models."""
     family = formats.family_of(model)
     if not isinstance(model, Selectable):
         raise TypeError(f"the {family.unit}s of {with_article(family.noun)} cannot be selected")
@@ -105,9 +116,9 @@ def _family(model: Model) -> Family:
 
 
 def _changed(names: Mapping[str, str]) -> Callable[[str], str]:
-    """Return a function that renames a name; names: old names, which are patterns, to new names.
+    """Return a function that renames a name by the mapping `names` of patterns to new names.
 
-    The first old name that matches counts.
+    The first pattern that matches counts.
     """
     substitutions = [substitution(old, new) for old, new in names.items()]
 
@@ -124,9 +135,9 @@ def _mask(
     values: Mapping[str, Iterable[object]],
     every: bool,
 ) -> "Flags":
-    """Return for each unit whether all conditions hold or, if `every` is False, any of them.
+    """Return, for each unit, whether every condition holds; if `every` is False, whether any does.
 
-    values: for fields, the values that they may have.
+    values: the values that fields may have, by field.
     """
     import numpy as np
 

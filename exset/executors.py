@@ -1,7 +1,7 @@
-"""Executors of clusters, for `exset.jobs.run`; their workers must have the same exset.
+"""Executors of clusters, for `exset.jobs.run`. The workers must have the same version of exset.
 
 Paths and options go to the workers, and values come back, as pickles: trust the scheduler and
-everybody who may connect to it.
+everybody who may connect to the scheduler.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ class SameVersion(Executor):
         self._executor = executor
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        """Call a function on a worker; if its exset differs, the result is a WorkerError."""
+        """Call a function on a worker. If its exset differs, the result is a WorkerError."""
         return self._executor.submit(run_checked, exset.__version__, fn, *args, **kwargs)
 
 
@@ -41,10 +41,11 @@ def run_checked(version: str, fn: Callable[P, R], /, *args: P.args, **kwargs: P.
 
 @contextmanager
 def dask(address: str) -> Iterator[Execution]:
-    """Connect to a Dask scheduler, such as `tcp://host:8786`; work runs on its workers.
+    """Connect to a Dask scheduler, such as `tcp://host:8786`; yield an `Execution` on its workers.
 
-    Raises ImportError without the extra `dask`, OSError if the scheduler does not answer, and
-    WorkerError if it has no workers, or if a worker has no exset or another version of it.
+    Raises ImportError without the extra `dask`, and OSError if the scheduler does not answer.
+    Raises WorkerError if the scheduler has no workers, or if a worker has no exset or another
+    version of exset.
     """
     try:
         from distributed import Client

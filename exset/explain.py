@@ -1,6 +1,6 @@
 """Explain each code of a finding: what it means, why it matters, how to fix the file.
 
-The records of formats name the files that declare and explain findings; see
+The records of formats name the files that declare and explain the findings; see
 `exset.grammars.columns.findings`.
 """
 
@@ -21,10 +21,11 @@ _VARIABLE = re.compile(r"\{\w+(?:!r)?(?::((?:[^{}]|\{\w+\})+))?\}")
 
 @dataclass(frozen=True)
 class Explanation:
-    """The explanation of one code.
+    """The explanation of one code of a finding.
 
-    `family`: the title of the file that declares the code. `severity`: one word, or several if it
-    varies. `says`: the messages of findings with this code, with ... for the parts that vary.
+    `family`: the title of the file that declares the code. `severity`: one word, or several words
+    if the severity varies. `says`: the messages of findings with this code, with ... for the parts
+    that vary.
     """
 
     code: str
@@ -48,7 +49,7 @@ def codes() -> tuple[str, ...]:
 
 
 def explain(code: str) -> Explanation:
-    """Return the explanation of a code; an unknown code raises ValueError with similar codes."""
+    """Return the explanation of a code. An unknown code raises ValueError with similar codes."""
     table = _table(formats.all_formats())
     if code.lower() not in table:
         formats.load_plugins()
@@ -79,7 +80,7 @@ def _table(among: tuple[Format, ...]) -> dict[str, Explanation]:
 
 
 def _explained(rules: Rules, texts: dict[str, Rules]) -> Iterator[Explanation]:
-    """Yield the explanation of each code in `rules`; texts: all rules, for the messages."""
+    """Yield the explanation of each code in `rules`. texts: all rules, to find their messages."""
     for code, rule in rules.items():
         if not rule.means:
             continue

@@ -1,8 +1,8 @@
 """The registry of formats: find a format by name or suffix, or detect it.
 
 Each module in `MODULES` declares families and the records of their formats. To add a format, write
-such a module and add its name; CONTRIBUTING has the steps. Another package adds a `Format` as an
-entry point of the group `exset.formats`.
+such a module and add its name to `MODULES`; CONTRIBUTING has the steps. Another package adds a
+`Format` as an entry point of the group `exset.formats`.
 """
 
 import os
@@ -54,14 +54,14 @@ _added: list[Format] = []
 
 
 def all_formats() -> tuple[Format, ...]:
-    """Return exset's formats, and those formats of other packages that are loaded."""
+    """Return exset's formats, and the formats of other packages if these are loaded."""
     return (*FORMATS, *_added)
 
 
 def load_plugins() -> tuple[Format, ...]:
     """Load the formats of other packages, and return them.
 
-    Raises FormatError, which names the entry point, if an entry point cannot be used.
+    If an entry point cannot be used, raises FormatError, which names the entry point.
     """
     from exset.core import plugins
 
@@ -123,7 +123,7 @@ def families() -> tuple[Family, ...]:
 
 
 def family_of(model: Model) -> Family:
-    """Return the family of a model; raise TypeError if the object is not a model."""
+    """Return the family of a model. Raise TypeError if the object is not a model."""
     for family in families():
         if isinstance(model, family.model):
             return family
@@ -136,13 +136,13 @@ def of_family(family: Family) -> tuple[Format, ...]:
 
 
 def default_of(family: Family) -> Format:
-    """Return the text format of a family, or its first format if all are binary."""
+    """Return the text format of a family. If all its formats are binary, return the first one."""
     own = of_family(family)
     return next((fmt for fmt in own if not fmt.binary), own[0])
 
 
 def suffixes(among: Iterable[Format]) -> str:
-    """Return the suffixes of the formats as a text: each once, separated by commas."""
+    """Return a text with the suffixes of the formats, each once, separated by commas."""
     return ", ".join(dict.fromkeys(suffix for fmt in among for suffix in fmt.suffixes))
 
 
@@ -154,7 +154,7 @@ def writers_of(family: Family) -> tuple[Format, ...]:
 
 
 def text_of(fmt: Format) -> Format:
-    """Return a format itself if it is a text format, else the first text format for its models.
+    """Return a format itself if it is a text format; else the first text format for its models.
 
     Raises FormatError if there are only binary formats.
     """
@@ -173,10 +173,11 @@ def stem(name: str) -> str:
 
 
 def by_suffix(name: str, family: Family | None = None) -> Format | None:
-    """Return the format that has the suffix of a file name, or None; `.gz` and so on may follow.
+    """Return the format that has the suffix of a file name. Return None if no format has it.
 
-    If several formats have the suffix, return one that stores models of `family`, or else one that
-    stores tables; without `family`, return the first format.
+    A suffix of compression, such as `.gz`, may follow. If several formats have the suffix, return
+    one that stores models of `family`; if there is none, return one that stores tables. Without
+    `family`, return the first format.
     """
     among = with_suffix(name)
     if family is not None:
@@ -186,7 +187,10 @@ def by_suffix(name: str, family: Family | None = None) -> Format | None:
 
 
 def with_suffix(name: str) -> tuple[Format, ...]:
-    """Return the formats that have the suffix of a file name; `.gz` and so on may follow."""
+    """Return the formats that have the suffix of a file name.
+
+    A suffix of compression, such as `.gz`, may follow.
+    """
     bare = _uncompressed(name).lower()
     for search in (all_formats, load_plugins):
         if found := tuple(fmt for fmt in search() if bare.endswith(fmt.suffixes)):
@@ -197,17 +201,17 @@ def with_suffix(name: str) -> tuple[Format, ...]:
 
 
 def by_signature(head: bytes) -> Format | None:
-    """Return the first of exset's text formats whose signature matches, or None."""
+    """Return the first of exset's text formats whose signature matches; None if none matches."""
     return next((fmt for fmt in FORMATS if not fmt.magic and _matches(fmt, head)), None)
 
 
 def detect(head: bytes, name: str, argument: str = "format") -> Format:
     """Return the format of a file: by magic, else by the suffix of its name, else by signature.
 
-    `head` is the beginning of the uncompressed data. If the suffix belongs to a format with magic
-    bytes and the file does not begin with them, exset prefers any other format that fits.
-    `argument`: the name of the argument by which the caller names a format, for messages. Raises
-    FormatError, which lists the candidates, if no format or several formats fit.
+    `head`: the beginning of the uncompressed data. `argument`: the name of the caller's argument
+    that can name a format, for messages. If the suffix belongs to a format with magic bytes, and
+    the file does not begin with them, exset prefers any other format that fits. Raises FormatError
+    if no format or several formats fit; the message lists the candidates.
     """
     if (compressed := content_of(head)) is not None:
         message = (
@@ -241,9 +245,10 @@ def detect(head: bytes, name: str, argument: str = "format") -> Format:
 def _detected(
     head: bytes, by_name: Format | None, among: tuple[Format, ...]
 ) -> tuple[Format | None, list[Format]]:
-    """Return the format of a file, None if several or none fit, and all formats that fit.
+    """Return the format of a file, and a list of all formats that fit.
 
-    by_name: the format that the suffix names. among: the formats to try.
+    The format is None if no format or several formats fit. by_name: the format that the suffix
+    names. among: the formats to try.
     """
     among = tuple(fmt for fmt in among if not fmt.only_by_suffix or fmt == by_name)
     candidates = [fmt for fmt in among if fmt.magic and head.startswith(fmt.magic)]
@@ -264,7 +269,7 @@ def _detected(
 
 
 def detect_folder(folder: Folder) -> Format | None:
-    """Return the first format of folders that fits the names in a folder, or None."""
+    """Return the first format of folders that fits the names in a folder; None if none fits."""
     for search in (all_formats, load_plugins):
         for fmt in search():
             if any(map(folder.has, fmt.contains)):
@@ -275,7 +280,7 @@ def detect_folder(folder: Folder) -> Format | None:
 def _by_content(among: tuple[Format, ...], head: bytes) -> Format | None:
     """Choose one of several formats with the same suffix, by the first bytes of a file.
 
-    If the bytes fit no format, return the first format; None if there are no formats.
+    If the bytes fit no format, return the first format. If there are no formats, return None.
     """
     if len(among) > 1:
         found = [fmt for fmt in among if _matches(fmt, head[:HEAD])]
@@ -285,7 +290,7 @@ def _by_content(among: tuple[Format, ...], head: bytes) -> Format | None:
 
 
 def maps(head: bytes) -> bool:
-    """Return whether to map a file that begins with `head` into memory, instead of reading it."""
+    """Return whether to map a file into memory instead of reading it. head: its first bytes."""
     return any(fmt.maps and head.startswith(fmt.magic) for fmt in all_formats())
 
 
@@ -296,7 +301,7 @@ def _uncompressed(name: str) -> str:
 
 
 def _matches(fmt: Format, head: bytes) -> bool:
-    """Return whether the signature of a format matches; an empty file matches no signature."""
+    """Return whether the signature of a format matches. An empty file matches no signature."""
     signature = fmt.signature
     return bool(head) and signature is not None and _compiled(signature).match(head) is not None
 

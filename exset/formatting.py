@@ -1,4 +1,4 @@
-"""`canonical`: return the canonical text of a file, with its comments and the same meaning."""
+"""`canonical`: give a file canonical white space, and keep its comments and its meaning."""
 
 from collections.abc import Mapping
 
@@ -24,9 +24,9 @@ def canonical(
 ) -> bytes:
     """Return the content of a file with canonical white space, as `exset fmt` writes it.
 
-    Words, numbers and comments stay unchanged and in order. The result loads as an equal model
-    with the same findings. Arguments are those of `loads`. Raises FormatError for a text that
-    exset cannot read, and for a format without a canonical text.
+    Words, numbers and comments stay unchanged and in order. If the result is loaded, it gives an
+    equal model and the same findings. The arguments are those of `loads`. Raises FormatError for a
+    text that exset cannot read, and for a format without a canonical text.
     """
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")

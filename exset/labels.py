@@ -21,11 +21,12 @@ def read_labels(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
 ) -> "Labels":
-    """Return the labels in a file, one for each item; its contents decide the kind of file.
+    """Return the labels in a file, one for each item.
 
-    `column`: for a manifest with a header, the number of a column, by default the last. For other
-    files, `column` and `findings` are as in `labels_in`. Raises FormatError for a file without
-    labels, LimitError for a file above `limits`, and OSError.
+    The contents of the file decide its kind. `column`: for a manifest with a header, the number of
+    a column, by default the last column. For other files, `column` and `findings` are as in
+    `labels_in`. Raises FormatError for a file without labels, LimitError for a file above `limits`,
+    and OSError.
     """
     source = api.read_source(path, limits=limits)
     fmt = formats.by_signature(bytes(source.view[: formats.HEAD]))

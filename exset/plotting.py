@@ -28,7 +28,7 @@ BATCHES = "batches"
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """How to draw batches: N classes, M samples of each, the name of the sampler, and the seed."""
+    """How to draw batches: N classes, M samples of each, the name of the sampler, and its seed."""
 
     classes: int
     samples: int
@@ -70,16 +70,21 @@ def plot(
     - a sample list: "files" (the samples of each file), "classes", "fields" (of HDF5 samples);
     - a sampler, or a file with labels: "batches" (the class of each item).
 
-    `which`: the units to draw, such as examples: indices, a mask or a slice. `inputs`, `targets`:
-    the layout of the network, as in `to_arrays`. `side`: "inputs" or "targets", for patterns of an
-    example set. `ticks`: the number of ticks in an interval of time. `grid`: (height, width) of a
-    pattern. `column`: the column of the classes, images or numbers. `batches`: (N, M), the classes
-    in a batch and the samples of each. `sampler`, `seed`: the name and the seed of the sampler
-    that draws these batches. `base`, `access`: as in `validate`. `pixels`: how many pixels a side
-    of the saved figure has at most.
+    The other arguments:
 
-    Raises the errors of `load`; ValueError for an unknown picture, and if there is nothing to
-    draw; ImportError without matplotlib, and for images without OpenCV.
+    - `which`: what to draw, such as some examples: indices, a mask or a slice.
+    - `inputs`, `targets`: the layout of the network, as in `to_arrays`.
+    - `side`: "inputs" or "targets", for patterns of an example set.
+    - `ticks`: the number of ticks in an interval of time.
+    - `grid`: (height, width) of a pattern.
+    - `column`: the column of the classes, images or numbers.
+    - `batches`: (N, M): the number of classes in a batch, and of samples of each class.
+    - `sampler`, `seed`: the name and the seed of the sampler that draws these batches.
+    - `base`, `access`: as in `validate`.
+    - `pixels`: the largest width and height of the saved figure.
+
+    Raises the errors of `load`; ValueError for an unknown picture, and if there is nothing to draw;
+    and ImportError without matplotlib, and for images without OpenCV.
     """
     from exset.grammars.columns.arrays import chosen_rows
     from exset.runtime.pictures.drawing import figure
@@ -120,7 +125,7 @@ def plot(
 
 
 def of_model(model: Model, picture: str | None, options: "PictureOptions") -> "Picture":
-    """Return a picture of a model, which is not drawn yet.
+    """Return a picture of a model, without drawing it yet.
 
     Raises ValueError for an unknown picture, and if there is nothing to draw.
     """
@@ -154,6 +159,6 @@ def of_sampler(sampler: "NxMSampler") -> "Picture":
 
 
 def title_of(path: str) -> str:
-    """Return the file name in a path, for the title of a picture; "" for `-`."""
+    """Return the file name in a path, for the title of a picture. Return "" for `-`."""
     name = os.path.basename(path.rstrip("/")) or path
     return "" if path == "-" else name.removeprefix("exset::")

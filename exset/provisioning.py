@@ -1,7 +1,7 @@
 """Add your own types of etl objects to configurations of aeon's loader.
 
-Derive a class from `CustomEtl`, and `register` it; or name it in your package's entry points, in
-the group `exset.etl`.
+Derive a class from `CustomEtl`. Then call `register` with the class, or name it in your package's
+entry points, in the group `exset.etl`.
 """
 
 from exset.grammars.aeon.config.schema_types import REQUIRED, Constraint, Member

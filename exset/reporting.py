@@ -1,6 +1,6 @@
 """Collect what a report shows of a file: findings, statistics, the first units, and pictures.
 
-exset reads only the beginning of a large file, and the report says so.
+exset reads only the beginning of a large file; the report says how much.
 """
 
 import os
@@ -43,7 +43,7 @@ _CELL: Final = 60
 class ReportOptions:
     """How to report files. `whole`: read all of a large file. `batches`: batches to draw.
 
-    `column`: the column of the labels for `batches`. Other fields: as for `validate`.
+    `column`: the column of the labels for `batches`. The other fields are as for `validate`.
     """
 
     whole: bool = False
@@ -103,7 +103,7 @@ def _count(findings: Findings, severity: Severity) -> int:
 
 
 class _Sampled:
-    """Reads the models of a file, or only of its beginning; keeps the first ones for pictures."""
+    """Reads the models of a file, or only of its beginning; keeps the first models for pictures."""
 
     def __init__(
         self, file: OpenFile | OpenFolder, findings: Findings, options: ReportOptions
@@ -126,7 +126,7 @@ class _Sampled:
 
     @property
     def first(self) -> Model | None:
-        """The first units of the file; None if nothing could be read."""
+        """A model of the first units of the file. None if nothing could be read."""
         if not self._kept:
             return None
         family = self._file.format.family
@@ -214,10 +214,10 @@ def _cell(value: object) -> str:
 def _pictures(
     model: Model, path: str, options: ReportOptions, number: int
 ) -> Iterator[PagePicture]:
-    """Yield the pictures of a model for a report and, if `batches` are set in the options, the
-    picture of batches.
+    """Yield the pictures of a model for a report.
 
-    number: the number of the file on the page.
+    If the options have `batches`, also yield the picture of batches. number: the number of the file
+    on the page.
     """
     from exset.runtime.pictures.options import PictureOptions
 
@@ -232,9 +232,9 @@ def _pictures(
 
 
 def _drawn(name: str, make: "Callable[[], Picture]", number: int) -> PagePicture:
-    """Return a picture as SVG; if it cannot be drawn, return the reason instead.
+    """Return a picture as SVG. If it cannot be drawn, return the reason instead.
 
-    make: makes the picture. number: the number of the picture on the page.
+    make: a function that makes the picture. number: the number of the picture on the page.
     """
     from exset.runtime.pictures.drawing import encoded
 

@@ -1,4 +1,4 @@
-"""Read a file in chunks more than once, for writers that need all of it before they write."""
+"""Read a file in chunks more than once, for writers that need the whole file before they write."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,8 +30,8 @@ _JOINED: Final = 1 << 24
 def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:
     """Return whether to convert a file in chunks that are read more than once.
 
-    Both formats must allow it. A small file is converted as a whole, which is faster, unless other
-    files must be opened to make its tables.
+    Both formats must allow it. A small file is converted as a whole, which is faster. But if other
+    files must be opened to make its tables, even a small file is converted in chunks.
     """
     family = file.format.family
     if file.format.streamer is None or not (target.is_folder or target.chunk_writer is not None):
@@ -46,7 +46,7 @@ def can_reread(file: OpenFile | OpenFolder, target: Format) -> bool:
 class OnceFindings:
     """Collects each finding of a file only once, although the file is read several times.
 
-    The findings are those of the first complete reading.
+    These are the findings of the first complete reading.
     """
 
     def __init__(self, findings: Findings) -> None:
@@ -54,7 +54,7 @@ class OnceFindings:
 
     @contextmanager
     def of_one(self) -> Iterator[Findings]:
-        """Give a collection for the findings of one reading.
+        """Yield a collection for the findings of one reading.
 
         A reading is complete at its end or at an error.
         """
@@ -74,10 +74,10 @@ class OnceFindings:
 
 @dataclass
 class Kept(Iterable[Model]):
-    """Chunks of a model; if the whole model is small, the first iteration keeps it in memory.
+    """Chunks of a model. If the whole model is small, the first iteration keeps it in memory.
 
-    `chunks`: can be iterated over again, but this takes long. If there is only one chunk, it is
-    kept even if it is large.
+    `chunks`: an iterable that can be read again, but this takes long. If there is only one chunk,
+    it is kept even if it is large.
     """
 
     chunks: Iterable[Model]
@@ -111,10 +111,11 @@ class Kept(Iterable[Model]):
 
 @dataclass
 class FileChunks(Iterable[Model]):
-    """The models of the chunks of a file; each iteration reads the file again.
+    """The models of a file's chunks; each iteration reads the file again.
 
-    `opened`: opens the file. `findings`: collects the findings of one iteration. Raises the errors
-    of `Format.stream`, and FormatError if the file changes between the iterations.
+    `opened`: a function that opens the file. `findings`: collects the findings of each iteration.
+    Raises the errors of `Format.stream`, and FormatError if the file changes between two
+    iterations.
     """
 
     opened: Callable[[], AbstractContextManager[OpenFile | OpenFolder]]
@@ -146,8 +147,8 @@ class FileChunks(Iterable[Model]):
 def _state(file: OpenFile | OpenFolder) -> tuple[int, int]:
     """Return two numbers that change if a file changes: its size and the time of its last change.
 
-    For a folder, return the total size of its files, and 0. If no file has this name, also return 0
-    instead of the time.
+    For a folder, the numbers are the total size of its files, and 0. If no file has this name, the
+    time is 0, too.
     """
     if isinstance(file, OpenFolder) or not os.path.exists(file.name):
         return file.size, 0
@@ -159,8 +160,8 @@ def _state(file: OpenFile | OpenFolder) -> tuple[int, int]:
 class FileTables(Iterable["Table"]):
     """The tables of a file that is read in chunks; each iteration reads the file again.
 
-    `findings`: collects the findings of one iteration. The first iteration reads the file twice,
-    as it first finds the columns of the tables.
+    `findings`: collects the findings of each iteration. The first iteration reads the file twice:
+    the first time, it only finds the columns of the tables.
     """
 
     chunks: Iterable[Model]

@@ -26,20 +26,28 @@ def split(
     by: str | None = None,
     stratify: str | None = None,
 ) -> list[S]:
-    """Divide a model into disjoint parts.
+    """Divide a model into disjoint parts. Units keep their order in a part.
 
-    `sizes`: for each part a fraction of the units (a float up to 1), a number of units (an int),
-    or None for all other units; one size alone makes two parts, the second with all other units. A
-    size may also be a pattern such as "s1_*" (`*`, `?` and `[...]`), for all units with a matching
-    name; all units that match no pattern are divided among the other parts. Names are the names of
-    examples, `file/id` of samples, the first fields of records. `seed`: draw units at random
-    (NumPy's PCG64); the same seed draws the same units. By default, each part begins where the
-    part before it ends. `by`: keep units with the same value of a field together, such as "file"
-    of a sample list; parts then have nearly the given sizes, and each part gets at least one group
-    of units if there are enough groups. `stratify`: give each part the same share of the units
-    with each value of a field, such as "label" of a manifest. Fields are the same as in
-    `exset.edit.keep`. Units keep their order in a part. Raises ValueError for too large sizes and
-    for an empty part, TypeError for a model that cannot be split, such as a schema.
+    `sizes`: the size of each part. A single size makes two parts, the second with all other units.
+    A size is one of these:
+
+    - a fraction of the units (a float up to 1), or a number of units (an int)
+    - None: all other units
+    - a pattern such as "s1_*" (`*`, `?` and `[...]`): all units with a matching name. The sizes
+      without a pattern then divide the units that match no pattern. Names are the names of
+      examples, `file/id` of samples, and the first fields of records.
+
+    By default, a part begins where the part before it ends.
+
+    - `seed`: draw units at random (NumPy's PCG64); the same seed draws the same units.
+    - `by`: a field, such as "file" of a sample list. Units with the same value of the field, a
+      group, stay together. The sizes of parts are then nearly the given ones. Each part gets at
+      least one group if there are enough groups.
+    - `stratify`: a field, such as "label" of a manifest. Each value of the field gets the same
+      proportion in every part.
+
+    Fields are those of `exset.edit.keep`. Raises ValueError for sizes that are too large and for an
+    empty part. Raises TypeError for a model that cannot be split, such as a schema.
     """
     import numpy as np
 
@@ -80,11 +88,11 @@ def split(
 
 
 def _parts_of_groups(size: "NDArray[np.int64]", ends: Sequence[int]) -> "NDArray[np.int64]":
-    """Return for each group the part to which it goes; `len(ends)` if it goes to no part.
+    """Return, for each group, the index of its part; `len(ends)` if it belongs to no part.
 
-    size: the units of each group. ends: where each part ends. A group goes to the part that
-    contains its middle unit. A part without groups then gets a group of the nearest size from a
-    part that has several groups.
+    size: the number of units of each group. ends: where each part ends. A group belongs to the part
+    that contains its middle unit. A part without groups then gets a group from a part that has
+    several groups: the group whose size is nearest.
     """
     import numpy as np
 
@@ -99,10 +107,10 @@ def _parts_of_groups(size: "NDArray[np.int64]", ends: Sequence[int]) -> "NDArray
 
 
 def _too_few_groups(by: str, size: "NDArray[np.int64]", parts: int) -> str:
-    """Return the message for the error that there are fewer groups than parts.
+    """Return the message of the error that there are fewer groups than parts.
 
     by: what the groups are made by, such as a field. size: the number of units in each group.
-    parts: how many parts there are.
+    parts: the number of parts.
     """
     low, high = int(size.min()), int(size.max())
     items = counted(high, "item") if low == high else f"{low:,} to {counted(high, 'item')}"
@@ -114,10 +122,10 @@ def _too_few_groups(by: str, size: "NDArray[np.int64]", parts: int) -> str:
 
 
 def _empty(part: int, size: float | str | None, count: int) -> str:
-    """Return the message for the error that a part, given by its index, would be empty.
+    """Return the message of the error that the part with the index `part` would be empty.
 
-    size: what the user gave for the part: a fraction, a pattern for names, or None for the rest.
-    count: the number of all units.
+    size: the size that the user gave for the part: a fraction, a pattern for names, or None for all
+    other units. count: the number of all units.
     """
     if isinstance(size, str):
         why = f"no other item has a name that matches {size!r}"
@@ -154,7 +162,7 @@ def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
 
 
 def _shares(group: "NDArray[np.int64]") -> "NDArray[np.float64]":
-    """Return for each unit its relative position in its group, from 0 to 1."""
+    """Return, for each unit, its relative position in its group, from 0 to 1."""
     import numpy as np
 
     order = np.argsort(group, kind="stable")
@@ -165,7 +173,7 @@ def _shares(group: "NDArray[np.int64]") -> "NDArray[np.float64]":
 
 
 def _named(model: Selectable, patterns: Sequence[str | None]) -> "NDArray[np.int64]":
-    """Return for each unit the number of the first pattern that matches its name, or -1."""
+    """Return, for each unit, the index of the first pattern that its name matches, or -1."""
     import numpy as np
 
     tests = [

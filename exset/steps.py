@@ -25,7 +25,7 @@ _FLAGS: Final = {"follow_links": "links", "allow_plugins": "plugins"}
 
 @dataclass(frozen=True)
 class Steps:
-    """The options of each step of a conversion. A step that is not needed has none."""
+    """The options of each step of a conversion. A step that is not needed has no options."""
 
     read: dict[str, OptionValue]
     to_table: dict[str, object]
@@ -43,11 +43,11 @@ class Steps:
         is_untrusted: bool = False,
         dry_run: bool = False,
     ) -> Self:
-        """Give each option to all steps that have it.
+        """Give each option to all steps that have an option of this name.
 
-        `options`: options of all steps; the reader gets only options that the writer does not
-        have. `reading`: options of the reader and of tables. `is_untrusted`: whether unset options
-        get their values for untrusted files, see `Option`. With `dry_run`, folders that options
+        `options`: options of all steps. The reader gets only options that the writer does not have.
+        `reading`: options of the reader and of tables. `is_untrusted`: whether options that are not
+        set get their values for untrusted files; see `Option`. With `dry_run`, folders that options
         name are not written. Raises OptionError for an option that no step has, and for a value
         that an option does not allow.
         """
@@ -81,10 +81,10 @@ class Steps:
         findings: Findings,
         limits: Limits,
     ) -> Model:
-        """Return a model that the target can write, as `bridge.converted` does.
+        """Return a model that the target can store, as `bridge.converted` does.
 
-        `name`: the name of the source in messages. Raises OptionError for values that do not fit
-        the model.
+        `name`: the name of the source in messages. Raises OptionError for values of options that do
+        not fit the model.
         """
         noun = formats.family_of(model).noun
         with with_source_name(name, noun, findings=findings) as named, option_errors():
@@ -101,7 +101,7 @@ class Steps:
 
 
 def check(target: Format, options: Mapping[str, object]) -> None:
-    """Check options before the source is known; raise OptionError for one that no format has."""
+    """Check options before the source is known. Raise OptionError for one that no format has."""
     of_sources = {option.name for fmt in formats.all_formats() for option in fmt.read_options}
     of_sources |= {option.name for each in formats.families() for option in each.table_options}
     others = {name: value for name, value in options.items() if name not in of_sources}
@@ -134,7 +134,7 @@ def table_of(
 
 
 def _model_options(target: Format) -> tuple[Option, ...]:
-    """Return the options of the function that makes a model for the target from a table."""
+    """Return the options of the function that makes a model from a table, to write the target."""
     family = bridge.made_of_tables(target)
     return () if family is None else family.model_options
 
@@ -148,9 +148,7 @@ def _of(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, 
 
 
 def parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[str, object]:
-    """Return those of the given options that are set and declared, with texts converted to
-    values.
-    """
+    """Return the options of `given` that are set and declared, with texts converted to values."""
     found = _of(declared, given)
     for option in declared:
         text = found.get(option.name)
@@ -163,9 +161,7 @@ def parsed(declared: tuple[Option, ...], given: Mapping[str, object]) -> dict[st
 
 
 def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict[str, object]:
-    """Replace the names of folders to write by `NewFolder`s that only count bytes; return all
-    options.
-    """
+    """Return the options; replace folders to write by `NewFolder`s that only count bytes."""
     folders = {each.name for each in declared if each.is_new_folder}
     return {
         name: NewFolder(str(value), None) if name in folders else value
@@ -174,7 +170,7 @@ def _unwritten(declared: tuple[Option, ...], options: dict[str, object]) -> dict
 
 
 def _with_access(options: dict[str, object]) -> dict[str, object]:
-    """Join the options for access to files into one option, `access`; return all options."""
+    """Return the options, with those for access to files joined into one option, `access`."""
     flags = {field: bool(options.pop(name, False)) for name, field in _FLAGS.items()}
     locking = False if options.pop("no_locking", False) else None
     root = options.pop("root", "")

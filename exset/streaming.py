@@ -1,7 +1,7 @@
 """`stream`: read the units of a file in chunks.
 
-This takes little memory, however large the file is. The file may still be growing: from a pipe, a
-unit, such as an example, is yielded as soon as it is complete.
+This takes little memory, however large the file is. The file may still grow. From a pipe, a unit,
+such as an example, is yielded as soon as it is complete.
 """
 
 import io
@@ -45,13 +45,15 @@ def stream(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> "Stream":
-    """Read units, such as examples, one after the other, from a file, a pipe or standard input.
+    """Read units, such as examples, one after another, from a file, a pipe or standard input.
 
-    Arguments, errors and findings are the same as for `load`; units before an error are yielded
-    first. Only a chunk of the file is in memory, or one unit if it is larger. The first `next`
-    opens the file. From a pipe, a unit is yielded as soon as it is complete, in text files at the
-    end of its line; the first bytes decide the format. With `loop`, the file is read again and
-    again, until it has no units; findings are reported once. Raises ValueError for a loop over
+    Arguments, errors and findings are those of `load`; units before an error are yielded first. The
+    first `next` opens the file. Only a chunk of the file is in memory, or a single unit if it is
+    larger than a chunk.
+
+    From a pipe, a unit is yielded as soon as it is complete; in a text file, this is at the end of
+    its line. The first bytes of a pipe decide the format. With `loop`, the file is read again and
+    again, until it has no units; its findings are reported once. Raises ValueError for a loop over
     standard input.
     """
     path, engine = os.fsdecode(path), formats.engine(engine)
@@ -65,7 +67,7 @@ def stream(
 
 
 class Stream(Iterator[Any]):
-    """The units of a file, one after the other; a context manager that closes the file.
+    """The units of a file, one after another. As a context manager, it closes the file at the end.
 
     A unit of an example set is an `ExampleView`, which keeps its chunk of the file in memory.
     """
@@ -117,7 +119,7 @@ class Stream(Iterator[Any]):
         self._units = iter(())
 
     def _warn(self) -> None:
-        """Issue the warning, but only once; it shows the line that called exset."""
+        """Issue the warning, but only once. It shows the line that called exset."""
         if self._unreported is not None:
             findings, self._unreported = self._unreported, None
             warn(findings)
@@ -140,9 +142,9 @@ def chunks(
     findings: Findings,
     engine: Engine = "auto",
 ) -> Generator[Model, None, None]:
-    """Read as `stream` does, but yield a model for each chunk; an empty file gives one model.
+    """Read as `stream` does, but yield a model for each chunk. An empty file gives one model.
 
-    This is faster: a model has about a megabyte of a file.
+    This is faster, as a model has about a megabyte of the file.
     """
     while True:
         count = 0
@@ -158,7 +160,7 @@ def chunks(
 
 @dataclass
 class OpenFile:
-    """A file that is open for reading, and its format; few: only its first units are needed."""
+    """A file that is open for reading, and its format. few: only the first units are needed."""
 
     path: str
     blocks: Blocks
@@ -176,16 +178,16 @@ class OpenFile:
 
     @property
     def is_pipe(self) -> bool:
-        """Whether data may arrive later; then a second reading may give other data."""
+        """Whether data may arrive later. A second reading may then give other data."""
         return self.blocks.is_pipe
 
     def models(
         self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue
     ) -> Iterator[Model]:
-        """Yield a model for each chunk, or for the whole file if it is small or cannot be chunked.
+        """Yield a model for each chunk, or one model if the file is small or cannot be chunked.
 
-        Arguments and errors are the same as for `Format.read`; in a large file, only the first
-        error is found.
+        Arguments and errors are those of `Format.read`. In a large file, only the first error is
+        found.
         """
         if self.format.streamer is None or self.is_small():
             yield self.model(findings, engine=engine, **options)
@@ -220,7 +222,7 @@ class OpenFile:
         return self.blocks.needed <= SMALL
 
     def source(self) -> Source:
-        """Return the whole file; if it may be mapped into memory, read it again from its path."""
+        """Return the whole file as a source. If it may be mapped, open it again by its path."""
         has_path = self.path != "-" and not self.path.startswith(samples.PREFIX)
         if has_path and self.blocks.size is not None:
             return files.read(self.path, limits=self.limits, maps=formats.maps)
@@ -233,7 +235,7 @@ class OpenFile:
 
 @dataclass
 class OpenFolder:
-    """A folder that is read as one input, and its format; has the methods of an `OpenFile`."""
+    """A folder that is read as one input, and its format. It has the methods of `OpenFile`."""
 
     folder: Folder
     format: Format
@@ -257,7 +259,7 @@ class OpenFolder:
     def models(
         self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue
     ) -> Iterator[Model]:
-        """Yield a model for each chunk; or one model if the format cannot be read in chunks."""
+        """Yield a model for each chunk, or one model if the format cannot be read in chunks."""
         if self.format.streamer is None:
             return iter([self.model(findings, engine=engine, **options)])
         return self.stream(findings, engine=engine, **options)
@@ -291,10 +293,10 @@ def opened(
 ) -> Iterator[OpenFile | OpenFolder]:
     """Open a file, `-`, a bundled sample or a folder, and recognise its format.
 
-    `format`: the name of the format. `few`: whether only the first units are needed. `argument`:
-    as in `formats.detect`. `roots`: if `path` is a folder, its files must be in these folders.
-    Raises the errors of `files.blocks`, also for a folder of an unknown format, and FormatError if
-    the format of a file is unknown.
+    `format`: the name of the format. `few`: whether only the first units are needed. `argument`: as
+    in `formats.detect`. `roots`: if `path` is a folder, its files must be in these folders. Raises
+    the errors of `files.blocks`; a folder of an unknown format also raises them. Raises FormatError
+    if the format of a file is unknown.
     """
     name = os.fsdecode(path)
     if (found := folder_of(name, format, limits, roots)) is not None:
@@ -312,7 +314,7 @@ def folder_of(
     limits: Limits = DEFAULT,
     roots: tuple[str, ...] = (),
 ) -> tuple[Folder, Format] | None:
-    """Return the folder at a path and its format; None for a file, or if the format is unknown.
+    """Return the folder at a path and its format. Return None for a file or an unknown format.
 
     A pattern such as `a-{000..009}.tar` is a folder, too. `format`: the name of the format.
     `roots`: as in `Folder`. Raises OSError if the path cannot be read.
@@ -330,9 +332,9 @@ def reopener(
 ) -> Callable[[], AbstractContextManager[OpenFile | OpenFolder]]:
     """Return a function that opens an open file again by its path, as `opened` does.
 
-    A file that can be read only once, or only slowly, is first copied to a temporary file. `stack`
-    closes the copy. If no copy is needed, `stack` is closed at once, so that the file can be
-    replaced.
+    If a file can be read only once, or only slowly, it is first copied to a temporary file. `stack`
+    closes this copy. If no copy is needed, `file` is closed at once through `stack`, so that
+    another file can replace it.
     """
     if isinstance(file, OpenFolder) or _is_plain(file):
         stack.close()
@@ -364,7 +366,7 @@ def _blocks(name: str, limits: Limits, size: int) -> Iterator[Blocks]:
 
 
 def recognise(blocks: Blocks, format: str | None = None, argument: str = "format") -> Format:
-    """Return the format called `format`; without this name, detect the format of the blocks.
+    """Return the format called `format`. If `format` is None, detect the format of the blocks.
 
     `argument`: the name of `format` in messages, as in `formats.detect`.
     """

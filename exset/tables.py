@@ -26,17 +26,20 @@ def to_table(
 ) -> Table:
     """Return a model, or a file, as a table: named columns, one row for each sample.
 
-    `level`: "meant" gives dense arrays, with defaults applied; "said" keeps what the file says,
-    such as ranges of units and shared lists, in nested columns. For a file, `options` may contain
-    options of the format's reader, too. The options of the families are: for an example set `rows`
-    ("event" or "example"), `defaults` (False: no values where the file has none), and `inputs` and
-    `targets`, the layouts of the network as in `to_arrays`; for a sample list `data`, `experiment`,
-    `base`, `access` (see `SampleReader`); for a manifest `contents`, `base`, `access`; for cache
-    blocks `types`.
+    `level`: "meant" gives dense arrays, with defaults applied. "said" keeps what the file says,
+    such as ranges of units and shared lists, in nested columns.
 
-    Pass the table to pandas, polars, pyarrow or duckdb, or use its `to_pandas` and `to_xarray`.
-    Findings are reported as `load` does. Raises FormatError if no table can store the model, the
-    errors of `load`, and TypeError for a wrong option.
+    The `options` are the options of the format's reader (for a file) and those of the family:
+
+    - an example set: `rows` ("event" or "example"); `defaults` (False: no values where the file has
+      none); `inputs` and `targets`, the layouts of the network as in `to_arrays`
+    - a sample list: `data`, `experiment`, `base`, `access` (see `SampleReader`)
+    - a manifest: `contents`, `base`, `access`
+    - cache blocks: `types`
+
+    Pass the table to pandas, polars, pyarrow or duckdb, or use its methods `to_pandas` and
+    `to_xarray`. Findings are reported as `load` does. Raises FormatError if no table can store the
+    model, the errors of `load`, and TypeError for a wrong option.
     """
     found = collect_findings(strict, findings)
     if isinstance(source, str | bytes | PathLike):
@@ -63,14 +66,14 @@ def from_table(
     limits: Limits = DEFAULT,
     **options: object,
 ) -> Any:
-    """Make a model from a table; the inverse of `to_table`.
+    """Make a model from a table. This is the inverse of `to_table`.
 
-    `table`: a `Table`, a DataFrame or another Arrow table, or a dict of arrays and lists.
-    `family`: "lens", "lbann" or "aeon"; by default the family in the table's metadata. Columns
-    without metadata are recognised by their names, such as `inputs`, `targets`, `name`. With
-    `lossy`, columns that the family cannot store are dropped, with a finding for each. Raises
-    FormatError for a table that the family cannot store, ValueError for an unknown family, and
-    TypeError if `table` is no table.
+    `table`: a `Table`, a DataFrame or another Arrow table, or a dict of arrays and lists. `family`:
+    "lens", "lbann" or "aeon"; by default the family in the table's metadata. If the table has no
+    metadata, columns are recognised by their names, such as `inputs`, `targets`, `name`. With
+    `lossy`, columns that the family cannot store are dropped, with a finding for each column.
+    Raises FormatError for a table that the family cannot store, ValueError for an unknown family,
+    and TypeError if `table` is no table.
     """
     found = collect_findings(strict, findings)
     with with_source_name("table", findings=found) as named:
@@ -83,7 +86,10 @@ def from_table(
 
 
 def as_table(data: object) -> Table:
-    """Return the table in a `Table`, an Arrow table such as a DataFrame, or a dict of columns."""
+    """Return `data` as a `Table`: an Arrow table such as a DataFrame, or a dict of columns.
+
+    Return a `Table` unchanged.
+    """
     if isinstance(data, Table):
         return data
     if isinstance(data, Mapping):

@@ -28,14 +28,17 @@ def writer(
     findings: Findings | None = None,
     **options: OptionValue,
 ) -> Iterator["Writer"]:
-    """Write units, such as examples, one after the other: a context that gives a `Writer`.
+    """Write units, such as examples, one after another: a context that yields a `Writer`.
 
-    The file is complete when the context ends; after an error, an old file is unchanged. A pipe,
-    or standard output, gets each unit at once. A binary file is an exception, because it begins
-    with the number of its units. If it is compressed or sent to a pipe, exset writes it only at
-    the end. Until then exset keeps it in memory, or in a temporary file if it is large. `header`:
-    the file's header, such as a `SetHeader`; by default the header of the first model. Other
-    arguments, errors, and the bytes of the file are the same as for `save`.
+    The file is complete when the context ends. After an error, an old file is unchanged. A pipe, or
+    standard output, gets each unit at once.
+
+    A binary file is an exception, because it begins with the number of its units. If such a file is
+    compressed or sent to a pipe, exset writes it only at the end. Until then, exset keeps its data
+    in memory, or in a temporary file if they are large.
+
+    `header`: the file's header, such as a `SetHeader`; by default the header of the first model.
+    The other arguments, the errors, and the bytes of the file are those of `save`.
     """
     path = os.fsdecode(path)
     fmt = api.target_format(path, format)
@@ -63,10 +66,10 @@ def writer(
 def part_writer(
     path: str, fmt: Format, *, findings: Findings, **options: OptionValue
 ) -> Iterator["Writer"]:
-    """Give a writer for a part of a file, whose bytes `Writer.append` later adds to the file.
+    """Yield a writer for a part of a file; `Writer.append` later adds the part to the whole file.
 
-    It writes no beginning and no end of a file. Places of findings number the units from 0, the
-    first unit of this part. Raises the errors of `writer`.
+    It writes neither the beginning nor the end of a file. In places of findings, the first unit of
+    this part has the number 0. Raises the errors of `writer`.
     """
     position = _Position(fmt.family.noun, f"{fmt.family.unit}s")
     chunks = fmt.write_incrementally(path, ChangedFindings(findings, position.of_file), **options)
@@ -76,7 +79,7 @@ def part_writer(
 
 @dataclass(repr=False, eq=False)
 class Writer:
-    """Writes units one after the other. `count`: the number of units so far."""
+    """Writes units one after another. `count`: the number of units so far."""
 
     _file: IO[bytes]
     _spool: IO[bytes] | None
@@ -96,11 +99,11 @@ class Writer:
 
     @public
     def write(self, units: object) -> None:
-        """Write a unit, or all units of a model, which is much faster.
+        """Write a unit. Or write all units of a model, which is much faster.
 
-        Raises FormatError for a unit that the format cannot store, and then writes no part of the
-        unit; ValueError for a unit that does not fit the header; TypeError for other objects;
-        OSError.
+        Raises FormatError for a unit that the format cannot store; then nothing of this unit is
+        written. Raises ValueError for a unit that does not fit the header, TypeError for other
+        objects, and OSError.
         """
         model = self._units.model(units, self._header)
         if not self._has_begun:
@@ -131,7 +134,7 @@ class Writer:
             self._out = self._spool
 
     def end(self) -> None:
-        """Write the end of the file, and the number of units if the format stores it."""
+        """Write the end of the file. If the format stores the number of units, write it, too."""
         if not self._has_begun:
             self.begin(self._units.no_header())
         self.put(self._chunks.end(self.size + len(self._beginning)))
@@ -175,7 +178,7 @@ class _UnitWriter(Writer):
 class _Position:
     """Where a writer is in a file: the file's name, and the number of the next unit.
 
-    path: the name of the units in places, such as `examples`. first: the number of the next unit.
+    path: the word for the units in places, such as `examples`. first: the number of the next unit.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The command line: data to standard output, messages to standard error.
 
-Exit codes: 0 success, 1 an invalid file, 2 wrong usage, 3 an error of the system, 4 a limit was
-exceeded, 130 interrupted, 141 nobody reads the output.
+Exit codes: 0 success, 1 an invalid file, 2 wrong usage, 3 an error of the system, 4 an exceeded
+limit, 130 an interrupt, 141 a closed output.
 """
 
 from typing import TYPE_CHECKING
@@ -61,9 +61,9 @@ SECTIONS = {
 def cli() -> None:
     """Inspect, check and convert the training-data files of Lens, LBANN, aeon and BA-LR.
 
-    A FILE may be compressed, - for standard input, a quoted pattern such as '*.ex', @LIST for a
-    file of paths, a URL, or a bundled sample such as exset::xor.ex. exset never executes anything
-    that a file contains.
+    A FILE may be compressed. It may also be - for standard input, a quoted pattern such as '*.ex',
+    @LIST for a file of paths, a URL, or a bundled sample such as exset::xor.ex. exset never
+    executes anything that a file contains.
 
     Start with "exset demo". "exset COMMAND --help" explains a command.
     """
@@ -72,7 +72,7 @@ def cli() -> None:
 def main(workers: "Execution | None" = None) -> int:
     """Run the command line, as the console script `exset` does.
 
-    workers: runs the work on many files, by default in the processes of `--jobs`.
+    workers: runs work on many files, by default in the processes of `--jobs`.
     """
     signals.install_handlers()
     try:

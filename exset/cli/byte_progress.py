@@ -23,7 +23,7 @@ class ByteProgress:
         self._shown: tuple[Task, Progress, TaskID] | None = None
 
     def __call__(self, task: Task | None) -> None:
-        """Show the progress of a task, if the command has run for a while; for None, remove it."""
+        """Show the progress of a task, if the command has run for a while. With None, remove it."""
         if self._shown is not None:
             current, bar, row = self._shown
             if current is task:

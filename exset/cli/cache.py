@@ -40,7 +40,7 @@ def cache() -> None:
     """Build, check, repair and extract aeon caches.
 
     A cache is a folder of blocks, such as aeon_cache_85fbaf7e. The blocks contain the elements of
-    all records of a manifest. exset info, validate, convert and cat open a single block, such as
+    all records of a manifest. Use exset info, validate, convert and cat for a single block, such as
     block_0.cpio.
     """
 
@@ -61,7 +61,7 @@ cache.add_command(extract)
 def predict(
     manifest: str, cache_directory: str | None, common: CommonOptions, **planning: Any
 ) -> Report:
-    """Report the folder and the blocks in which aeon caches a MANIFEST.
+    """Report the folder and the blocks of the cache that aeon makes for a MANIFEST.
 
     \b
       exset cache predict train.tsv --cache-directory caches
@@ -96,9 +96,9 @@ def build(manifest: str, cache_directory: str, common: CommonOptions, **planning
       exset cache build train.npz caches
 
     A MANIFEST may also be a file or folder that exset can convert to a manifest, such as a folder
-    with one subfolder for each class. The cache is a folder below CACHE_DIRECTORY. After an
-    interrupted build, aeon and exset treat the cache as incomplete; the next build keeps its
-    complete blocks.
+    with one subfolder for each class. The cache is a new folder in CACHE_DIRECTORY. If a build is
+    interrupted, aeon and exset treat the cache as incomplete; the next build keeps its complete
+    blocks.
     """
     from exset.runtime.aeon import cache_build
 
@@ -121,9 +121,9 @@ def check(folder: str, manifest: str | None, common: CommonOptions, **planning: 
     \b
       exset cache check caches/aeon_cache_d25abf7d --manifest train.tsv
 
-    With --manifest, exset also compares the cache with the records of the manifest, and the sizes
-    of FILE elements with those of their files. With --contents, it compares every byte of these
-    elements.
+    With --manifest, exset also compares the cache with the records of the manifest. It compares the
+    sizes of FILE elements with the sizes of the files that the manifest names, or with --contents
+    every byte.
     """
     return _check(folder, manifest, common, planning)
 
@@ -185,7 +185,7 @@ def _check(
 
 
 def _compared(planning: dict[str, Any]) -> "Compared":
-    """Remove `--contents` from the options; return whether to compare sizes or contents."""
+    """Remove `--contents` from the options; return whether to compare contents or only sizes."""
     return "contents" if planning.pop("contents") else "sizes"
 
 

@@ -54,10 +54,10 @@ def extract(
     \b
       exset cache extract aeon_cache_d25abf7d -o images --types FILE,ASCII_INT
 
-    SOURCE is the folder of a cache, or one file. exset names a file after its position and its kind
-    of content: block_0/0000012.0.jpg. With --types or --manifest, exset also writes manifest.tsv.
-    Files of other cpio archives keep their names. exset writes only inside the folder, and
-    overwrites nothing.
+    SOURCE is the folder of a cache, a block, or a cpio archive of another program. exset names a
+    file after the position and the kind of its content, such as block_0/0000012.0.jpg; but the
+    files of a cpio archive keep their names. With --types or --manifest, exset also writes
+    manifest.tsv. exset writes only inside the output folder, and overwrites nothing.
     """
     from exset.runtime.aeon import cache_extract
     from exset.runtime.aeon.cache import Cache

@@ -1,4 +1,4 @@
-"""The options of `exset cache` that determine the cache of a manifest, and the cache's plan."""
+"""The options of `exset cache` that determine a manifest's cache, and the plan of the cache."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
@@ -64,7 +64,7 @@ def _records(
     common: CommonOptions,
     findings: Findings,
 ) -> "tuple[Manifest, str]":
-    """Read or make a manifest; return it and the folder to which its paths are relative.
+    """Read or make a manifest; return the manifest, and the folder of its relative paths.
 
     `path`: a manifest, or another file, whose table becomes a manifest. A file whose format is
     unknown is read as a manifest. `paths`: the columns of the table that contain paths of files.
@@ -93,7 +93,7 @@ def plan_of(
     cache: "Cache | None" = None,
     findings: Findings | None = None,
 ) -> "Plan":
-    """Return the plan of the cache of a manifest.
+    """Return the plan of a manifest's cache: its name and its blocks.
 
     `manifest`: a manifest, or any file or folder whose table becomes one. `planning`: the values of
     `plan_options`. `cache`: an existing cache, whose block size is the default.

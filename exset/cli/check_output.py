@@ -41,7 +41,7 @@ class CheckOutput:
     _explained: set[str] = field(default_factory=set)
 
     def new(self, path: str, result: Result) -> Result:
-        """Return the result of a file with only those findings that are not in the baseline."""
+        """Return the result of a file without the findings that are in the baseline."""
         if self.baseline is None:
             return result
         found = self.baseline.new(path, result.findings)
@@ -62,11 +62,11 @@ class CheckOutput:
             click.echo(line)
 
     def fail(self, path: str, error: FormatError | OSError) -> None:
-        """Keep the error of a file that cannot be checked, for the report."""
+        """Store the error of a file that cannot be checked, for the report."""
         self._keep(path, Findings(), True, as_finding(error))
 
     def finish(self) -> None:
-        """Write the reports, and the baseline if it is to be updated."""
+        """Write the reports; if the user wants to update the baseline, write it, too."""
         reports = self._all_reports()
         if reports:
             from exset.reports.checks import files_run, findings_run
@@ -88,8 +88,9 @@ class CheckOutput:
     def _keep(
         self, path: str, findings: Findings, failed: bool, error: Finding | None = None
     ) -> None:
-        """Store the result of a file, if a report will be written. failed: whether the file
-        counts as wrong. error: the error that ended the check, if any.
+        """Store the result of a file, if a report will be written.
+
+        failed: whether the file counts as wrong. error: the error that ended the check, if any.
         """
         if not self._all_reports():
             return
@@ -98,13 +99,13 @@ class CheckOutput:
         self._files.append(CheckedFile(path, findings, failed, error))
 
     def _all_reports(self) -> list[tuple[str, str]]:
-        """Return each report to write: its form, and its file, "" for standard output."""
+        """Return the reports to write, as pairs of a form and a file; "" is standard output."""
         return [*self.reports.items(), *([(self.form, "")] if self.form in _REPORTS else [])]
 
     def _explanations(self, findings: Findings) -> list[str]:
-        """Return, as lines, the explanations of those codes that were not explained before.
+        """Return the explanations, as lines, of the codes that were not explained before.
 
-        Codes of other packages that exset does not know are skipped.
+        exset skips codes of other packages that it does not know.
         """
         from exset.explain import codes, explain
 
@@ -143,7 +144,7 @@ output_options = options(
     option(
         "--update-baseline",
         is_flag=True,
-        help="Replace the known findings in the file of --baseline by the current ones.",
+        help="Replace the findings in the file of --baseline by the current findings.",
     ),
 )
 """Add the options for the output of a check."""
@@ -152,9 +153,9 @@ output_options = options(
 def check_output(
     common: CommonOptions, form: str, reports: Sequence[str], baseline: str | None, update: bool
 ) -> CheckOutput:
-    """Return the object that writes the output, as the values of `output_options` say.
+    """Return the object that writes the output, from the values of `output_options`.
 
-    It reads the baseline, if there is one.
+    If there is a baseline, this reads it.
     """
     with argument_errors():
         further = forms_of(reports)

@@ -1,4 +1,4 @@
-"""The work of `exset validate`: the check of a file, or of a part of a large one."""
+"""The work of `exset validate`: the check of a file, or of a part of a large file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,11 +14,11 @@ from exset.core.parts import FilePart
 
 @dataclass(frozen=True)
 class Check:
-    """Checks one file, or a part of one; with a `base`, also the files that it names.
+    """Checks one file, or a part of a file; with a `base`, also the files that it names.
 
-    base: the folder to which names are relative, empty for the current one; None: do not check the
-    named files. jobs: the processes that check the named files. options: the options of readers
-    and checks.
+    base: the folder of relative names, "" for the current folder; None: do not check the named
+    files. jobs: the processes that check the named files. options: the options of readers and
+    checks.
     """
 
     common: CommonOptions
@@ -55,9 +55,7 @@ class Check:
         return FilePart(path, rank, count)
 
     def joined(self, path: str, parts: Sequence[PartResult]) -> PartResult:
-        """Join the results of the parts of a file; check the file as a whole if that is not
-        possible.
-        """
+        """Join the results of a file's parts. If this is not possible, check the whole file."""
         if (findings := joined_findings(parts, self.common)) is None:
             return self(path)
         findings.sort()

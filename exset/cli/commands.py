@@ -1,4 +1,4 @@
-"""Commands that write the report that they return; their help has sections and colours."""
+"""Commands that write the report that they return. Their help has sections and colours."""
 
 import os
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ _RAW = "exset.cli.arguments"
 
 
 def raw_arguments(ctx: click.Context) -> tuple[str, ...]:
-    """Return the arguments of the command, as they are on the command line."""
+    """Return the arguments of the command as they were on the command line."""
     arguments: tuple[str, ...] = ctx.meta.get(_RAW, ())
     return arguments
 
@@ -34,7 +34,7 @@ class HelpFormatter(click.HelpFormatter):
 
 
 class Context(click.Context):
-    """A context whose help has colours, and is shown for `-h`, too."""
+    """A context with colours in the help, which shows the help for `-h`, too."""
 
     formatter_class = HelpFormatter
 
@@ -79,7 +79,7 @@ class Group(click.Group):
 
 
 def option_sections(command: click.Command, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-    """Return the sections of a command's options: the heading, and the name and help of each."""
+    """Return, by heading, the sections of a command's options: the name and help of each option."""
     sections: dict[str, list[tuple[str, str]]] = {}
     for param in command.get_params(ctx):
         if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):

@@ -87,7 +87,7 @@ def _axes(output: "Output") -> str:
 def _aligned(rows: "list[_Row]") -> Iterator[str]:
     """Yield rows as lines with three aligned columns.
 
-    A value that is longer than its column moves only the text after it.
+    If a value is longer than its column, only the rest of its line moves to the right.
     """
     name_width = max((len(name) for name, *_ in rows), default=0)
     widths = [len(value) for _, value, _ in rows if len(value) <= _WIDEST]

@@ -70,7 +70,7 @@ def list_cases(format: str | None, only: Sequence[str], folder: str | None) -> N
 
 
 def _cases(format: str | None, folder: str | None) -> "tuple[Case, ...]":
-    """Return the test cases of exset or, if given, those in a folder."""
+    """Return exset's test cases, or the test cases in `folder` if it is not None."""
     from exset.testing.conformance import cases, cases_in
 
     return cases(format) if folder is None else cases_in(folder, format)
@@ -84,6 +84,8 @@ def export(folder: str, format: str | None) -> None:
 
     \b
       exset conformance export cases
+
+    The meaning of a file is its data in a form that is the same for every reader.
     """
     from exset.testing.conformance import export as write
 
@@ -104,12 +106,12 @@ def export(folder: str, format: str | None) -> None:
     "--ids", metavar="KIND", help="Read the ids of a sample list as this type: text or integer."
 )
 def meaning(file: str, format: str, loop: bool, ids: str | None) -> int:
-    """Print the meaning of a file as JSON: the output that `conformance run` expects from a reader.
+    """Print the data of a file as JSON, in the form that conformance run expects from a reader.
 
     \b
       exset conformance meaning --format ex train.ex
 
-    The exit code is 1 for an invalid file.
+    This JSON is called the meaning of the file. The exit code is 1 for an invalid file.
     """
     from exset.io import files
     from exset.testing.conformance import meanings
@@ -126,9 +128,9 @@ def meaning(file: str, format: str, loop: bool, ids: str | None) -> int:
 
 
 def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[str, str]) -> None:
-    """Read files from `stdin`; write the meaning of each to `stdout`, in the protocol of `--loop`.
+    """Read files from `stdin`; write the meaning of each file to `stdout`, as `--loop` requires.
 
-    options: the options of exset's reader; an option that comes with a file replaces them.
+    options: the options of exset's reader. An option that comes with a file has precedence.
     """
     from exset.testing.conformance import meanings
 
@@ -163,7 +165,7 @@ def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[s
     "--without",
     metavar="NAMES",
     default="",
-    help="Leave out cases that need these features, separated by commas, which CMD lacks.",
+    help="Leave out cases that need one of these features: CMD lacks them. Separate by commas.",
 )
 @option(
     "--skip",
@@ -180,7 +182,7 @@ def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[s
     "--keep",
     metavar="DIR",
     type=PATH,
-    help="With --generate, save a file on which CMD fails in this folder.",
+    help="With --generate, save the file on which CMD fails to this folder.",
 )
 @secondary_option(
     "--seed", metavar="N", type=int, default=0, help="Set the seed of --generate (default: 0)."
@@ -229,12 +231,13 @@ def run(
       exset conformance run --format ex --loop --report tap -- python my.py
       exset conformance run --format bex --without sparse -- ./my-reader {}
 
-    CMD reads a file from standard input, or from the path that replaces {}. It prints the meaning
-    of the file as JSON and exits with 0, or it exits with 1 for an invalid file.
+    CMD reads a file from standard input. If an argument is {}, CMD gets the path of the file there
+    instead. CMD prints the data of the file as JSON, like "exset conformance meaning", and exits
+    with 0. For an invalid file, it exits with 1.
 
-    With --loop, CMD reads many files from standard input: for each the length in bytes, a line
-    feed, and the file. It answers 0 or 1, a space, the length of its output, a line feed, and the
-    output.
+    With --loop, CMD reads many files from standard input. Before each file come its length in bytes
+    and a line feed. For each file, CMD answers 0 or 1, a space, the length of its output, a line
+    feed, and the output.
     """
     from exset.cli import conformance_output as shown
     from exset.testing.conformance import Judge, LoopReader, ProgramReader, runner
@@ -285,8 +288,8 @@ def _generated(
 ) -> "tuple[list[Result], list[str]]":
     """Test a reader with `count` files that are drawn at random with a seed.
 
-    judge: compares an answer with exset's. keep: the folder for the file that fails, if any.
-    Return the result of the smallest file that fails, if any, and the lines to print.
+    Return the result of the smallest file that fails, if any, and the lines to print. judge:
+    compares an answer with exset's. keep: the folder in which to save this file, if any.
     """
     from exset.cli import conformance_output as shown
     from exset.testing import conformance, need_hypothesis

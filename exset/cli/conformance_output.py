@@ -37,8 +37,9 @@ def role_of(text: str) -> Role:
 
 
 def check_role(role: str, format: str, target: str) -> None:
-    """Raise ValueError if the cases of a format cannot test this role; target: the output
-    format.
+    """Raise ValueError if the cases of a format cannot test this role.
+
+    target: the format that a transcoder writes.
     """
     if role == "decoder":
         return
@@ -55,7 +56,7 @@ def check_role(role: str, format: str, target: str) -> None:
 
 
 def lines(results: Sequence[Result], verbose: bool) -> Iterator[str]:
-    """Yield the lines for the terminal: for each feature how many cases pass, then failed cases."""
+    """Yield the lines for the terminal: how many cases of each feature pass, then the failures."""
     run = run_of("", results)
     width = max(map(len, run.by_group), default=0)
     for group, rows in run.by_group.items():
@@ -91,14 +92,15 @@ def found_lines(result: Result, draws: int) -> Iterator[str]:
 
 
 def formats_binary(format: str) -> bool:
-    """Return whether files of a format are binary; `format` may be a kind of request, which is
-    text.
+    """Return whether files of a format are binary.
+
+    `format` may also be a kind of request, which is text.
     """
     return format not in meanings.REQUESTS and exset.formats.get(format).binary
 
 
 def run_of(format: str, results: Sequence[Result]) -> Run:
-    """Return the results of test cases as a `Run`, from which reports are written."""
+    """Return the results of test cases as a `Run`, which the functions for reports take."""
     rows = [
         Row(
             name=each.case.id,

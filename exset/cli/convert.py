@@ -28,7 +28,7 @@ from exset.steps import Steps
 
 @dataclass(frozen=True)
 class Converter:
-    """Converts a file, as a `Job` describes, or a part of one."""
+    """Converts a file, as a `Job` describes, or a part of a file."""
 
     common: CommonOptions
     options: dict[str, Any]
@@ -74,7 +74,7 @@ class Converter:
     def _for_terminal(self, job: Job) -> Converted:
         """Convert a file and return its bytes, which a terminal will show.
 
-        A terminal must not show half a file, nor control characters.
+        A terminal must not show an incomplete file or control characters.
         """
         how: dict[str, Any] = {"limits": self.common.limits, "roots": self.common.access.roots}
         source = api.read_input(job.source, self.common.format, **how)
@@ -105,8 +105,8 @@ class Converter:
 @secondary_option(
     "--level",
     type=click.Choice(["said", "meant"]),
-    help="Store in a table the values that the file writes (said), or dense arrays with all"
-    " defaults filled in (meant).",
+    help="said: store in a table only the values that the file writes; meant: store dense arrays"
+    " with all defaults filled in.",
 )
 @format_options.write_options
 @format_options.table_options
@@ -123,11 +123,11 @@ def convert(
     """Convert files to another format.
 
     \b
-      exset convert train.ex train.bex       one file; the suffix says the format
+      exset convert train.ex train.bex       one file; the suffix decides the format
       exset convert --to bex *.ex            each next to its input
       exset convert --to bex -o out/ *.ex    all into a folder
       exset convert - -o - --to ex < a.bex   standard input to standard output
-      exset convert -n train.ex train.npz    say what would be lost
+      exset convert -n train.ex train.npz    report what would be lost
 
     With -v, exset shows notes, too.
     """
@@ -172,9 +172,9 @@ def convert(
 
 
 def _options(job: Job) -> dict[str, Any]:
-    """Return the options that the user set for writers and for tables.
+    """Return the options of writers and of tables that the user set.
 
-    Raises a usage error for an option of writers that neither the target's format nor tables have.
+    Raises a usage error for an option of another format's writer that tables do not have.
     """
     options: dict[str, Any] = format_options.values("write")
     of_tables = {option.name for family in formats.families() for option in family.table_options}

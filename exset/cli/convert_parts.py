@@ -1,4 +1,4 @@
-"""Convert a large file in parts: write each part to a file of its own, then join these files."""
+"""Convert a large file in parts: write each part to its own file, then join these files."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -23,11 +23,11 @@ _BLOCK: Final = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Converted(PartResult):
-    """The result of a conversion, or of a part of one.
+    """The result of a conversion, or of a part of a conversion.
 
-    count: the number of converted units. size: the size of the target in bytes, if it is not
-    written. data: the bytes to show on a terminal. losses: findings about what the target cannot
-    store.
+    count: the number of converted units, such as examples or records. size: the size of the target
+    in bytes, if it is not written. data: the bytes to show on a terminal. losses: findings about
+    what the target cannot store.
     """
 
     count: int
@@ -38,10 +38,7 @@ class Converted(PartResult):
 
 @dataclass(frozen=True)
 class PartJob(os.PathLike[str]):
-    """A part of a conversion: `job` describes the whole, `range` says which part.
-
-    `target`: the file to which the units of the part are written.
-    """
+    """A part of a conversion: `job` describes the whole conversion, `range` the part."""
 
     job: Job
     range: FilePart
@@ -58,7 +55,7 @@ class PartJob(os.PathLike[str]):
 
     @property
     def target(self) -> str:
-        """The path of the file to which the units of the part are written."""
+        """The path of the file to which the units of this part are written."""
         name = f"{self.range.rank + 1}-of-{self.range.count}"
         return os.path.join(_folder(self.job), name)
 
@@ -67,10 +64,10 @@ class PartJob(os.PathLike[str]):
 
 
 def convert_part(item: PartJob, common: CommonOptions, options: dict[str, Any]) -> Converted:
-    """Write the units of a part into a file of their own.
+    """Write the units of a part to a file for this part alone.
 
-    Writes no file if the state of the part is not certain, because its units may then be wrong.
-    Raises OSError, and FormatError if the source changed after it was divided.
+    If the state of the part is not certain, its units may be wrong: write no file. Raises OSError,
+    and FormatError if the source changed after it was divided.
     """
     findings, losses = common.new_findings(), common.new_findings()
     job, state, count = item.job, None, 0
@@ -99,8 +96,8 @@ def convert_part(item: PartJob, common: CommonOptions, options: dict[str, Any]) 
 class Divider:
     """Divides conversions of large files, and joins the files of their parts.
 
-    whole: converts a file as a whole. options: those of writers. divided: the conversions that are
-    divided, and into how many parts.
+    whole: a function that converts a file as a whole. options: the options of writers. divided: the
+    conversions that are divided, with the number of their parts.
     """
 
     whole: Callable[[Job], Converted]
@@ -109,7 +106,7 @@ class Divider:
     divided: dict[Job, int] = field(default_factory=dict)
 
     def counts(self, jobs: Sequence[Job]) -> list[int]:
-        """Return into how many parts the source of each job is divided."""
+        """Return, for each job, into how many parts its source is divided."""
         target = jobs[0].format
         if self.common.options or target.incremental_writer is None:
             return [1] * len(jobs)
@@ -132,7 +129,8 @@ class Divider:
     def joined(self, job: Job, parts: Sequence[Converted]) -> Converted:
         """Join the files of the parts into the target, or convert the source as a whole.
 
-        Raises OSError, for example if the file of a part is missing.
+        The latter is done if the parts cannot be joined. Raises OSError, for example if the file of
+        a part is missing.
         """
         found = joined_findings(parts, self.common)
         if found is None:  # the file may have an error

@@ -23,7 +23,7 @@ _BLOCK: Final = 1 << 16
 class Job:
     """The conversion of one file. As an `os.PathLike`, it is the path of the source.
 
-    `to`: the name of the target's format, or None if the suffix of the target decided it.
+    `to`: the name of the target's format; None if the suffix of the target decides the format.
     """
 
     source: str
@@ -40,8 +40,8 @@ class Job:
 class Jobs(Sequence[Job]):
     """The conversions of several files to one format; each `Job` is made on access.
 
-    output: the target, if there is only one source, else None. folder: the folder of all targets;
-    None: each target is next to its source. to: as in `Job`.
+    output: the target of the only source; None if there are several sources. folder: the folder of
+    all targets; None: each target is next to its source. to: as in `Job`.
     """
 
     sources: Sequence[str]
@@ -87,7 +87,7 @@ class Jobs(Sequence[Job]):
 def plan(
     inputs: Sequence[str], output: str | None, to: str | None, from_format: str | None = None
 ) -> Jobs:
-    """Return the jobs for the arguments of the command line. Raises UsageError if they do not fit.
+    """Return the jobs for the arguments of the command line. Raises UsageError for wrong arguments.
 
     All jobs have the same format. `from_format`: the format of the inputs, if the user names it.
     """
@@ -114,7 +114,7 @@ def plan(
 
 
 def _split(inputs: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """Divide two arguments into the input and the output; or raise UsageError."""
+    """Return the input and the output of two arguments. Raises UsageError for other arguments."""
     if len(inputs) != 2:
         usage_error("no output: name one INPUT and one OUTPUT, or use -o OUT or --to FORMAT")
     source, target = inputs
@@ -129,7 +129,7 @@ def _split(inputs: Sequence[str]) -> tuple[tuple[str, ...], str]:
 
 
 def _is_input(path: str) -> bool:
-    """Return whether a path may be an input: an existing file, or a bundled sample."""
+    """Return whether a path may be an input, which is an existing file or a bundled sample."""
     return is_file(path) or path.startswith(samples.PREFIX)
 
 
@@ -149,9 +149,9 @@ def _format(source: str, from_format: str | None, output: str | None, to: str | 
 
 
 def _check(jobs: Jobs) -> None:
-    """Raise UsageError if a conversion would overwrite an input, or if two write the same file.
+    """Raise UsageError if a conversion would overwrite an input, or if two have the same target.
 
-    Names are compared by their hashes first, as a million names take much memory.
+    Names are first compared by hash, as a million names take much memory.
     """
     targets, existing = array("q"), array("q")
     for target in jobs.targets():
@@ -195,7 +195,7 @@ def _common(numbers: "array[int]", others: Iterable[int]) -> set[int]:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Return what identifies a file under all its names; None if there is no such file."""
+    """Return what identifies a file under all its names. Return None if there is no such file."""
     if path == "-":
         return None
     try:

@@ -50,11 +50,11 @@ def diff(one: str, other: str, tolerance: float, html: str | None, common: Commo
       exset diff --tolerance 1e-6 old.ex new.ex
 
     The files must be of one family, such as .ex and .bex of Lens. exset compares values, not their
-    spelling: 0 and 00 are equal in a column ASCII_INT of aeon, and so are
-    all base64 texts of the same bytes.
+    spelling. For example, 0 and 00 are equal in a column ASCII_INT of aeon, and so are all base64
+    texts of the same bytes.
 
-    exset shows the first 10 differences, or 100 with -v. The exit code is 1 if the files differ;
-    with -q, it is the only result.
+    exset shows the first 10 differences, or 100 with -v. The exit code is 1 if the files differ.
+    With -q, exset shows no differences.
     """
     if not tolerance < math.inf:
         usage_error(f"--tolerance must be a number from 0, not {tolerance}")

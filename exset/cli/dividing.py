@@ -24,11 +24,11 @@ _LARGE: Final = 2 * SMALL
 
 @dataclass(frozen=True, kw_only=True)
 class PartResult(FileResult):
-    """The result of a command for a file, or for a part of one.
+    """The result of a command for a file, or for a part of a file.
 
     state: what `joined_findings` needs to know about a part; None for a whole file. source_format:
-    the name of the file's format, only for a part. common: the value of `ModelCheck.common` for
-    the part.
+    the name of the file's format; only for a part. common: the value of `ModelCheck.common` for the
+    part.
     """
 
     state: PartState | None = None
@@ -38,7 +38,7 @@ class PartResult(FileResult):
 
 @dataclass
 class PartModels:
-    """The models of a part of a file. Iterate over them once; then `state` is known."""
+    """The models of a part of a file. Iterate over them once: `state` is known only then."""
 
     format: Format
     size: int
@@ -53,9 +53,9 @@ class PartModels:
 def count_of(
     path: str, common: CommonOptions, accepts: Callable[[Format], bool] = lambda _: True
 ) -> int:
-    """Return into how many parts to divide a file or a folder; 1 for a small one.
+    """Return into how many parts to divide a file or a folder. Return 1 if it is small.
 
-    accepts: whether the command can divide files of a format.
+    accepts: a function that returns whether the command can divide files of a format.
     """
     with suppress(OSError, ValueError, FormatError):
         if path == "-":
@@ -72,10 +72,10 @@ def count_of(
 
 @contextmanager
 def read_part(part: FilePart, common: CommonOptions, findings: Findings) -> Iterator[PartModels]:
-    """Open a file to read the models of one part; the context gives these models.
+    """Open a file to read the models of one part; yield these models.
 
     The places of findings count from the start of the part. Raises FormatError if the file changed
-    after it was divided, and OSError if it cannot be read.
+    after it was divided, and OSError if the file cannot be read.
     """
     with common.opened(part.path) as file:
         if (parts := _parts_of(file.format)) is None:
@@ -88,7 +88,7 @@ def read_part(part: FilePart, common: CommonOptions, findings: Findings) -> Iter
 def joined_findings(results: Sequence[PartResult], common: CommonOptions) -> Findings | None:
     """Join the findings in the results of a file's parts.
 
-    Returns None if the file must be read as a whole, for example because it may have an error.
+    Return None if the file must be read as a whole, for example because it may have an error.
     """
     if len({each.common for each in results}) > 1:
         return None

@@ -17,7 +17,7 @@ from exset.core.parts import divided, whole
 
 @dataclass(frozen=True)
 class FileResult:
-    """The findings of one file, and its exit code; subclasses add results of a command."""
+    """The findings of one file, and its exit code. Subclasses add the results of a command."""
 
     findings: Findings
     exit: Exit = Exit.OK
@@ -56,14 +56,18 @@ def for_each_file(
 ) -> int:
     """Run `work` on every file and report each result; return the highest exit code.
 
-    With `--json`, `row` returns the members that the command adds to the object of a file; its
-    `Result` argument is None if the file has an error. Without `--json`, `show` writes a result as
-    text. After an error in a file, exset continues with the other files. A terminal shows the
-    progress of the `action`. `visible`: whether `show` writes results; exset then shows progress
-    only if standard output is not a terminal. `measured` and `returns`: as in
-    `exset.core.jobs.run`. `divider`: divides large files into parts, on which `work` then runs.
-    `change`: changes each result before it is reported. `failed` is called for each file with an
-    error, after the error was written.
+    After an error in a file, exset continues with the other files. A terminal shows the progress of
+    the `action`.
+
+    - `row`: with `--json`, returns the members that the command adds to the JSON object of a file.
+      Its `Result` argument is None if the file has an error.
+    - `show`: without `--json`, writes a result as text.
+    - `visible`: whether `show` writes anything. If so, exset shows no progress while standard
+      output is a terminal.
+    - `measured` and `returns`: as in `exset.core.jobs.run`.
+    - `divider`: divides large files into parts. `work` then runs on the parts.
+    - `change`: changes each result before it is reported.
+    - `failed`: is called for each file with an error, after the error was written.
     """
     rows = json_rows()
     worst = Exit.OK

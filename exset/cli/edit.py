@@ -114,8 +114,8 @@ def edit_files(
 
     exset applies the options in the order below. A FIELD is name; events or frequency (Lens); file
     or id (sample lists); label or the number of a column (manifests); a column (tables).
-    FIELD=@LIST means the values in the file LIST, one on each line. A * in OLD matches any text,
-    and a * in NEW inserts this text.
+    FIELD=@LIST means that the file LIST has the values, one on each line. A * in OLD matches any
+    text. A * in NEW inserts the text that the * in OLD matched.
     """
     if noise is None:
         require_option("--noise", "group", "inputs", "clip")
@@ -149,9 +149,9 @@ def edit_files(
 def _models(
     paths: Sequence[str], common: CommonOptions, read: list[int]
 ) -> Iterator[tuple[Format, Joinable]]:
-    """Yield a model for each file, or for each chunk of a file; all must be of one family.
+    """Yield each file as a model, or as several models, one for each chunk.
 
-    Adds the number of units of each model to the list `read`.
+    All models must be of one family. Adds the number of units of each model to the list `read`.
     """
     family = None
     for path in paths:
@@ -176,13 +176,13 @@ def _applied(model: Joinable, steps: Sequence[Step]) -> Joinable:
 
 
 def _size(source: Format, count: int, read: int) -> str:
-    """Return how many units were written, as text; also how many were read, if this differs."""
+    """Return a text with the number of written units, and of read units if it differs."""
     counted = source.family.counted(read)
     return counted if count == read else f"{count:,} of {counted}"
 
 
 def _is_chunked(source: Format, target: Format, output: str) -> bool:
-    """Return whether to edit the files in chunks; a terminal must not show half a file."""
+    """Return whether to edit the files in chunks. A terminal must not show an incomplete file."""
     is_shown = output == "-" and (sys.stdout is None or sys.stdout.isatty())
     if is_shown or source.family != target.family:
         return False
@@ -190,7 +190,7 @@ def _is_chunked(source: Format, target: Format, output: str) -> bool:
 
 
 def _filters(keep: tuple[str, ...], drop: tuple[str, ...], common: CommonOptions) -> Iterator[Step]:
-    """Yield a function for each condition; it returns a model of the units that a model keeps.
+    """Yield a function for each condition: it returns a model with only the units to keep.
 
     keep, drop: the conditions. In FIELD=@LIST, the file LIST contains the values.
     """

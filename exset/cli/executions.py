@@ -82,9 +82,7 @@ jobs_options = options(
 
 
 def taken_execution(values: dict[str, Any]) -> Execution:
-    """Remove the values of `jobs_options` from `values`; return the `Execution` that they
-    describe.
-    """
+    """Remove the values of `jobs_options` from `values`; return them as an `Execution`."""
     names = ("jobs", "journal", "resume", "shard", "plan", "scheduler")
     jobs, journal, resume, shard, plan, scheduler = (values.pop(name, None) for name in names)
     if jobs is None:
@@ -105,10 +103,9 @@ def taken_execution(values: dict[str, Any]) -> Execution:
 
 
 def _workers(ctx: click.Context, jobs: int, scheduler: str) -> Execution:
-    """Return how to run the work: on a cluster of Dask, on the ranks of MPI, or in `jobs`
-    processes.
+    """Return how to run the work: on a Dask cluster, on the ranks of MPI, or in `jobs` processes.
 
-    scheduler: the address of Dask's scheduler; "" for none.
+    scheduler: the address of Dask's scheduler; "" if the user names none.
     """
     if not scheduler:
         given = ctx.find_root().obj
@@ -120,9 +117,10 @@ def _workers(ctx: click.Context, jobs: int, scheduler: str) -> Execution:
 
 
 def gathering(ctx: click.Context, paths: tuple[str, ...]) -> Header:
-    """Let a context's command read its results from journals; return the first journal's header.
+    """Let the command of a context read its results from journals.
 
-    Raises FormatError for a file that is not a journal, and OSError if one cannot be read.
+    Return the header of the first journal. Raises FormatError for a file that is not a journal, and
+    OSError for a file that cannot be read.
     """
     journals = ctx.with_resource(closing(Journals(paths)))
     ctx.meta[_GATHERED] = journals

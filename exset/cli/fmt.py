@@ -27,9 +27,9 @@ _HINT: Final = "download the file, or convert the sample to a file"
 
 @dataclass(frozen=True, kw_only=True)
 class Formatted(FileResult):
-    """The result of `exset fmt` for a file: whether the file was not canonical.
+    """The result of `exset fmt` for a file: whether the file was not in canonical form.
 
-    text: for standard input, the canonical text.
+    text: the canonical text, only for standard input.
     """
 
     format: Format
@@ -39,13 +39,13 @@ class Formatted(FileResult):
 
 @dataclass(frozen=True)
 class Formatter:
-    """Gives a file canonical white space; with `check`, only finds out whether it is canonical."""
+    """Gives a file canonical white space. With `check`, only finds out whether it has this."""
 
     common: CommonOptions
     check: bool
 
     def __call__(self, path: str) -> Formatted:
-        """Format a file. Raises FormatError and OSError; after an error, the file is unchanged."""
+        """Format a file. Raises FormatError and OSError. After an error, the file is unchanged."""
         common = self.common
         source = api.read_input(
             path, common.format, limits=common.limits, roots=common.access.roots

@@ -1,4 +1,4 @@
-"""Make command-line options from the options that the records of formats declare."""
+"""Make command-line options from the options that formats declare in their records."""
 
 from collections.abc import Iterable
 from typing import Any, Final, Literal, TypeAlias
@@ -34,9 +34,9 @@ class FormatOption(CommandOption):
     """The command-line option for an option of one or more formats; `values` returns its value."""
 
     def __init__(self, _: object, *, same_name: list[Option], step: Step) -> None:
-        """Make the option from `same_name`, the options of this name that formats declare.
+        """Make one command-line option from `same_name`, all formats' options of this name.
 
-        click's `meta` stores its value.
+        The option's value is stored in the `meta` of click's context.
         """
         self.step = step
         self.section = _SECTIONS[step]
@@ -54,7 +54,7 @@ class FormatOption(CommandOption):
 
 
 class ViewOption(CommandOption):
-    """An option for showing a file as a table, which no format declares."""
+    """An option that no format declares, for showing a file as a table."""
 
     section = _SECTIONS["view"]
 
@@ -62,11 +62,12 @@ class ViewOption(CommandOption):
 class FormatCommand(Command):
     """A command for files of any format; its options include those of other packages' formats.
 
-    Other packages are loaded for `--help`, for completion, and for an option unknown to exset.
+    Other packages are loaded for `--help`, for completion, and for an option that exset does not
+    know.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; if an option is unknown, load other packages and parse again."""
+        """Parse the arguments. If an option is unknown, load other packages and parse again."""
         copy = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -86,7 +87,7 @@ class FormatCommand(Command):
         return super().shell_complete(ctx, incomplete)
 
     def _load_plugins(self) -> bool:
-        """Add the options of other packages' formats; return whether there are any."""
+        """Add the options of other packages' formats; return whether any were added."""
         taken = {name for param in self.params for name in param.opts}
         steps = {param.step for param in self.params if isinstance(param, FormatOption)}
         added = [
@@ -101,9 +102,9 @@ class FormatCommand(Command):
 
 
 def switch(name: str, step: Step) -> str:
-    """Return the command-line name of an option of formats.
+    """Return the command-line name of an option that formats declare.
 
-    An option of readers is `--from-NAME` if writers have an option of the same name.
+    A reader's option is called `--from-NAME` if writers have an option of the same name.
     """
     both = any(fmt.option(name) for fmt in formats.all_formats())
     prefix = "from-" if step == "read" and both else ""
@@ -118,10 +119,10 @@ def values(step: Step) -> dict[str, OptionValue]:
 
 
 def _by_name(among: Iterable[Format], step: Step) -> list[list[Option]]:
-    """Return the options of formats by name; options of the same name are one option for users.
+    """Return the options of formats, grouped by name; a group becomes one command-line option.
 
-    For the step "table", leaves out options that a reader or a writer also has; for "view",
-    options that a reader also has.
+    For the step "table", leave out options that a reader or a writer also has. For "view", leave
+    out options that a reader also has.
     """
     formats = tuple(among)
     readers = [each for fmt in formats for each in fmt.read_options]
@@ -163,7 +164,7 @@ def _keep(ctx: click.Context, param: click.Parameter, value: OptionValue | None)
 
 
 def read_options_of(name: str) -> Decorator:
-    """Add the options of the readers of one family: that of the format `name`."""
+    """Add the options of all readers in the family of the format `name`."""
     return _decorator("read", formats.of_family(formats.get(name).family))
 
 
@@ -186,8 +187,8 @@ view_options = options(
         f"view_{LEVEL}",
         cls=ViewOption,
         type=click.Choice(["said", "meant"]),
-        help="Show the table that convert makes of the file, with the values that the file writes"
-        " (said), or with all defaults filled in (meant).",
+        help="said: show only the values that the file writes; meant: also fill in all defaults."
+        " Both show the table that convert makes of the file.",
         expose_value=False,
         callback=_keep,
     ),
@@ -202,7 +203,7 @@ def _help(options: list[Option]) -> str:
 
 
 class _Choice(click.Choice[str]):
-    """The choices of an option of exset's formats, and of formats that other packages add."""
+    """The choices of an option, from exset's formats and from formats that other packages add."""
 
     def __init__(self, option: str, choices: list[str]) -> None:
         super().__init__(choices, case_sensitive=False)

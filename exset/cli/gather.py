@@ -40,9 +40,9 @@ def gather(
       exset gather 'shares/*'
 
     The journals name the command, and have the results of its shares. From these results, exset
-    makes the same output and exit code as the command without --shard. It does not process the
-    files again; it only joins the converted parts of large files. Run it in the same folder as the
-    shares.
+    makes the output and the exit code that the command would have without --shard. exset does not
+    process the files again; it only joins the converted parts of large files. Run "exset gather" in
+    the folder in which the shares ran.
     """
     header = gathering(ctx, tuple(journals))
     command = _command(ctx, journals[0], header)
@@ -55,9 +55,9 @@ def gather(
 
 
 def _command(ctx: click.Context, path: str, header: Header) -> click.Command:
-    """Return the command that wrote the journal `path`; header: the journal's first line.
+    """Return the command that wrote the journal `path`, which must be one that supports --shard.
 
-    It must be a command that supports --shard.
+    header: the journal's first line.
     """
     command: click.Command | None = ctx.find_root().command
     for name in header.command:

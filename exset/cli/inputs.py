@@ -1,4 +1,4 @@
-"""Options of many commands: for reading files, for access to files, and for processes."""
+"""Options that many commands have: for reading files, for access to files, and for processes."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -44,9 +44,11 @@ class LoadedFile:
 class CommonOptions:
     """The options of all commands that read files.
 
-    `options`: the options of readers. `view`: the options for showing a file as a table. `access`:
-    access to the files that a file names. `verbosity`: -1 with `--quiet`, 1 with `--verbose`, else
-    0. `findings`: the findings of all files, for a command that reports them together.
+    - `options`: the options of readers.
+    - `view`: the options for showing a file as a table.
+    - `access`: which of the files that a file names may be opened, and how.
+    - `verbosity`: -1 with `--quiet`, 1 with `--verbose`, else 0.
+    - `findings`: the findings of all files, for a command that reports them together.
     """
 
     format: str | None
@@ -61,7 +63,7 @@ class CommonOptions:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """The arguments for any reader; the reader adds its findings to `findings`."""
+        """The arguments for any reader. The reader adds its findings to `findings`."""
         return {"limits": self.limits, "findings": self.findings}
 
     @property
@@ -75,11 +77,14 @@ class CommonOptions:
         return replace(self.jobs, isolated=True)
 
     def showing(self, action: str) -> "CommonOptions":
-        """Return the same options, but with the progress of the work shown on a terminal."""
+        """Return the same options, but let the terminal show the progress of the work.
+
+        action: what the command does, as a verb.
+        """
         return replace(self, jobs=replace(self.jobs, watch=partial(progress, action=action)))
 
     def load(self, path: str) -> LoadedFile:
-        """Read a file; raises FormatError and OSError as `exset.load` does."""
+        """Read a file. Raises FormatError and OSError as `exset.load` does."""
         source = api.read_input(path, self.format, limits=self.limits, roots=self.access.roots)
         return self.load_source(source, api.recognise(source, self.format))
 
@@ -90,7 +95,7 @@ class CommonOptions:
         return self.shown(LoadedFile(source.name, fmt, model, findings))
 
     def reading_of(self, fmt: Format) -> dict[str, Any]:
-        """The options for the reader of a format; the other options are for tables."""
+        """Return the options that the reader of a format has. The other options are for tables."""
         return {name: self.options[name] for name in self.options if not _is_of_table(fmt, name)}
 
     def is_table(self, fmt: Format) -> bool:
@@ -98,7 +103,7 @@ class CommonOptions:
         return bool(self.view) or any(_is_of_table(fmt, name) for name in self.options)
 
     def shown(self, file: LoadedFile) -> LoadedFile:
-        """Return a file as a table if the user set options of tables.
+        """Return a file as a table if the user set options of tables; else return it unchanged.
 
         The new format is CSV, or JSON Lines if CSV cannot store the table.
         """
@@ -125,20 +130,20 @@ class CommonOptions:
         return replace(file, format=formats.get("csv" if is_flat else "jsonl"), model=table)
 
     def opened(self, path: str, few: bool = False) -> AbstractContextManager[OpenFile | OpenFolder]:
-        """Open a file to read it in chunks; `few` is an argument of `streaming.opened`."""
+        """Open a file to read it in chunks. `few`: the argument of `streaming.opened`."""
         how: dict[str, Any] = {"limits": self.limits, "roots": self.access.roots}
         return streaming.opened(path, format=self.format, few=few, **how)
 
     def load_model(self, path: str, model: type[M], format: str | None = None) -> M:
         """Read a file that must contain a model of the class `model`; collect its findings.
 
-        `format` is the default format.
+        `format`: the format if the user names none.
         """
         fmt = self.format or format
         return api.load(path, model=model, format=fmt, **self.reading, **self.options)
 
     def chunks(self, path: str, model: type[M]) -> Iterator[M]:
-        """Yield the model of a file as `load_model` does, but that of a large file in chunks."""
+        """Yield a file's model, in chunks if the file is large; raises like `load_model`."""
         with self.opened(path) as file:
             api.checked_class(file.format, model, file.name)
             for chunk in file.models(self.findings, **self.options):
@@ -146,14 +151,14 @@ class CommonOptions:
                 yield chunk
 
     def new_findings(self, findings: Iterable[Finding] = ()) -> Findings:
-        """Return a collection of these findings; with `--strict`, a warning raises FormatError."""
+        """Return a collection of these findings. With `--strict`, a warning raises FormatError."""
         collected = Findings(strict=self.strict)
         for finding in findings:
             collected.add(finding)
         return collected
 
     def is_failure(self, findings: Findings) -> bool:
-        """Return whether a check failed: it has errors, or warnings with `--strict`."""
+        """Return whether a check failed: it has errors or, with `--strict`, warnings."""
         worst = findings.worst
         return worst is Severity.ERROR or (self.strict and worst is Severity.WARNING)
 
@@ -165,7 +170,7 @@ class CommonOptions:
 
 
 def _is_of_table(fmt: Format, name: str) -> bool:
-    """Return whether tables have the option `name`, but the format's reader does not."""
+    """Return whether the option `name` belongs to tables, and not to the format's reader."""
     is_read = named(fmt.read_options, name) is not None
     return not is_read and named(fmt.family.table_options, name) is not None
 
@@ -218,7 +223,7 @@ class FormatName(click.Choice[str]):
         super().__init__(formats.names())
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name of a format; a usage error lists the names."""
+        """Return the name of a format. For an unknown name, a usage error lists the formats."""
         try:
             return formats.get(value).name
         except FormatError:
@@ -311,5 +316,5 @@ view_options = options(reading_options, format_options.view_options)
 
 
 def reading_options_of(name: str) -> Decorator:
-    """Add `reading_options` to a command that reads only one family: that of the format `name`."""
+    """Add `reading_options` to a command that reads only the family of the format `name`."""
     return options(_from_option, format_options.read_options_of(name), common_options)

@@ -26,7 +26,7 @@ _LABEL: Final = 11
 
 @dataclass(frozen=True, kw_only=True)
 class FileSummary(PartResult):
-    """A file's name, format, size in bytes, and its summary: as numbers, and as rows of text.
+    """A file's name, format, size in bytes, and summary, as numbers and as rows of text.
 
     tally: for a part of a file, its counts as JSON; a part has no summary.
     """
@@ -93,13 +93,13 @@ def _inspect(files: Sequence[str], common: CommonOptions, full: bool) -> int:
 
 @dataclass(frozen=True)
 class Summariser:
-    """Summarises a file or a part of one; `full`: with all numbers, as `exset stats` does."""
+    """Summarises a file or a part of a file. `full`: include all numbers, as `exset stats` does."""
 
     common: CommonOptions
     full: bool
 
     def __call__(self, item: str | FilePart) -> FileSummary:
-        """Summarise a file, or a part of it; raises FormatError and OSError as `load` does."""
+        """Summarise a file or a part of a file. Raises FormatError and OSError as `load` does."""
         if isinstance(item, FilePart):
             return self._part(item)
         findings = self.common.new_findings()
@@ -136,7 +136,7 @@ class Summariser:
     def joined(self, path: str, parts: Sequence[FileSummary]) -> FileSummary:
         """Return the summary of a file, from the counts of its parts.
 
-        If that is not possible, read the file as a whole.
+        If the counts cannot be joined, read the file as a whole.
         """
         findings = joined_findings(parts, self.common)
         fmt = formats.get(parts[0].source_format)

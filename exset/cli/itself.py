@@ -86,9 +86,9 @@ def doctor(compiles: bool) -> Report:
       exset doctor
       exset doctor --compile
 
-    exset compiles a grammar or a layout (the declaration of a file format) at its first use. It
-    compiles kernels (fast loops) when the package is built, or in a background process. --compile
-    compiles all of them now, and reports the time.
+    exset compiles a grammar or a layout (the declaration of a file format) when it first uses this
+    format. It compiles kernels (fast loops) when the package is built, or in a background process.
+    With --compile, it compiles all of them now, and reports the time.
     """
     from exset.doctor import compile_all, examine
 
@@ -105,7 +105,7 @@ def doctor(compiles: bool) -> Report:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print a script with which a shell completes commands, options and file names.
+    """Print a script that lets a shell complete commands, options and file names.
 
     \b
       eval "$(exset completion bash)"                               in ~/.bashrc

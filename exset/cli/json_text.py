@@ -1,4 +1,4 @@
-"""JSON for strict readers: names that are not UTF-8 get a second member with their bytes."""
+"""JSON for strict readers: a name that is not UTF-8 gets a second member with its bytes."""
 
 import json
 from base64 import b64encode
@@ -14,8 +14,8 @@ def line_of(row: Mapping[str, object]) -> str:
     """Return a JSON object as a line of ASCII text, which cannot contain control characters.
 
     If the text of a member `x` is not UTF-8, `x` has U+FFFD in place of each wrong byte, and
-    another member `x_base64` has the bytes. If `x` is a list, `x_base64` has the bytes of each
-    item that is not UTF-8, and null for the other items.
+    another member `x_base64` has the bytes. If `x` is a list, `x_base64` is a list, too: it has the
+    bytes of each item that is not UTF-8, and null for the other items.
     """
     return json.dumps(_object(row), allow_nan=False)
 
@@ -25,7 +25,7 @@ def _object(row: Mapping[str, object]) -> dict[str, object]:
 
 
 def _members(name: str, value: object) -> Iterator[tuple[str, object]]:
-    """Yield a member of a JSON object, and if its text is not UTF-8, a member with its bytes."""
+    """Yield a member of a JSON object. If its text is not UTF-8, also yield one with its bytes."""
     name = _text(name)
     yield name, _plain(value)
     if isinstance(value, str):
@@ -52,12 +52,12 @@ def _text(value: str) -> str:
 
 
 def _base64(value: str) -> str | None:
-    """Return the bytes of a text in base64 if it is not UTF-8, else None."""
+    """Return the bytes of a text in base64 if the text is not UTF-8. Return None if it is."""
     return b64encode(_bytes(value)).decode() if has_surrogates(value) else None
 
 
 def _bytes(value: str) -> bytes:
-    """Return a name as bytes; a surrogate that represents no byte becomes three bytes."""
+    """Return a name as bytes. A surrogate that represents no byte becomes three bytes."""
     try:
         return value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -96,13 +96,15 @@ def build(
       exset list build pictures/ --kind SINGLE-SAMPLE --labels labels.txt
       exset list build labels.txt --kind SINGLE-SAMPLE --directory pictures/
 
-    exset searches folders at any depth. A sample is a group with the same fields as the prototype.
-    Without --sample and --pattern, the prototype is a sample with the most common fields. exset
-    reports groups that are almost samples. It leaves out files that it cannot read, but then
-    replaces an existing list only with --partial.
+    exset searches folders at any depth. A sample is a group with the same fields as a prototype.
+    The prototype is the sample of --sample. Without --sample and --pattern, it is a sample with the
+    most common fields. exset reports groups that are almost samples.
 
-    --kind SINGLE-SAMPLE makes a list of pictures. PATH is a folder with one subfolder for each
-    class, and exset writes the labels to --labels; or PATH is a label file, which names the
+    exset leaves out files that it cannot read. In this case, it replaces an existing list only with
+    --partial.
+
+    --kind SINGLE-SAMPLE makes a list of pictures. PATH may be a folder with one subfolder for each
+    class: then exset writes the labels to --labels. PATH may also be a label file, which names the
     pictures.
     """
     if Kind(kind).is_single:
@@ -140,11 +142,11 @@ def _pictures(
     classes: str | None,
     common: CommonOptions,
 ) -> "SampleList":
-    """Build a list of pictures from the folder or the label file `path`; write the labels and
-    the class names to files if these are given.
+    """Build a list of pictures from the folder or the label file `path`.
 
-    directory: the base directory, if `path` is a label file. labels, classes: the files to
-    write. suffixes: of the pictures in a folder.
+    labels, classes: the files to write the labels and the class names to; None: write none.
+    directory: the base directory, if `path` is a label file. suffixes: the suffixes of the
+    pictures, if `path` is a folder.
     """
     from exset.parsers.lbann.labels import render
     from exset.runtime.lbann.list_pictures import from_folder, from_labels
@@ -182,7 +184,7 @@ def _written_by_build(
 def merge(
     inputs: Sequence[str], output: str, directory: str | None, common: CommonOptions
 ) -> Report:
-    """Merge sample lists into one that names each file once.
+    """Merge sample lists into one list that names each file once.
 
     \b
       exset list merge 'part_*.sample_list' -o all.sample_list
@@ -307,10 +309,10 @@ def repack(
     \b
       exset list repack all.sample_list even/ --files 64 -o even.sample_list
 
-    All new files get about the same number of samples, or with --by bytes about the same size.
-    exset reports how much the files differ from the mean. The files have the samples in the order
-    of the list. A sample keeps its fields and its path; if a file has this path already, the new
-    path gets a number, as in run/0_2. FOLDER must be new or empty.
+    All new files get about the same number of samples or, with --by bytes, about the same size.
+    exset reports how much the sizes differ from the mean. The samples stay in the order of the
+    list. A sample keeps its fields and its path. If another sample in the new file has this path
+    already, the path gets a number, as in run/0_2. FOLDER must be new or empty.
     """
     from exset.grammars.lbann.sample_list import SampleList
     from exset.runtime.lbann.list_repack import repacked

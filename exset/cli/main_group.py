@@ -24,8 +24,8 @@ from exset.core.text import counted, safe
 class MainGroup(commands.Group):
     """The group of all commands: it imports a command on use, and turns errors into exit codes.
 
-    `sections`: for each section of the help, by its heading, the modules of `exset.cli`, each with
-    the names of commands. "module:name" is a module in which the command has another name.
+    `sections`: the sections of the help, by heading. A section has modules of `exset.cli`, each
+    with the names of its commands. In "module:name", `name` is what the module calls the command.
     """
 
     def __init__(self, *, sections: Mapping[str, Mapping[str, str]], **attributes: Any) -> None:
@@ -44,7 +44,7 @@ class MainGroup(commands.Group):
         return list(self.modules)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Import a command and return it; None if the name is unknown."""
+        """Import a command and return it. Return None if the name is unknown."""
         if name not in self.modules:
             from exset.core.suggestions import similar
 
@@ -69,7 +69,7 @@ class MainGroup(commands.Group):
                 )
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command; errors of files and of the system become messages and exit codes."""
+        """Run a command. Turn errors of files and of the system into messages and exit codes."""
         try:
             try:
                 with progress.listening(ByteProgress()):

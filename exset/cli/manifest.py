@@ -95,9 +95,9 @@ def build(
       exset manifest build table.csv -o train.tsv --types FILE,ASCII_INT
       exset manifest build table.csv -o train.tsv --types image:FILE,species:CLASS
 
-    Paths are relative to the folder: aeon calls it manifest_root, and exset --base. If --types
-    names columns, the first line of the table contains these names. The type CLASS turns class
-    names into numbers.
+    Paths in the manifest are relative to the folder: aeon needs it as manifest_root, and exset as
+    --base. If --types names columns, the first line of the table contains their names. The type
+    CLASS turns class names into numbers.
     """
     from exset.grammars.aeon.manifest_types import ElementType
     from exset.runtime.aeon.manifest_build import from_folder
@@ -177,8 +177,8 @@ def pick(
       exset manifest pick train.tsv --subset-fraction 0.5 -o half.tsv
       exset manifest pick train.tsv --node 0 4 --batch-size 32 -o first.tsv
 
-    exset reports the name of aeon's cache for these records. With the same seed, another dialect
-    (--from-dialect) selects different records.
+    exset reports the name of aeon's cache for these records. With another dialect (--from-dialect),
+    the same seed selects other records.
     """
     from exset.grammars.aeon.manifest import Manifest
     from exset.runtime.aeon.selection import cache_name, node_rows, select_records

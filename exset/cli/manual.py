@@ -82,7 +82,7 @@ def _summary(command: click.Command) -> str:
 
 
 def _description(help: str) -> Iterator[str]:
-    """Yield the paragraphs of a help text; a paragraph after a line `\\b` keeps its lines."""
+    """Yield the paragraphs of a help text. A paragraph after a line `\b` keeps its lines."""
     for number, paragraph in enumerate(cleandoc(help).split("\n\n")):
         if number:
             yield ".PP"
@@ -97,7 +97,10 @@ def _entry(name: str, text: str) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """Return a line of text; escape a dot or apostrophe at its start: roff has commands there."""
+    """Return a line of text with an escape before a dot or apostrophe at its start.
+
+    Otherwise roff would read the line as a command.
+    """
     return f"\\&{_text(text)}" if text.startswith((".", "'")) else _text(text)
 
 

@@ -18,7 +18,7 @@ from exset.io import files
 def output_option(
     format: str, help: str = "Write to this file (default: standard output)."
 ) -> Decorator:
-    """Add `-o`, the file to write, which must have the given format."""
+    """Add `-o`, the file to write; the file must have the format `format`."""
 
     def check_suffix(ctx: click.Context, param: click.Parameter, path: str) -> str:
         others = formats.with_suffix(path)
@@ -32,7 +32,7 @@ def output_option(
 
 
 def model_output(format: str) -> Decorator:
-    """Add `-o` and `--json` to a command that calls `written` at its end."""
+    """Add `-o` and `--json` to a command that returns the report of `written`."""
     rows = json_option("format", "units", "counts", "findings", file="output")
     return options(output_option(format), rows)
 
@@ -46,10 +46,10 @@ def refuse_json_in_data(output: str) -> None:
 def is_incomplete(
     findings: Findings, outputs: Iterable[str | None], partial: bool, verbosity: int
 ) -> bool:
-    """Return whether `findings` has errors, which mean that some HDF5 files could not be read.
+    """Return whether `findings` has errors: these mean that some HDF5 files could not be read.
 
-    In this case, raise FormatError if an output exists already and `partial` is false: exset does
-    not replace the old file.
+    If it has errors, an output exists already, and `partial` is false, raise FormatError: exset
+    does not replace the old file.
     """
     if findings.worst is not Severity.ERROR:
         return False
@@ -74,8 +74,8 @@ def written(
 ) -> Report:
     """Write a model to the file `output`, and return the report.
 
-    `size`: a text that says how much was written, by default the number of units. The report shows
-    up to `shown` findings of each code.
+    `size`: a text that says how much was written, by default the number of units, such as examples
+    or records. The report shows up to `shown` findings of each code.
     """
     refuse_json_in_data(output)
     fmt = formats.get(format)

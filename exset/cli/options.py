@@ -11,7 +11,7 @@ Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Option(click.Option):
-    """An option that the help lists in a section; the help leaves out the range of a number."""
+    """An option in a section of the help. The help leaves out the range of a number."""
 
     section: str = "Options"
 
@@ -23,7 +23,7 @@ class Option(click.Option):
 
 
 class SecondaryOption(Option):
-    """An option that few people need, in the last section of the help."""
+    """An option that few people need. It is in the last section of the help."""
 
     section: str = "More options"
 

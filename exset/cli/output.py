@@ -32,7 +32,7 @@ class Exit(IntEnum):
 
 
 def write_stdout(data: bytes, fmt: Format) -> None:
-    """Write a file's bytes to standard output; a terminal gets only text, with escapes."""
+    """Write a file's bytes to standard output. A terminal gets only text, with escapes."""
     if sys.stdout is None:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
     if not sys.stdout.isatty():
@@ -56,13 +56,13 @@ class _DataError(click.ClickException):
 
 
 def data_error(message: str) -> NoReturn:
-    """Raise the error for arguments that do not fit the data: exit code 2, no usage line."""
+    """Raise an error for arguments that do not fit the data: exit code 2, without a usage line."""
     raise _DataError(message)
 
 
 @contextmanager
 def argument_errors(prefix: str = "") -> Iterator[None]:
-    """In this context, a ValueError becomes a usage error; a FormatError stays as it is.
+    """In this context, raise a ValueError as a usage error; leave a FormatError as it is.
 
     prefix: a text before the message.
     """
@@ -76,7 +76,7 @@ def argument_errors(prefix: str = "") -> Iterator[None]:
 
 @contextmanager
 def data_errors(also: type[Exception] = ValueError) -> Iterator[None]:
-    """In this context, ValueErrors become a `data_error`, and so do errors of the class `also`.
+    """In this context, raise ValueErrors, and errors of the class `also`, as a `data_error`.
 
     FormatErrors stay as they are.
     """
@@ -89,7 +89,7 @@ def data_errors(also: type[Exception] = ValueError) -> Iterator[None]:
 
 
 def require_option(needed: str, *names: str) -> None:
-    """Raise a usage error if the user set one of the options `names`, which need `needed`."""
+    """Raise a usage error if the user set an option of `names` without the option `needed`."""
     ctx = click.get_current_context()
     for param in ctx.command.params:
         source = ctx.get_parameter_source(param.name or "")
@@ -108,10 +108,10 @@ def progress(
 ) -> Iterator[Outcome[Item, Value]]:
     """Show how many files are done, their bytes, and how many failed; yield outcomes unchanged.
 
-    It can be used as a `Watch`. A part of a large file counts as a file. exset shows the progress
-    only if standard error is a terminal. `visible`: whether the command writes results; if a
-    terminal shows these, exset shows no progress. A share of the work writes no results. A file
-    fails with an error, or with a value whose exit code, `exit`, is not OK.
+    This is a `Watch`. A part of a large file counts as a file. exset shows the progress only if
+    standard error is a terminal. `visible`: whether the command writes results. exset shows no
+    progress if a terminal shows these results. A share of the work writes no results. A file counts
+    as failed if its outcome is an error, or a value whose exit code, `exit`, is not OK.
     """
     is_hidden = visible and not is_share and sys.stdout is not None and sys.stdout.isatty()
     if count < 2 or not sys.stderr.isatty() or is_hidden:

@@ -1,4 +1,4 @@
-"""Arguments that are paths: `-`, patterns, lists of paths, and bundled samples."""
+"""Arguments that name files: paths, `-`, patterns, lists of paths, and bundled samples."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ PATH = click.Path(readable=False)
 def all_paths(
     ctx: click.Context, param: click.Parameter, arguments: tuple[str, ...]
 ) -> Sequence[str]:
-    """Return the paths that arguments name; used as a callback of click."""
+    """Return the paths that arguments name. This is a callback for click."""
     if ctx.resilient_parsing:
         return arguments
     roots = _roots(ctx)
@@ -33,7 +33,7 @@ def all_paths(
 
 
 def one_path(ctx: click.Context, param: click.Parameter, argument: str) -> str:
-    """Return the only path that an argument names; used as a callback of click."""
+    """Return the only path that an argument names. This is a callback for click."""
     if ctx.resilient_parsing:
         return argument
     paths = list(expanded((argument,), _roots(ctx)))
@@ -44,7 +44,7 @@ def one_path(ctx: click.Context, param: click.Parameter, argument: str) -> str:
 
 
 def file_argument(name: str, metavar: str) -> Decorator:
-    """Add an argument for one file; a pattern or list must name one file: see `expanded`."""
+    """Add an argument for one file. A pattern or list must name exactly one: see `expanded`."""
     return click.argument(name, metavar=metavar, type=PATH, callback=one_path)
 
 
@@ -61,12 +61,12 @@ some_inputs = files_argument("inputs", "INPUT... [OUTPUT]")
 
 
 def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield the paths that arguments name: paths, `@FILE` for the paths in a file, and patterns.
+    """Yield the paths that arguments name: a path, `@FILE` for the paths in a file, or a pattern.
 
-    The file has one path on each line, without patterns. Patterns with `*`, `?`, `[` or `**` are
-    expanded if the shell did not expand them, for example because they were quoted. A pattern
-    without a match is yielded unchanged, and cannot be opened. Raises BadParameter if a path in
-    the file is outside of `roots`, and OSError for a folder that exset may not read.
+    `FILE` has one path on each line, without patterns. Patterns have `*`, `?`, `[` or `**`. They
+    are expanded here if the shell did not expand them, for example because they were quoted. A
+    pattern without a match is yielded unchanged, and cannot be opened. Raises BadParameter if a
+    path in `FILE` is outside of `roots`, and OSError for a folder that exset may not read.
     """
     for argument in arguments:
         if argument.startswith("@"):
@@ -84,7 +84,7 @@ def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[
 
 
 def _lines(path: str) -> Iterator[bytes]:
-    """Yield the lines of a file that are not blank; only some of the file is in memory."""
+    """Yield the lines of a file that are not blank, without reading the whole file into memory."""
     with files.blocks(path, limits=DEFAULT) as blocks:
         last = b""
         for block in blocks:
@@ -94,16 +94,16 @@ def _lines(path: str) -> Iterator[bytes]:
 
 
 def allowed_folders(roots: tuple[str, ...], untrusted: bool) -> tuple[str, ...]:
-    """Return the folders that may be opened; an empty tuple allows all folders.
+    """Return the folders that may be opened. An empty tuple allows all folders.
 
-    `roots`: the folders that the user named; if there are none, `untrusted` allows only the current
+    `roots`: the folders that the user named. If there are none, `untrusted` allows only the current
     folder.
     """
     return roots or ((os.curdir,) if untrusted else ())
 
 
 def _roots(ctx: click.Context) -> tuple[str, ...]:
-    """Return the folders that must contain the paths in an `@FILE`; empty if any folder may."""
+    """Return the folders that must contain the paths in an `@FILE`. Return () if any folder may."""
     return allowed_folders(ctx.params.get("roots", ()), ctx.params.get("untrusted", False))
 
 

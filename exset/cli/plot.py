@@ -108,9 +108,9 @@ def plot(
       exset plot speakers.csv -o plan.png --picture batches -n 8 -m 4
 
     By default, exset draws a heat map (units) of an example set or table, the classes of a
-    manifest, the images of a cache or a loader configuration, and the files of a sample list.
-    By default, a group is as large as the highest unit that the file uses. A picture may show only
-    the first units. Plots need matplotlib: pip install 'exset[plot]'.
+    manifest, the images of a cache or a loader configuration, and the files of a sample list. By
+    default, a group is as large as the highest unit that the file uses. A picture may show only the
+    first examples or records. Plots need matplotlib: pip install 'exset[plot]'.
     """
     from exset.plotting import BATCHES, BatchOptions, of_batches, of_model, title_of
     from exset.runtime.pictures import drawing

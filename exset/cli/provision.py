@@ -125,10 +125,11 @@ def _provide(
     contact: str | None,
     findings: Findings,
 ) -> Report:
-    """Make `batches` batches; write their arrays and pictures into the folder `output`, and a
-    page of pictures to the file `contact`, if these are given.
+    """Make `batches` batches; write them to files, and return the report.
 
-    Return the report, which has the arrays of a batch.
+    output: the folder for the arrays and pictures; None: write none. contact: the file for one
+    picture of all records; None: write none. The report has the type and shape of each array of a
+    batch.
     """
     from exset.runtime.aeon.provision.sheet import Sheet, as_png
     from exset.runtime.pictures.tiles import sheet

@@ -48,7 +48,7 @@ def report(
       exset report speakers.csv -o report.html -n 8 -m 4 --column speaker
 
     The page is a single file, which loads nothing and runs nothing. exset reads only the beginning
-    of a large file, and the page says how much was read. Reports need matplotlib and jinja2: pip
+    of a large file; the page says how much was read. Reports need matplotlib and jinja2: pip
     install 'exset[plot]'.
     """
     from exset.plotting import BatchOptions

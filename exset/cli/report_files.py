@@ -24,7 +24,7 @@ report_option = option(
 
 
 def forms_of(reports: Sequence[str]) -> dict[str, str]:
-    """Parse `FORM` or `FORM=FILE` texts; return the file of each form, "" for standard output.
+    """Parse texts `FORM` or `FORM=FILE`. Return the file of each form; "" is standard output.
 
     Raises ValueError for an unknown form, and for several reports on standard output.
     """

@@ -25,12 +25,14 @@ _META = "exset.cli.json"
 
 @dataclass
 class Report:
-    """The result of a command, which becomes text for people or, with `--json`, one JSON object.
+    """The result of a command: it becomes text for people or, with `--json`, one JSON object.
 
-    `values`: the members of the object. `lines`: text for standard output. `data`: the bytes of a
-    file of the format `fmt`, for standard output. `status`: lines for standard error, after the
-    findings, except with `--quiet`. `shown`: how many findings of each code to write. `failed`:
-    whether the exit code is that of a failure.
+    - `values`: the members of the object.
+    - `lines`: text for standard output.
+    - `data`: the bytes of a file of the format `fmt`, for standard output.
+    - `status`: lines for standard error, after the findings; not written with `--quiet`.
+    - `shown`: how many findings of each code to write.
+    - `failed`: whether the exit code is that of a failure.
     """
 
     values: Mapping[str, object] = field(default_factory=dict)
@@ -60,9 +62,9 @@ class Report:
 
 
 def finding_lines(findings: Findings, keep: int, notes: bool = True) -> Iterator[str]:
-    """Yield findings as text: the first `keep` of each code, then how many more each code has.
+    """Yield findings as text: the first `keep` of each code, then how many others each code has.
 
-    If exset stopped after too many errors, the last line says that there are more.
+    If exset stopped after too many errors, the last line says that there are more errors.
     """
     seen: Counter[str] = Counter()
     for finding in findings:
@@ -79,7 +81,7 @@ def finding_lines(findings: Findings, keep: int, notes: bool = True) -> Iterator
 
 
 def show_findings(findings: Findings, verbosity: int, shown: int = SHOWN) -> None:
-    """Write findings to standard error: with `--verbose` also notes; with `--quiet` no findings."""
+    """Write findings to standard error: with `--verbose` also notes, with `--quiet` nothing."""
     if verbosity > 0 or (verbosity == 0 and shown):
         keep = SHOWN_VERBOSE if verbosity > 0 else shown
         for line in finding_lines(findings, keep, notes=verbosity > 0):
@@ -87,7 +89,7 @@ def show_findings(findings: Findings, verbosity: int, shown: int = SHOWN) -> Non
 
 
 def tally_text(findings: Findings) -> str:
-    """Return how many findings each severity has, as `1 error, 2 warnings`; "" if none."""
+    """Return how many findings each severity has: `1 error, 2 warnings`, or "" without findings."""
     return ", ".join(
         counted(count, severity) for severity, count in tally(findings).items() if count
     )
@@ -103,8 +105,7 @@ def verdict(
 ) -> Iterator[str]:
     """Yield the lines of a check: findings, `explanations`, and the verdict `NAME: ok, SUMMARY`.
 
-    If the check `failed`, the verdict is "not valid". With `quiet`, there is no verdict if there
-    are no findings.
+    If `failed`, the verdict is "not valid". With `quiet` and without findings, there is no verdict.
     """
     yield from finding_lines(findings, findings.keep)
     yield from explanations
@@ -126,8 +127,9 @@ def json_option(*keys: str, **parameters: str) -> Decorator:
     """Add `--json`, which writes one object on each line; `json_rows` returns the writer.
 
     An object has the members `schema`, `ok` and `error`, then those of `parameters`, then `keys`.
-    `parameters` maps each member to the command's parameter that gives its value. If the command
-    fails, the object has the same members, with null for unknown values.
+    `parameters`: the names of members; the value of each is the command's parameter whose value the
+    member gets. If the command fails, the object has the same members, with null for unknown
+    values.
     """
 
     def remember(ctx: click.Context, param: click.Parameter, is_set: bool) -> None:
@@ -165,7 +167,7 @@ class JsonRows:
         ok: bool = True,
         error: object = None,
     ) -> None:
-        """Write an object with `values`, the members for `findings`, and null for other members."""
+        """Write an object with `values`, the members for `findings`, and null for all others."""
         given = {key: self.ctx.params.get(name) for key, name in self.parameters.items()}
         found = {} if findings is None else findings_row(findings)
         head = {"schema": SCHEMA, "ok": ok, "error": error}
@@ -173,7 +175,7 @@ class JsonRows:
 
 
 def json_rows() -> JsonRows | None:
-    """Return the writer of JSON objects; None if the user did not set `--json`."""
+    """Return the writer of JSON objects. Return None if the user did not set `--json`."""
     rows: JsonRows | None = click.get_current_context().meta.get(_META)
     return rows
 
@@ -194,7 +196,7 @@ def write_row(row: Mapping[str, object]) -> None:
 
 
 def findings_row(findings: Findings) -> dict[str, object]:
-    """Return the JSON members `counts` and `findings`, which end the objects of many commands."""
+    """Return the JSON members `counts` and `findings`; many commands have them at the end."""
     return {
         "counts": tally(findings),
         "findings": [each.for_command_line().to_dict() for each in findings],
@@ -202,7 +204,7 @@ def findings_row(findings: Findings) -> dict[str, object]:
 
 
 def tally(findings: Findings) -> dict[Severity, int]:
-    """Return how many findings each severity has, also those that were counted but not kept."""
+    """Return the number of findings of each severity; those not kept are counted, too."""
     counts = dict.fromkeys(Severity, 0)
     for code, severity in {finding.code: finding.severity for finding in findings}.items():
         counts[severity] += findings.count(code)
@@ -210,7 +212,7 @@ def tally(findings: Findings) -> dict[Severity, int]:
 
 
 def as_finding(error: FormatError | OSError) -> Finding:
-    """Return an error as a finding; an error of the system has the code `system`."""
+    """Return an error as a finding. An error of the system gets the code `system`."""
     if isinstance(error, FormatError):
         return error.finding.for_command_line()
     place = None if error.filename is None else Place(os.fsdecode(error.filename))

@@ -78,14 +78,14 @@ def plan(
     common: CommonOptions,
     **options: Any,
 ) -> Report:
-    """Draw the batches of an epoch, and report the counts of batches and items.
+    """Draw the batches of an epoch, and report how many batches and items there are.
 
     \b
       exset sampler plan labels.csv -n 64 -m 4 --world-size 4 --column speaker
 
     LABELS contains the label of each item: a CSV file, a manifest, a NumPy array (.npy) or an HDF5
-    file. The column is a name, or a number counted from 0; put a name of digits in quotation
-    marks: '"1"'.
+    file. The column is a name, or a number counted from 0. If a name has only digits, put it in
+    quotation marks: '"1"'.
     """
     from exset.labels import read_labels
     from exset.runtime.samplers.registry import build_sampler
@@ -100,8 +100,9 @@ def plan(
 
 
 def _rows(numbers: dict[str, object], classes: int, samples: int) -> list[tuple[str, str]]:
-    """Return the numbers about an epoch as pairs (label, text). classes, samples: N and M of a
-    batch.
+    """Return the numbers about an epoch as pairs (label, text).
+
+    classes, samples: N and M, which are the classes of a batch and the samples of each class.
     """
     counts = {name: value for name, value in numbers.items() if isinstance(value, int)}
     text = {name: f"{value:,}" for name, value in counts.items()}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def schema_options(*keys: str) -> Decorator:
-    """Add the arguments DATA and EXPERIMENT, and their options; `keys` are for `json_option`."""
+    """Add the arguments DATA and EXPERIMENT, and their options; `keys`: as for `json_option`."""
     return options(
         file_argument("data", "DATA"),
         file_argument("experiment", "EXPERIMENT"),
@@ -100,7 +100,7 @@ def check(
     \b
       exset schema check data.yaml experiment.yaml train.sample_list
 
-    exset checks the type and shape of each field of each sample; it reads no values. If the
+    exset checks the type and shape of each field of each sample, without reading values. If the
     HDF5 library crashes or hangs on a file, exset reports the file and continues.
     """
     from exset.grammars.lbann.sample_list import SampleList
@@ -169,8 +169,8 @@ def build(
       exset schema build data/ -o data.yaml
       exset schema build data/ -o data.yaml --experiment exp.yaml --pack all=in
 
-    If some files cannot be read, the exit code is 1, and exset writes a schema of the other files.
-    Then it replaces existing schemas only with --partial.
+    If some files cannot be read, the exit code is 1, and the schema describes only the other files.
+    In this case, exset replaces existing schemas only with --partial.
     """
     from exset.runtime.lbann import schema_build
     from exset.runtime.lbann.hdf5_files import files_in
@@ -205,7 +205,7 @@ def build(
 
 
 def _load(path: str, common: CommonOptions) -> "Schema":
-    """Read the schema at a path, without the options for readers of sample lists."""
+    """Read the schema at a path. Options for readers of sample lists are not used."""
     from exset.grammars.lbann.schema import Schema
 
     return api.load(path, model=Schema, format="schema", **common.reading)

@@ -59,13 +59,13 @@ def head(file: str, count: int, common: CommonOptions, **writing: bool) -> Repor
     \b
       exset head -n 2 train.bex
 
-    exset reads only the part of a Lens file or a manifest that it needs.
+    exset reads only the beginning of a Lens file or a manifest, as far as it needs.
     """
     return _as_text(_first(file, count, common), writing, common.verbosity)
 
 
 def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
-    """Read the first units of a file; raise UsageError if its format has no units."""
+    """Read the first units of a file, such as examples. Raise UsageError if it has no units."""
     findings, chunks, left = common.new_findings(), [], count
     with common.opened(path, few=True) as file:
         fmt = file.format
@@ -87,7 +87,7 @@ def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
 
 
 def _as_text(file: LoadedFile, writing: dict[str, Any], verbosity: int) -> Report:
-    """Return a report whose data are the file as text; writing: the options of the writer."""
+    """Return a report whose `data` is the file as text. writing: the options of the writer."""
     findings, name = file.findings, file.name
     with with_source_name(name):
         fmt = formats.text_of(file.format)

@@ -34,7 +34,7 @@ _PART = re.compile(
 @option(
     "--stratify",
     metavar="FIELD",
-    help="Divide the items with each value of FIELD in the same ratio.",
+    help="Keep the proportions of the values of FIELD in every file.",
 )
 @json_option("parts", "counts", "findings", file="file")
 @reading_options
@@ -55,9 +55,9 @@ def split(
       exset split all.ex 'verbs.ex=name:v_*' others.ex=rest
       exset split all.sample_list --trainers 4     t0_all.sample_list, ...
 
-    A SIZE is a percentage, a fraction such as .25, a number of items (examples, samples or
-    records), name:PATTERN for the items with a matching name, or rest. The name of a sample is
-    FILE/ID. The name of a record is its first field.
+    An item is an example, a sample or a record. A SIZE is a percentage, a fraction such as .25, a
+    number of items, name:PATTERN for the items with a matching name, or rest. The name of a sample
+    is FILE/ID. The name of a record is its first field.
 
     A FIELD is "file" (sample lists), "label" (the last column of a manifest), or the number of a
     column, from 0.

@@ -1,4 +1,4 @@
-"""Parse values of options: which units of a model to use, and the layout of a network."""
+"""Parse values of options: which units of a model to use, and the sizes of a network."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _SLICE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?", re.ASCII)
 
 
 def check_count(model: Model, path: str, limits: Limits) -> None:
-    """Raise LimitError if a model has too many units; a short range of ids may give very many."""
+    """Raise LimitError if a model has too many units: a short range of ids may mean very many."""
     if len(model) > limits.max_expand:
         count = formats.family_of(model).counted(len(model))
         message = f"the file has {count}, more than the limit of {limits.max_expand:,}"
@@ -27,9 +27,9 @@ def check_count(model: Model, path: str, limits: Limits) -> None:
 
 
 def chosen_units(model: Model, chosen: tuple[str, ...]) -> "Longs | None":
-    """Return the indices of the units that the user chose, each once; None means all units.
+    """Return the indices of the units that the user chose, each once. Return None for all units.
 
-    `chosen`: indices, slices and patterns of names. Raises UsageError for one that selects no
+    `chosen`: indices, slices and patterns of names. Raises UsageError if one of them selects no
     unit.
     """
     import numpy as np
@@ -65,10 +65,10 @@ def _matching(names: list[bytes], matches: Callable[[bytes], bool]) -> list[int]
 
 
 def layout_of(side: str, values: tuple[str, ...]) -> "dict[str, int] | int | None":
-    """Parse the values of an option for the layout of a side; None without values.
+    """Parse an option with sizes of groups, or with a number of units. Return None without it.
 
-    `side`: the option, `inputs` or `targets`. `values`: sizes of groups, or a number of units.
-    Raises UsageError for other values.
+    `side`: the option, `inputs` or `targets`. `values`: the values of the option. Raises UsageError
+    for other values.
     """
     if not values:
         return None

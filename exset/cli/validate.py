@@ -63,7 +63,7 @@ def validate(
       exset validate --report sarif=exset.sarif --report junit=exset.xml '*.ex'
 
     With -v, exset explains each kind of finding. With -q, it prints nothing about files without
-    findings. Large Lens files and manifests are read in chunks, up to the first error.
+    findings. exset reads large Lens files and manifests in chunks, up to the first error.
     """
     if not check_files:
         names = ("base", "roots", "follow_links", "allow_plugins", "no_locking", "decode")

@@ -56,9 +56,9 @@ def main() -> None:
 
 
 def _compile(modules: tuple[str, ...], again: bool = True) -> bool:
-    """Compile the kernels of `modules` if no object file has them yet; return whether that worked.
+    """Compile the kernels of `modules` if no object file has them yet; return whether they work.
 
-    again: if True, also try again after an earlier failure; if False, leave such a group out, and
+    again: whether to try again after an earlier failure. If not, skip a group that has failed, and
     return True.
     """
     group = Kernels(*modules)

@@ -1,4 +1,4 @@
-"""The step of a build that compiles grammars, layouts and kernels into the package."""
+"""The step of a package build that compiles grammars, layouts and kernels."""
 
 import os
 import subprocess
@@ -9,11 +9,11 @@ from setuptools.command.build_py import build_py
 
 
 class BuildCompiled(build_py):  # type: ignore[misc]
-    """Copy the package to the build folder, and compile the copy into its subfolder `compiled`.
+    """Copy the package to the build folder, and compile the copy's code to its folder `compiled`.
 
-    The name of each compiled file contains its platform and a digest of its sources; exset uses
-    the file only if both match. A later build keeps files that still match. A build without Numba,
-    and an editable install, compile nothing: exset then compiles when it needs the code.
+    The name of each compiled file contains its platform and a digest of its sources. exset uses the
+    file only if both match. A later build keeps files that still match. A build without Numba, and
+    an editable install, compile nothing: exset then compiles when it needs the code.
     """
 
     def run(self) -> None:

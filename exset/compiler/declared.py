@@ -26,12 +26,12 @@ def grammars() -> list[Grammar]:
 
 
 def kernels() -> list[Kernels]:
-    """Return every group of kernels (`Kernels`) that a module of exset declares."""
+    """Return all groups of kernels (`Kernels`) that modules of exset declare."""
     return _declared(Kernels)
 
 
 def layouts() -> dict[str, Layout]:
-    """Return every binary layout whose compiled form exset caches on disk, by the layout's name."""
+    """Return, by name, all binary layouts whose compiled form exset caches on disk."""
     parts = (part for each in _declared(ChunkedLayout) for part in each.layouts)
     found = [*_declared(Layout), *parts]
     return {each.name.removeprefix("exset."): each for each in found if each.name is not None}
@@ -45,7 +45,7 @@ def _declared(kind: type[T]) -> list[T]:
 def _objects() -> tuple[object, ...]:
     """Import the modules that have declarations, and return the objects in them, each once.
 
-    Imports no other modules, as they may need optional or slow libraries.
+    Other modules are not imported, as they may need optional or slow libraries.
     """
     found: dict[int, object] = {}
     for package in _PACKAGES:

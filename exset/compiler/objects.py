@@ -1,9 +1,9 @@
 """Compile a group of kernels to object files, which run without Numba and Python.
 
-For each kernel that Python calls, an object file has a function `int32 name(int64 *slots)`. It
-takes its arguments from consecutive slots of 64 bits, and leaves its results in the slots after
-them. An array takes slots for its address and its shape; a tuple takes those of its members. The
-function returns 0, unless the kernel raised an exception.
+For each kernel that Python calls, an object file has a function `int32 name(int64 *slots)`. The
+function takes its arguments from consecutive slots of 64 bits, and stores its results in the slots
+after these. An array takes slots for its address and its shape. A tuple takes the slots of its
+members. The function returns 0, unless the kernel raised an exception.
 """
 
 import json
@@ -88,9 +88,10 @@ Signature = tuple[types.Type, ...]
 class _Compiled(NamedTuple):
     """A kernel that Python calls, compiled for one choice of argument types.
 
-    name: its name in Python. kernel: its name in the LLVM code. symbol: the name of its wrapper in
-    the object file. library: its LLVM code. expected: the LLVM type of each argument. takes: its
-    numbers and arrays. gives: the `struct` codes of its results.
+    - name: the kernel's name in Python. kernel: its name in the LLVM code.
+    - symbol: the name of its wrapper in the object file. library: its LLVM code.
+    - expected: the LLVM type of each argument. takes: the numbers and arrays of its arguments.
+    - gives: the `struct` codes of its results.
     """
 
     name: str
@@ -128,10 +129,10 @@ def _dispatcher(function: FunctionType, mark: str) -> object:
 def _instructions(
     group: Kernels, dispatchers: dict[str, Any]
 ) -> Iterator[tuple[target.Library, Any]]:
-    """Yield the kernels that are a single instruction on this processor, each as a module of
-    LLVM with this instruction.
+    """Yield the kernels that are one instruction of this processor, each as an LLVM module.
 
-    dispatchers: the compiled kernels, by name.
+    The module has the instruction in place of the kernel's code. dispatchers: the compiled kernels,
+    by name.
     """
     for function in group.marked():
         name = instruction_of(function)
@@ -144,8 +145,9 @@ def _instructions(
 
 
 def _instruction(name: str, kernel: Any, count: int) -> str:
-    """Return a function that calls an instruction in place of a kernel that takes `count` numbers,
-    as text in the assembly language of LLVM.
+    """Return the LLVM code, as text, of a function that calls one instruction.
+
+    The function replaces a kernel that takes `count` numbers.
     """
     numbers = ", ".join(f"i64 %{i}" for i in range(2, 2 + count))  # after result and exception
     return f"""
@@ -163,8 +165,8 @@ def _described(kernel: Any, takes: list[Leaf]) -> list[object]:
     """Describe the arguments of a kernel for the module that loads it.
 
     A number is described by its `struct` code. An array is described by its dtype, its number of
-    dimensions, and whether the kernel writes to it: LLVM has marked each pointer through which the
-    kernel only reads.
+    dimensions, and whether the kernel writes to it. LLVM has marked the pointers that the kernel
+    uses only to read.
     """
     described: list[object] = []
     arguments = list(kernel.arguments)[2:]
@@ -188,9 +190,9 @@ def _results(result: types.Type) -> str:
 def _wrapper(compiled: _Compiled) -> str:
     """Return the LLVM code of a function that takes 64-bit slots and calls a kernel with them.
 
-    In the call, Numba expects two arguments before the kernel's own: the addresses of its result
-    and of an exception. It expects an array as two addresses of owners, the number and the size of
-    its elements, its address, its shape, and its strides.
+    Numba expects two arguments before the kernel's own: the addresses of the kernel's result and of
+    an exception. Numba expects an array as two addresses of owners, the number and the size of its
+    elements, its address, its shape, and its strides.
     """
     expected, kernel = compiled.expected, compiled.kernel
     lines: list[str] = []

@@ -22,12 +22,13 @@ _TYPES = {
 
 
 def variants(function: Callable[..., object]) -> Iterator[tuple[types.Type, ...]]:
-    """Yield the argument types of each variant of a kernel: one for each member of its unions.
+    """Yield the argument types of each variant of a kernel.
 
-    Arrays are contiguous; without a declared shape they have one dimension. The first variant
-    takes the first type of every union, the next variant the second types. `X | None` gives only
-    None, because kernels get an X only when they run as plain Python. All unions of a function
-    have the same number of types. Raises TypeError for other annotations.
+    A kernel with unions has a variant for each member of the unions. The first variant takes the
+    first type of every union, the next variant the second types. All unions of a function have the
+    same number of types. `X | None` is only None, because kernels get an X only when they run as
+    plain Python. Arrays are contiguous; without a declared shape they have one dimension. Raises
+    TypeError for other annotations.
     """
     hints = get_type_hints(function)
     hints.pop("return", None)
@@ -47,8 +48,8 @@ def members(type_: Any) -> tuple[types.Type, ...]:
 def leaves(type_: types.Type) -> Iterator[Leaf]:
     """Describe each number and array in an argument of this type, also those inside tuples.
 
-    A number gives its `struct` code, an array its dtype and number of dimensions, None gives None.
-    Raises TypeError for another type.
+    The description of a number is its `struct` code, that of an array its dtype and number of
+    dimensions, and that of None is None. Raises TypeError for another type.
     """
     if isinstance(type_, types.BaseTuple):
         for each in members(type_):
@@ -64,7 +65,7 @@ def leaves(type_: types.Type) -> Iterator[Leaf]:
 def code(type_: types.Type) -> str:
     """Return the `struct` code that stores a number of this type in 64 bits.
 
-    Raises TypeError if the type is no number.
+    Raises TypeError if the type is not that of a number.
     """
     if isinstance(type_, types.IntEnumMember):
         type_ = type_.dtype

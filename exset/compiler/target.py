@@ -1,7 +1,7 @@
 """Let Numba compile to modules of LLVM, which do not run in this process.
 
-By default Numba optimises each function alone, links it with all functions that it calls, and
-makes machine code from the result. Here it only writes the LLVM code of each function:
+By default Numba optimises each function alone, links it with all functions that it calls, and makes
+machine code from the result. Here Numba only writes the LLVM code of each function:
 `exset.compiler.objects` links and optimises the functions of a group together.
 """
 
@@ -42,7 +42,7 @@ class Library(AOTCodeLibrary):
         self._final_module.link_in(module)
 
     def finalize(self) -> None:
-        """Mark the library as complete; unlike Numba, do not link it with other libraries."""
+        """Mark the library as complete. Unlike Numba, do not link it with other libraries."""
         self._finalized = True
 
     @property
@@ -99,13 +99,13 @@ class Compiler(CompilerBase):
 
 
 class Dispatcher(CPUDispatcher):
-    """A kernel as Numba compiles it: once for each type of arguments.
+    """A kernel that Numba compiles once for each choice of argument types.
 
-    Numba itself may compile another version for a constant argument.
+    Numba itself might compile another version for a constant argument.
     """
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Prepare a call; a constant argument counts as any other number of its type."""
+        """Prepare a call; treat a constant argument like any other number of its type."""
         return super().get_call_template(tuple(map(types.unliteral, args)), kws)
 
 

@@ -25,7 +25,7 @@ class ToTable(Protocol):
         limits: Limits,
         **options: object,
     ) -> "Table":
-        """Return the table, with metadata from which `FromTable` makes the same model again.
+        """Return the table of a model. Its metadata let `FromTable` make the same model again.
 
         Raises FormatError if no table can store the model at this level, and TypeError for an
         unknown option.
@@ -45,16 +45,16 @@ class FromTable(Protocol):
         lossy: bool,
         **options: object,
     ) -> Model:
-        """Return the model.
+        """Return the model of a table.
 
-        The metadata, or the names of the columns, say what the columns are. Raises FormatError for
-        columns that a model cannot store; with `lossy`, drops these columns and adds a finding for
-        each.
+        The table's metadata, or the names of its columns, say what the columns are. Raises
+        FormatError for columns that a model cannot store. With `lossy`, drops such columns and adds
+        a finding for each.
         """
 
 
 class TableLayoutOf(Protocol):
-    """A function that finds the columns of the table of a model that comes in chunks."""
+    """A function that finds the table's columns for a model that comes in chunks."""
 
     def __call__(
         self,
@@ -66,7 +66,7 @@ class TableLayoutOf(Protocol):
         limits: Limits,
         **options: object,
     ) -> object:
-        """Return columns and options for `TablesOf`. Raises FormatError if `ToTable` would."""
+        """Return columns and options for `TablesOf`. Raises FormatError where `ToTable` would."""
 
 
 class TablesOf(Protocol):
@@ -81,4 +81,7 @@ class TablesOf(Protocol):
         findings: "Findings",
         limits: Limits,
     ) -> "Iterator[Table]":
-        """Yield tables with the same columns; joined, they are the table of the model."""
+        """Yield a table for each chunk. Joined, these tables are the table of the model.
+
+        All of them have the same columns.
+        """

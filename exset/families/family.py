@@ -1,6 +1,6 @@
 """The record of a family of formats: the class of its models, and the functions for models.
 
-A record names code as text, "module:function"; exset imports it on first use.
+A record names functions as text, "module:function". exset imports a function when it is first used.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,36 +49,48 @@ NAME: Final = "name"
 class Family:
     """Formats that all hold the same kind of model.
 
-    Required. `name`: the name in JSON. `noun`: the word for a model. `kind`: the class of models.
-    `unit`: the word for a unit; `len(model)` counts units. `summary`: a `Reporter`, which
-    summarises a model, or for a family with `units` a `ChunkReporter`; or a class like `Tally`,
-    which can also summarise a large file in parts.
+    Required:
 
-    Optional functions. `check`: returns a `ModelCheck` for the values of `check_options`, which
-    `validate` calls with each model of a file. `files`: a `FileCheck`, which checks the files that
-    a model names. `fields`: pairs of a name and a function of a model, which returns the value of
-    each unit, as `values_of` does. `column`: returns these values for a model and the name of a
-    field that is not in `fields`; raises ValueError for an unknown field. `renames`: pairs of a
-    kind of names and a function that returns a model with changed names, from a model and a
-    `Change`; the first pair is the default. `shuffle`: returns a model in another order, for a
-    model, a seed and limits. `labels`: returns the label of each unit, for a model, a column name
-    or None, and a file name. `differences`: a `Comparison` of two models. `dataset`: makes a
-    `Dataset`. `folder`: opens a folder, for `dataset`, by its path and limits.
+    - `name`: the name in JSON. `noun`: the word for a model. `kind`: the class of models.
+    - `unit`: the word for a unit, such as example. `len(model)` counts units.
+    - `summary`: a `Reporter`, which summarises a model; or a `ChunkReporter`, if the family has
+      `units`; or a class like `Tally`, which can also summarise a large file in parts.
 
-    `pictures`: pairs of a name and a function that returns a `Picture`, from a model and
-    `PictureOptions`; the first pair is the default.
+    Optional functions:
 
-    `to_table`, `from_table`: convert a model to a table and back; see `ToTable` and `FromTable`.
-    `table_options`, `model_options`: the options of these two functions in `convert`. Both
-    functions get the options `root`, `follow_links`, `allow_plugins` and `no_locking` together as
-    one argument, `access`. `table_layout`, `table_chunks`: convert a model that comes in chunks;
-    see `TableLayoutOf` and `TablesOf`. `tables_open_files`: whether a table may have the content
-    of files that the model names, so that a small model may become a large table.
+    - `check`: returns a `ModelCheck` for the values of `check_options`. `validate` calls this with
+      each model of a file.
+    - `files`: a `FileCheck`, which checks the files that a model names.
+    - `fields`: pairs of a field's name and a function, which returns the field's value of each unit
+      of a model, as `values_of` does.
+    - `column`: does the same for a field that is not in `fields`, from a model and the field's
+      name. Raises ValueError for an unknown field.
+    - `renames`: pairs of a kind of names and a function, which returns a model with changed names
+      from a model and a `Change`. The first pair is the default.
+    - `shuffle`: returns a model in another order, from a model, a seed and limits.
+    - `labels`: returns the label of each unit, from a model, a column name or None, and a file
+      name.
+    - `differences`: a `Comparison` of two models.
+    - `dataset`: makes a `Dataset`. `folder`: opens a folder for `dataset`, from its path and
+      limits.
+    - `pictures`: pairs of a name and a function, which returns a `Picture` from a model and
+      `PictureOptions`. The first pair is the default.
+    - `to_table`, `from_table`: convert a model to a table and back; see `ToTable` and `FromTable`.
+    - `table_layout`, `table_chunks`: convert a model that comes in chunks to tables; see
+      `TableLayoutOf` and `TablesOf`.
+    - `cells`: returns the parts of a unit for people, as pairs of a name and a value, from a model
+      and the index of the unit. By default, the parts are the unit's elements.
 
-    Further: `cells`: returns the parts of a unit for people, for a model and the index of the unit:
-    pairs of a name and a value; by default the unit's elements. `units`: a module with the
-    functions of `Units`, for streams and writers. `has_partial_formats`: whether some formats store
-    only a part of a model without reporting a loss.
+    Further:
+
+    - `table_options`, `model_options`: the options of `to_table` and of `from_table` in `convert`.
+      Both functions get the options `root`, `follow_links`, `allow_plugins` and `no_locking`
+      together as one argument, `access`.
+    - `tables_open_files`: whether a table may have the content of files that the model names. If
+      so, a small model may become a large table.
+    - `units`: a module with the functions of `Units`, for streams and writers.
+    - `has_partial_formats`: whether some formats store only a part of a model without reporting a
+      loss.
     """
 
     name: str
@@ -115,9 +127,9 @@ class Family:
         return cast(type[Model], load(self.kind))
 
     def model_check(self, **options: object) -> ModelCheck | None:
-        """Return a check of the models of one file; None if the family has no check.
+        """Return a check of the models of one file. Return None if the family has no check.
 
-        `options`: by name, the values of those options in `check_options` that the user set.
+        `options`: the values, by name, of the `check_options` that the user set.
         """
         if self.check is None:
             return None
@@ -125,7 +137,7 @@ class Family:
 
     @property
     def file_check(self) -> FileCheck | None:
-        """The function that checks the files that a model names; None if models name no files."""
+        """The function that checks the files that a model names. None if models name no files."""
         return None if self.files is None else cast(FileCheck, load(self.files))
 
     def summarise(self, chunks: Iterable[Model], *, detailed: bool = False) -> Summary:
@@ -146,12 +158,12 @@ class Family:
 
     @property
     def tally(self) -> Callable[[bool], Tally] | None:
-        """The class of `Tally` that counts models; None if the family has no such class."""
+        """The class like `Tally` that counts models. None if the family has no such class."""
         found = load(self.summary)
         return cast(Callable[[bool], Tally], found) if isinstance(found, type) else None
 
     def values_of(self, model: Model, field: str) -> "Values":
-        """Return the value of each unit in a field: an array of numbers, or byte strings.
+        """Return the field's value of each unit of a model: an array of numbers, or byte strings.
 
         The field `name` has the names of the units. Raises ValueError for an unknown field.
         """
@@ -166,18 +178,16 @@ class Family:
         raise ValueError(f"{with_article(self.noun)} has no field {field!r}: choose one of {there}")
 
     def names_of(self, model: Model) -> "Iterator[bytes]":
-        """Yield the name of each unit, which may be empty. Raises ValueError if units have no
-        names.
-        """
+        """Yield the name of each unit; a name may be empty. Raises ValueError without names."""
         if not isinstance(model, Named):
             raise ValueError(f"the {self.unit}s of {with_article(self.noun)} have no names")
         return model.unit_names()
 
     def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
-        """Return the group of each unit, shape (units,): units with equal values of the field
-        `by` are one group.
+        """Return the group of each unit, shape (units,).
 
-        Groups are numbered from 0 as they first occur. Raises ValueError for an unknown field.
+        A group is the units with equal values of the field `by`. Groups are numbered from 0, in the
+        order in which they first occur. Raises ValueError for an unknown field.
         """
         import numpy as np
 
@@ -189,7 +199,7 @@ class Family:
         return np.fromiter(numbers, np.int64, len(model))
 
     def cells_of(self, model: Model, index: int) -> list[tuple[str, object]]:
-        """Return the parts of the unit `index` for people: pairs of a name and a value.
+        """Return the parts of the unit `index` to show to people, as pairs of a name and a value.
 
         A name may be empty. Raises FormatError, TypeError or ValueError for a unit that cannot be
         shown.
@@ -203,7 +213,7 @@ class Family:
         return [("", each) for each in (unit if isinstance(unit, tuple) else (unit,))]
 
     def renamed(self, model: Model, change: Change, what: str | None = None) -> Model:
-        """Return a model with changed names; `what`: a kind of names, by default the first.
+        """Return a model with changed names. `what`: a kind of names, by default the first kind.
 
         Raises ValueError for an unknown kind of names, and for names that the model cannot have.
         """
@@ -222,9 +232,9 @@ class Family:
     def joined(self, models: Iterable[Model]) -> Model:
         """Return one model with the units of all given models, in order.
 
-        Units are the items that `len(model)` counts, such as examples. If the attribute `units`
-        names a module, its function may read the models one at a time, to save memory. Raises
-        ValueError for models that cannot be joined.
+        Units are the items that `len(model)` counts, such as examples. If the family has a module
+        `units`, its function may read the models one at a time, to save memory. Raises ValueError
+        for models that cannot be joined.
         """
         if self.units is not None:
             return self.unit_functions().joined(models)
@@ -258,7 +268,7 @@ class Family:
         return cast("Comparison", load(target))(one, other, tolerance, keep)
 
     def picture(self, model: Model, name: str | None, options: "PictureOptions") -> "Picture":
-        """Return a picture of a model; `name`: by default the first of `pictures`.
+        """Return a picture of a model. `name`: the kind of picture, by default the first.
 
         Raises ValueError for an unknown picture, and for a model with nothing to draw.
         """
@@ -276,7 +286,7 @@ class Family:
         return counted(count, self.unit)
 
     def unit_functions(self) -> Units:
-        """Import the module `units`, which a family needs if a format is read in chunks."""
+        """Import the module `units`. A family needs this module if a format is read in chunks."""
         assert self.units is not None, f"the family {self.name} has no `units`"
         return cast(Units, import_module(self.units))
 

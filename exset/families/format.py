@@ -28,54 +28,68 @@ if TYPE_CHECKING:
 class Format:
     """One file format: everything that exset knows about it.
 
-    Code is named as text, "module:function", and imported on first use.
+    Functions are named as text, "module:function", and imported on first use.
 
-    Names. `suffixes`: the usual one is first. `title`: the name for people.
+    Names:
+    - `suffixes`: the suffixes of file names; the usual one is first. `title`: the name for people.
 
-    Detection. `magic`: the first bytes of every file; empty if there are none. `signature`: a
-    regular expression that the first bytes of a file match. It must run in linear time, and also
-    match if the bytes are cut at any place. It distinguishes formats that have the same magic.
-    `only_by_suffix`: only the suffix identifies this format, because another format can read all
-    of its files, too. `other_suffixes`: suffixes of another format that files of this format also
-    have; the signature distinguishes the files. exset writes no files with these suffixes.
+    Detection:
+    - `magic`: the first bytes of every file; empty if files have no common first bytes.
+    - `signature`: a regular expression that the first bytes of a file match. It distinguishes
+      formats that have the same magic. It must run in linear time, and also match if the bytes are
+      cut at any place.
+    - `only_by_suffix`: only the suffix identifies a file of this format, because another format can
+      read all such files, too.
+    - `other_suffixes`: suffixes of another format that files of this format also have. The
+      signature distinguishes the files. exset writes no files of this format with these suffixes.
+    - `recogniser`: a function that returns whether the first bytes of a file are those of this
+      format. exset calls it only if several formats have the file's suffix.
 
-    `recogniser`: a function that returns whether the first bytes of a file are those of this
-    format. exset calls it only if several formats have the file's suffix.
+    Code:
+    - `reader` with its `read_options`; `writer` with its `options`. `writer` is None if exset only
+      reads the format.
+    - `streamer` reads a file in chunks, and `incremental_writer` writes one in chunks.
+    - `rereads`: the streamer reads the `file` of its `Blocks` in any order, or more than once. So
+      exset first copies a pipe or a decompressed file to a temporary file.
+    - `chunk_writer` also writes a file in chunks, but reads the chunks more than once.
+    - `parts`: a module with the functions of `PartsOf`, if several processes can work on one file
+      of the format.
+    - `binary`: the files must not go to a terminal.
+    - `maps`: the reader maps the file into memory, and does not copy it.
+    - `canonical`: a function that returns the canonical text of a source. Its arguments are those
+      of the reader without `findings`.
+    - `is_nested`: the format stores tables, also with lists of records. So models of other families
+      are written at level "said" (see `exset.to_table`).
+    - `takes`: other families whose models the writer also accepts.
+    - `needs`: an optional library that the code imports.
+    - `may_crash`: the reader uses a library that may crash or hang on damaged files. Other
+      processes then run the reader.
+    - `companions`: a function that returns other files to write with a file, by path, from a model
+      and the path of the file.
 
-    Code. `reader` with its `read_options`; `writer` with its `options`, None if exset only reads
-    the format. `streamer` reads and `incremental_writer` writes a file in chunks. `rereads`: the
-    streamer reads the `file` of its `Blocks` in any order, or more than once, so exset first
-    copies a pipe or a decompressed file to a temporary file. `chunk_writer` also writes a file in
-    chunks, but reads the chunks more than once. `parts`: a module with the functions of `PartsOf`,
-    if several processes can work on one file of the format. `binary`: its files must not go to a
-    terminal. `maps`: its reader maps the file into memory, and does not copy it. `canonical`: a
-    function that returns the canonical text of a source; its arguments are those of the reader
-    without `findings`. `is_nested`: a format of tables that can store lists of records, so that
-    models of other families are written at level "said" (see `exset.to_table`). `takes`: other
-    families whose models the writer also accepts. `needs`: an optional library that the code
-    imports. `may_crash`: its reader uses a library that may crash or hang on damaged files; other
-    processes then read them safely. `companions`: a function that returns, for a model and the
-    path of its file, the other files to write with the file, by path.
+    Folders:
+    - `is_folder`: each input is a folder, such as a folder of shards. The reader and the streamer
+      get a `Folder` in place of the bytes, and the writer is a `FolderWriter`. Such a format may
+      have no suffix.
+    - `contains`: patterns of names, see `Folder.has`. A folder with a name that matches a pattern
+      is recognised.
 
-    Folders. `is_folder`: each input is a folder, such as a folder of shards: the reader and the
-    streamer get a `Folder` in place of the bytes, and the writer is a `FolderWriter`. Such a
-    format may have no suffix. `contains`: patterns of names, see `Folder.has`; a folder with a
-    name that matches one of them is recognised.
-
-    `is_partial`: the format stores only some models of its family, such as tables that are lists
-    of files; `cat` does not use it to show other models.
+    `is_partial`: the format stores only some models of its family, such as tables that are lists of
+    files. `cat` does not use the format to show other models.
 
     `sidecar`: a function that returns the content of `NAME.exset.json`, a file next to the written
-    file, or None if the written file itself stores everything. Its arguments are the model, the
-    bytes of the file and the options. The reader gets the content as `Source.sidecar`.
+    file. It returns None if the written file itself stores everything. Its arguments are the model,
+    the bytes of the file and the options. The reader gets the content as `Source.sidecar`.
 
-    Findings. `findings`: the texts that declare and explain the findings, each as "package:path";
-    see `exset.grammars.columns.findings`. `repairs`: codes of findings whose mistakes the writer
-    repairs; the written file then differs in meaning.
+    Findings:
+    - `findings`: the texts that declare and explain the findings, each as "package:path"; see
+      `exset.grammars.columns.findings`.
+    - `repairs`: codes of findings whose mistakes the writer repairs. The written file then differs
+      in meaning.
 
-    Tests. `samples`: bundled files in `exset/samples`, each with its name and a line of
-    description. `strategy`: a function that returns a Hypothesis strategy, which draws models of
-    the format.
+    Tests:
+    - `samples`: bundled files in `exset/samples`, each with its name and a line of description.
+    - `strategy`: a function that returns a Hypothesis strategy, which draws models of the format.
     """
 
     name: str
@@ -116,11 +130,11 @@ class Format:
 
     @property
     def suffix(self) -> str:
-        """The usual suffix of the format's files, with the dot; "" for folders without suffix."""
+        """The usual suffix of the format's files, with the dot. "" if folders have no suffix."""
         return self.suffixes[0] if self.suffixes else ""
 
     def option(self, name: str, *, reading: bool = False) -> Option | None:
-        """Return an option of the writer, or of the reader if `reading`; None if it is unknown."""
+        """Return an option of the writer or, if `reading`, of the reader; None if it is unknown."""
         return named(self.read_options if reading else self.options, name)
 
     def can_write(self, family: Family) -> bool:
@@ -142,7 +156,7 @@ class Format:
         engine: Engine = "auto",
         **options: OptionValue,
     ) -> Model:
-        """Read a source; if `is_folder`, the source is a `Folder`.
+        """Return the model in a source. If `is_folder`, the source is a `Folder`.
 
         Raises FormatError if the source is not of this format, and OptionError as `chosen` does.
         """
@@ -161,10 +175,11 @@ class Format:
     def write(
         self, model: Model, *, findings: "Findings | None" = None, **options: OptionValue
     ) -> bytes:
-        """Return the bytes of a model's file; a note says what only a sidecar file could store.
+        """Return the bytes of a model's file. A note says what only a sidecar could store.
 
-        Raises FormatError if the format cannot store the model, or if it is a format of folders;
-        TypeError for a model that the writer does not accept, and OptionError as `chosen` does.
+        Raises FormatError if the format cannot store the model, or if it is a format of folders.
+        Raises TypeError for a model that the writer does not accept, and OptionError as `chosen`
+        does.
         """
         data, more = self.write_both(model, findings=findings, **options)
         if more is not None and findings is not None:
@@ -180,7 +195,7 @@ class Format:
     def write_both(
         self, model: Model, *, findings: "Findings | None" = None, **options: OptionValue
     ) -> tuple[bytes, bytes | None]:
-        """Return the bytes of a model's file and of its sidecar, if any; raises like `write`."""
+        """Return the bytes of a model's file and of its sidecar, if any. Raises like `write`."""
         if self.is_folder:
             message = f"{self.name} ({self.title}) is a folder of files, not a file"
             hint = "use exset.save or exset convert, and name a new folder"
@@ -203,9 +218,10 @@ class Format:
         findings: "Findings",
         **options: OptionValue,
     ) -> tuple[int, bytes | None]:
-        """Write a model that comes in chunks, with the `ChunkWriter`; errors are those of `write`.
+        """Write a model that comes in chunks, with the `ChunkWriter`.
 
-        Returns the number of units, and the content of the sidecar, if any.
+        Return the number of units, and the content of the sidecar, if any. Raises the errors of
+        `write`.
         """
         assert self.chunk_writer is not None
         writer = cast(ChunkWriter, self._loaded(self.chunk_writer))
@@ -216,9 +232,9 @@ class Format:
     def write_file(
         self, models: Iterable[Model], path: str, *, findings: "Findings", **options: OptionValue
     ) -> int:
-        """Write a file in chunks, completely or not at all, and its sidecar, if it needs one.
+        """Write a file in chunks, completely or not at all, and its sidecar if it needs one.
 
-        Returns the number of units. Raises the errors of `write` and of `files.writing`.
+        Return the number of units. Raises the errors of `write` and of `files.writing`.
         """
         is_local = self.sidecar is not None and files.is_file(path)
         # A sidecar gets its name after its file.
@@ -264,7 +280,7 @@ class Format:
             raise TypeError(f"the model to write must be {expected}, not {type(model).__name__}")
 
     def _check_kind(self, source: object, name: str) -> None:
-        """Raise FormatError if a file is given for a format of folders, or the other way round."""
+        """Raise FormatError for a file if this format needs a folder, or the other way round."""
         if isinstance(source, Folder) != self.is_folder:
             kinds = ("a file", "a folder")
             found, needed = kinds[not self.is_folder], kinds[self.is_folder]
@@ -275,7 +291,7 @@ class Format:
     def companions_of(
         self, model: Model, path: str, *, findings: "Findings", **options: OptionValue
     ) -> dict[str, bytes]:
-        """Return the other files to write with a file, by path; errors are those of `write`."""
+        """Return the other files to write with a file, by path. Raises the errors of `write`."""
         if self.companions is None:
             return {}
         make = cast(Callable[..., dict[str, bytes]], self._loaded(self.companions))
@@ -290,12 +306,10 @@ class Format:
         engine: Engine = "auto",
         **options: OptionValue,
     ) -> Iterator[Model]:
-        """Read in chunks: yield a model of the units in each chunk.
+        """Read a source in chunks: yield a model of the units in each chunk.
 
-        blocks: the blocks of a file; if `is_folder`, a `Folder`.
-
-        Raises FormatError and OptionError as `read` does, and FormatError if the format has no
-        streamer.
+        blocks: the blocks of a file; if `is_folder`, a `Folder`. Raises FormatError and OptionError
+        as `read` does, and FormatError if the format has no streamer.
         """
         self._check_kind(blocks, blocks.name)
         target = self._chunked(self.streamer, blocks.name)
@@ -323,11 +337,10 @@ class Format:
     def chosen(
         self, options: Mapping[str, OptionValue], *, reading: bool = False
     ) -> dict[str, OptionValue]:
-        """Return the `options` that are set; `reading`: they are options of the reader, not the
-        writer.
+        """Return the `options` that are set. `reading`: whether they are options of the reader.
 
         Raises OptionError for an option that the format does not have, and for a value that is not
-        one of the choices. An unset option that only another format has is no error.
+        one of the choices. An option that only another format has is no error if it is not set.
         """
         declared = self.read_options if reading else self.options
         return cast(dict[str, OptionValue], chosen(options, declared, f"the format {self.name!r}"))
@@ -335,7 +348,7 @@ class Format:
     def _loaded(self, target: str) -> object:
         """Import a function or class of the format by its name, "module:function".
 
-        Raises FormatError if it is missing and another package than exset declares the format.
+        Raises FormatError if it is missing, and another package than exset declares the format.
         """
         try:
             return load(target)
@@ -359,9 +372,9 @@ class Format:
 def _kept(
     blocks: Blocks, limits: Limits, read: Callable[[Blocks], Iterator[Model]]
 ) -> Iterator[Model]:
-    """Yield the models that `read` reads from blocks whose attribute `file` is an open file.
+    """Yield the models that `read` reads from blocks with an open file as their `file`.
 
-    If the attribute of `blocks` is None, exset first copies the blocks to a temporary file.
+    If `blocks` has no such file, exset first copies its bytes to a temporary file.
     """
     with blocks.kept(limits) as kept:
         yield from read(kept)
@@ -369,7 +382,7 @@ def _kept(
 
 @dataclass
 class _Counted(Iterable[Model]):
-    """The models of an iterable, each checked when it is yielded; `count`: their units so far."""
+    """The models of an iterable, each checked when it is yielded. `count`: their units so far."""
 
     models: Iterable[Model]
     check: Callable[[Model], None]

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 class Units(Protocol):
     """Functions that split models of a family into units, and join units to a model.
 
-    A header holds the data that all units of a model share; it is None in a family without
-    headers.
+    A header has the data that all units of a model share. In a family without headers, it is None.
     """
 
     def of(self, model: Any, /) -> Iterable[object]:
@@ -33,12 +32,12 @@ class Units(Protocol):
     def model(self, units: object, header: object, /) -> Model:
         """Make a model of one unit; return a model unchanged.
 
-        `units`: a unit or a model; another object raises TypeError. `header`: the header of the
-        file being written, or None before the first write.
+        `units`: a unit or a model; any other object raises TypeError. `header`: the header of the
+        file that is being written; None before the first write.
         """
 
     def joined(self, models: Iterable[Any], /) -> Model:
-        """Join one or more models: return a model with all their units in order."""
+        """Join one or more models: return one model with all their units in order."""
 
 
 class Streamer(Protocol):
@@ -53,14 +52,14 @@ class Streamer(Protocol):
         engine: Engine = ...,
         **options: OptionValue,
     ) -> Iterator[Any]:
-        """Yield one or more models; joined, they equal the model that the reader returns."""
+        """Yield one or more models. Joined, they equal the model that the reader returns."""
 
 
 class PartsOf(Protocol):
     """Functions that read a large input of a format (a file or a folder) in parts."""
 
     def count(self, source: Any, /) -> int:
-        """Return how many parts an input is divided into; source: its `Blocks`, or a `Folder`."""
+        """Return how many parts an input is divided into. source: its `Blocks`, or a `Folder`."""
 
     def read(
         self,
@@ -73,15 +72,15 @@ class PartsOf(Protocol):
     ) -> Generator[Any, None, PartState]:
         """Yield models of the units in a part, and return the state of the part.
 
-        Places of findings count from the start of the part. Raises OSError, and FormatError only
-        if the input changed after it was divided. If the state is not certain, the models may be
-        wrong.
+        Places of findings count from the start of the part. Raises OSError. Raises FormatError only
+        if the input changed after it was divided. If `is_certain` of the state is False, the models
+        may be wrong.
         """
 
     def joined(
         self, parts: "Sequence[tuple[PartState, Findings]]", limits: Limits, /
     ) -> "Findings | None":
-        """Join the findings of the parts; return None if the input must be read as a whole."""
+        """Join the findings of the parts. Return None if the input must be read as a whole."""
 
 
 class FolderReader(Protocol):
@@ -111,11 +110,11 @@ class ChunkWriter(Protocol):
         findings: "Findings",
         **options: OptionValue,
     ) -> bytes | None:
-        """Write the file, and return the content of its sidecar, if it needs one.
+        """Write the file, and return the content of its sidecar; None if it needs no sidecar.
 
         `models`: one or more chunks of a model; each iteration reads the source again. The bytes
-        must not depend on how the units are divided into chunks. Raises FormatError if the format
-        cannot store the model.
+        must be the same, however the units are divided into chunks. Raises FormatError if the
+        format cannot store the model.
         """
 
 
@@ -131,15 +130,15 @@ class FolderWriter(Protocol):
         findings: "Findings",
         **options: OptionValue,
     ) -> None:
-        """Write the files to `folder`; `models`: chunks of a model, as for a `ChunkWriter`.
+        """Write the files to `folder`. `models`: chunks of a model, as for a `ChunkWriter`.
 
-        The files must not depend on how the units are divided into chunks. Raises FormatError if
+        The files must be the same, however the units are divided into chunks. Raises FormatError if
         the format cannot store a model; exset then removes the folder.
         """
 
 
 class IncrementalWriter(Protocol):
-    """An object that writes a format in chunks; joined, they equal the bytes of the writer."""
+    """An object that writes a format in chunks of bytes. Joined, these equal the writer's bytes."""
 
     is_counted: bool
     """Whether the file begins with the number of units."""
@@ -147,11 +146,12 @@ class IncrementalWriter(Protocol):
     def begin(self, header: Any, count: int, /) -> bytes:
         """Return the first bytes of a file of `count` units.
 
-        Another call, with another count, must return the same number of bytes.
+        The number of bytes must not depend on `count`: exset may call this again with another
+        count.
         """
 
     def units(self, model: Any, /) -> bytes:
         """Return the bytes of the units of a model."""
 
     def end(self, size: int, /) -> bytes:
-        """Return the last bytes of a file; `size`: the number of bytes before them."""
+        """Return the last bytes of a file. `size`: the number of bytes before them."""

@@ -16,12 +16,16 @@ class Option:
     """One option of a reader, a writer or a table, for Python and for the command line.
 
     An option is a flag unless it has `choices`, or a `metavar` that names its value, such as
-    `FILE`. `help` is the help text of the command line: an imperative sentence. `default` says in
-    words what happens without the option. `untrusted`: the value of the option on a command line
-    with `--untrusted` that does not set it. `parse`: a function, "module:function", that converts
-    a text to the value. `is_new_folder`: the value is a folder to write, or a `NewFolder`.
-    `attribute`, for tests of round trips: the attribute of a model that has the value of this
-    reader's option. A bool is an index of `choices`.
+    `FILE`.
+
+    - `help`: the help text of the command line, an imperative sentence.
+    - `default`: says in words what happens without the option.
+    - `untrusted`: the option's value if a command line has `--untrusted` and does not set the
+      option.
+    - `parse`: a function, "module:function", that converts a text to the value.
+    - `is_new_folder`: the value is a folder to write, or a `NewFolder`.
+    - `attribute`: for tests of round trips, the attribute of a model whose value a reader needs as
+      this option. If the attribute is a bool, it is an index of `choices`.
     """
 
     name: str
@@ -35,7 +39,7 @@ class Option:
     attribute: str = ""
 
     def __post_init__(self) -> None:
-        """Record that this name is an option's: `chosen` ignores unset values of such names."""
+        """Record that an option has this name: `chosen` ignores unset options with such names."""
         _NAMES.add(self.name)
 
     @property
@@ -44,26 +48,24 @@ class Option:
         return not self.choices and not self.metavar
 
     def value_of(self, model: Model) -> OptionValue:
-        """Return the value that the option needs to read back a file of this model; "": the
-        default.
-        """
+        """Return the value that a reader needs to read a file of this model; "": the default."""
         value: object = getattr(model, self.attribute) if self.attribute else ""
         return self.choices[value] if isinstance(value, bool) else str(value)
 
 
 def named(options: Iterable[Option], name: str) -> Option | None:
-    """Return the option with the name `name`; None if no option has it."""
+    """Return the option with the name `name`. Return None if no option has this name."""
     return next((option for option in options if option.name == name), None)
 
 
 def chosen(
     given: Mapping[str, object], declared: tuple[Option, ...], owner: str
 ) -> dict[str, object]:
-    """Return those of the given options that are set.
+    """Return the options of `given` that are set.
 
     `owner`: the name of the format or function that has the options, for messages. Raises
-    OptionError for a value that is not one of the choices, and for an option that is not declared,
-    unless it is unset and another format or function declares it.
+    OptionError for a value that is not one of the choices. Also raises OptionError for an option
+    that is not declared; but an unset option is no error if another format or function declares it.
     """
     for name, value in given.items():
         option = named(declared, name)
@@ -104,7 +106,7 @@ ROOT: Final = Option(
 """The options of writers and of tables that read the files of a model."""
 
 CONTENTS: Final = Option(
-    "contents", "Also read the files whose paths are in the input, into a column of bytes."
+    "contents", "Also read the files that the input names, and put their bytes into a column."
 )
 """The option of functions that make tables of files."""
 

@@ -118,8 +118,8 @@ FORMATS: Final = (
         read_options=(
             Option(
                 "as_go",
-                "Read files of emergent as its version in Go does: it fills tensors in the order of"
-                " the columns, and ignores the indices in their names.",
+                "Read a table of emergent as the Go version of emergent does: fill tensors in the"
+                " order of the columns, and ignore the indices in the names of columns.",
             ),
         ),
         options=(LOSSY,),
@@ -144,10 +144,10 @@ FORMATS: Final = (
         read_options=(
             Option(
                 "archives",
-                "Open the archives that a script file (.scp) of Kaldi names, if they are in this"
-                " folder. Resolve relative paths from it.",
+                "Open the archives in this folder that a script file (.scp) of Kaldi names. Resolve"
+                " relative paths from this folder.",
                 metavar="FOLDER",
-                default="none are opened",
+                default="open none",
             ),
         ),
         options=(

@@ -4,9 +4,9 @@ import re
 
 
 def any_of(*words: str) -> str:
-    """Return a pattern for data that begin with any of the words.
+    """Return a pattern for data that begin with one of the words.
 
-    The data may also end within the word.
+    The data may also end within this word.
     """
     cut = {word[:size] for word in words for size in range(len(word))}
     whole, parts = (

@@ -1,7 +1,7 @@
 """Reports of checks for other tools: GitHub, JSON, JUnit, Markdown, SARIF and TAP.
 
-A check makes a `Run` of `Row`s; `written` returns the report. Reports do not depend on the kind of
-check.
+The results of checks are a `Run`, which has `Row`s; `written` returns its report. Reports do not
+depend on the kind of check.
 """
 
 from collections.abc import Callable, Mapping

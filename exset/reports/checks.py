@@ -23,7 +23,7 @@ _SEVERITIES: Final[dict[Severity, rows.Severity]] = {
 class CheckedFile:
     """A file that was checked: its findings, and whether it failed the check.
 
-    `error`: why the file could not be checked at all, such as a missing file.
+    `error`: why the file could not be checked at all, for example because it is missing.
     """
 
     path: str
@@ -33,7 +33,7 @@ class CheckedFile:
 
 
 def files_run(files: Sequence[CheckedFile]) -> Run:
-    """Return a run with a row for each file; the messages of the row are the file's findings."""
+    """Return a run with a row for each file. The messages of a row are its file's findings."""
     return _run(files, [_file_row(file) for file in files])
 
 
@@ -108,15 +108,16 @@ def _row(file: CheckedFile, finding: Finding) -> Row:
 
 @cache
 def _meaning(code: str) -> str:
-    """Return what a code means; "" for a code of another package."""
+    """Return the meaning of a finding's code. Return "" for a code of another package."""
     from exset.explain import codes, explain
 
     return explain(code).means if code in codes() else ""
 
 
 def _more(findings: Findings) -> Iterator[tuple[str, str]]:
-    """Yield the codes of findings that exset counted but did not keep, each with a text that says
-    how many.
+    """Yield a code and a text for findings that exset counted but did not keep.
+
+    The text says how many such findings of the code there are.
     """
     for code, count in findings.unkept().items():
         yield code, f"... and {count:,} more"

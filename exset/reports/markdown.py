@@ -1,4 +1,4 @@
-"""Write a run of checks as Markdown: a badge, a row for each group, and what is wrong."""
+"""Write a run of checks as Markdown: a badge, a row for each group, and a row for each failure."""
 
 from urllib.parse import quote
 
@@ -20,7 +20,7 @@ def report(run: Run) -> str:
 
 
 def badge(run: Run) -> str:
-    """Return a Markdown badge that says how many of the rows passed."""
+    """Return a Markdown badge with the percentage of the checks that passed."""
     count = run.count("passed") + run.count("failed", "error")
     percent = 100 * run.count("passed") // count if count else 0
     colour = "brightgreen" if percent == 100 else "yellow" if percent >= 90 else "red"

@@ -32,7 +32,7 @@ class PageTable:
 
 @dataclass(frozen=True)
 class PagePicture:
-    """A picture: its title, its description in words, and its SVG, "" if it was not drawn."""
+    """A picture: its title, its description in words, and its SVG, which is "" if not drawn."""
 
     title: str
     words: str
@@ -41,7 +41,7 @@ class PagePicture:
 
 @dataclass(frozen=True)
 class PageFinding:
-    """A finding: its texts, what its code means, and `pointer`: its line with carets."""
+    """A finding: its texts, the meaning of its code, and `pointer`: its line with carets."""
 
     severity: Severity
     code: str
@@ -68,7 +68,7 @@ class PageFinding:
 
 @dataclass
 class PageFile:
-    """What the page says about a file or a comparison. `sampled`: how much of the file was read."""
+    """What the page says about a file or a comparison. `sampled`: how much of a file was read."""
 
     name: str
     about: str

@@ -14,10 +14,11 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 class Row:
     """One check and its result.
 
-    `name`: unique in a run. `groups`: the groups to which the check belongs. `rule`: the code of
-    the rule; `about`: the rule in words. `path`, `line` and `column`: the place in the file that
-    was checked, counted from 1; `byte`: the offset in a binary file. `fingerprint`: stays the same
-    if a mistake moves to another line of the file.
+    - `name`: the name of the check, unique in a run. `groups`: the groups to which it belongs.
+    - `rule`: the code of the rule; `about`: the rule in words.
+    - `path`, `line` and `column`: the place in the checked file; lines and columns count from 1.
+    - `byte`: the offset of the place in a binary file.
+    - `fingerprint`: stays the same if a mistake moves to another line of the file.
     """
 
     name: str
@@ -60,7 +61,7 @@ class Run:
 
     @property
     def by_group(self) -> dict[str, list[Row]]:
-        """The rows of each group, in the order in which groups first occur."""
+        """The rows of each group. The groups are in the order in which they first occur."""
         found: dict[str, list[Row]] = {}
         for row in self.rows:
             for group in row.groups or ("all",):

@@ -1,7 +1,7 @@
 """Put matplotlib's SVG pictures into HTML pages, without the styles that a strict policy forbids.
 
-Text in a picture stays text. Black becomes the colour of the page's text, so that it is visible on
-a dark page.
+Text in a picture stays text. Black becomes the colour of the page's text, so that black lines are
+visible on a dark page.
 """
 
 import re
@@ -22,8 +22,8 @@ ElementTree.register_namespace("", _SVG)
 def inline(data: bytes, prefix: str, alternative: str) -> str:
     """Return an SVG file as an element of an HTML page.
 
-    `prefix`: begins each id of the picture, so that ids are unique in the page. `alternative`:
-    what the picture shows, in words.
+    `prefix`: put before each id of the picture, so that ids are unique in the page. `alternative`:
+    the content of the picture in words.
     """
     root = ElementTree.fromstring(data)
     for parent in list(root.iter()):
@@ -43,7 +43,7 @@ def inline(data: bytes, prefix: str, alternative: str) -> str:
 
 
 def _plain(element: ElementTree.Element, prefix: str) -> None:
-    """Replace the style of an element by attributes; begin its ids and links with `prefix`."""
+    """Replace the style of an element by attributes; put `prefix` before its ids and links."""
     for pair in element.attrib.pop("style", "").split(";"):
         name, _, value = (part.strip() for part in pair.partition(":"))
         if name == "font":

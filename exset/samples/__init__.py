@@ -1,6 +1,6 @@
-"""The bundled samples, small files that show each part of a format, with paths `exset::NAME`.
+"""The bundled samples, with paths `exset::NAME`: small files that show each part of a format.
 
-`Format.samples` of each format lists and describes its samples.
+Each format lists and describes its samples in `Format.samples`.
 """
 
 import errno
@@ -22,7 +22,7 @@ def names() -> tuple[str, ...]:
 def read(name: str) -> Source:
     """Return a sample by its file name, with or without `exset::`.
 
-    Raises FileNotFoundError, which lists the samples, for an unknown name.
+    Raises FileNotFoundError for an unknown name; the message lists the samples.
     """
     bare = name.removeprefix(PREFIX)
     if bare not in names():
