@@ -49,7 +49,7 @@ class ListJoiner:
         """Copy the files of a list to the end.
 
         Raises ValueError unless the kind, the directory, the label file and the type of ids are
-        those of the lists before. The type of ids does not matter in a list without ids.
+        equal in all lists that are added. The type of ids does not matter in a list without ids.
         """
         header = tuple(getattr(chunk, name) for name in _HEADER)
         self._header = header if self._header is None else self._header

@@ -1,4 +1,4 @@
-"""Write the elements of blocks as files, with a manifest; or the files of archives."""
+"""Write the elements of blocks as files, with a manifest. Also write the files of archives."""
 
 import math
 from base64 import b64encode

@@ -139,11 +139,10 @@ class Plan:
         return intact
 
     def _other_size(self, cache: Cache, intact: dict[int, Block]) -> int | None:
-        """Return the block size of a cache if it is not that of the plan, but fits all intact
+        """Return the cache's own block size if it differs from the plan's, and fits all intact
         blocks.
 
-        Return None if it is that of the plan or does not fit, and for the cache of another
-        manifest.
+        Return None in all other cases, and for the cache of another manifest.
         """
         other = self.with_blocks_of(cache)
         if cache.uid != self.uid or other.blocks == self.blocks or not intact:

@@ -100,8 +100,8 @@ def _part(
 def has_samples(file: File) -> bool:
     """Return whether a file seems to have a group for each row.
 
-    It has if it contains more than two groups with a field in common, or if the name of the first
-    sample is a number.
+    This is so if more than two groups have a field in common, or if the name of the first such
+    group is a number.
     """
     try:
         sample = guess_sample(file, loosely=True)

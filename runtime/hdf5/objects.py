@@ -200,8 +200,8 @@ class Objects:
     def _walk(self, start: Any, steps: Sequence[str], path: str, hops: list[int]) -> Any:
         """Return the object to which the names `steps` lead from `start`, or None.
 
-        path: for messages. hops: [how many more links may be followed]; nested walks share this
-        list.
+        path: for messages. hops: a list with one number, how many more links may be followed.
+        Nested walks share the list.
         """
         here = start
         for step in steps:

@@ -51,7 +51,7 @@ class EventRows:
         """Return {name: array} for some events, as in `ExampleArrays`, but without `tick`,
         `present` and `scored`.
 
-        rows: the indices of the events, int64. The masks are arrays, too.
+        rows: the indices of the events, int64.
         """
         inputs, targets = (take(rows) for take in self._takes)
         example, event = numbers_of(np, self._examples, rows)

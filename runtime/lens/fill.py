@@ -276,8 +276,8 @@ def report_missing(
     """Add a warning for each group that the layout lacks, but that ranges of a side name.
 
     side: "inputs" or "targets". uses: pairs of an event and a range that names such a group. rows:
-    if not None, the numbers of events in `uses` are indices into `rows`, which has the events'
-    indices in the set. first: as in `range_place`.
+    the index in the set of each event, by the event's number in `uses`; None if the numbers are
+    already these indices. first: as in `range_place`.
     """
     row, number = to_host(uses.row), to_host(uses.range)
     row = row if rows is None else rows[row]

@@ -52,9 +52,9 @@ def nested_columns(examples: ExampleSet, layout: TableLayout) -> dict[str, Table
 
 
 def _first_uses(examples: ExampleSet) -> dict[str, Flags]:
-    """Return for each event whether it is the first that uses its list, for "inputs" and "targets".
+    """Return for each event whether it is the first that uses its list: bool [events].
 
-    The arrays are bool [events].
+    The result has an array for "inputs" and an array for "targets".
     """
     events, m = examples.events, examples.num_events
     used = np.concatenate([events.inputs, events.targets])

@@ -13,9 +13,9 @@ from exset.runtime.reports.report import memory_of
 class ColumnMemory:
     """Computes the memory that a model would need if its chunks were joined.
 
-    The result is that of `memory_of`. offsets: names of columns that have one element more than
-    rows, in addition to the name `offsets`. columns: {path: column}. chunks: how many chunks were
-    added. first: the memory of the first chunk.
+    `memory_of` would return the same number for the joined model. offsets: names of columns that
+    have one element more than rows, in addition to the name `offsets`. columns: {path: column}.
+    chunks: how many chunks were added. first: the memory of the first chunk.
     """
 
     offsets: tuple[str, ...] = ()

@@ -17,8 +17,7 @@ OnError: TypeAlias = Literal["raise", "skip", "blank"]
 
 
 class LoaderState(TypedDict):
-    """The position of a loader: the epoch in which the iteration began, and what it has returned
-    since.
+    """The position of a loader: the epoch in which the iteration began, and how far it has come.
 
     batches, records: how many batches and records the iteration has returned. seed: the seed of all
     random draws. draws: with `compat`, the states of aeon's generators.

@@ -101,7 +101,7 @@ def _lit(pixels: Pixels, lighting: tuple[np.float32, ...], settings: Augmentatio
 
 
 def _looked_up(pixels: Pixels, tables: NDArray[np.float64]) -> Pixels:
-    """Replace each value by its entry in a table. tables: [256, channels], rounded to bytes."""
+    """Replace each value by its entry in the tables, rounded to a byte. tables: [256, channels]."""
     table = np.rint(tables).clip(0, 255).astype(np.uint8)
     if pixels.ndim == 2:
         table = table[:, 0]
