@@ -63,7 +63,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     ),
     "loader": ("Peak of memory: an epoch of aeon's loader", loader_memory.peaks),
     "shards": ("Shards: tables of 256-byte samples, against other packages", shards.cases),
-    "csv": ("CSV: 64 numbers a row, against pandas", tables.text),
+    "csv": ("CSV and JSON Lines: 64 numbers a row, against pandas and json", tables.text),
     "convert": ("Conversions, against the loops that they replace", tables.conversions),
     "samplers": ("Samplers: 64 classes by 4 samples", samplers.drawings),
     "arrays": ("Arrays: to_arrays against np.copyto of as many bytes", arrays.fillings),

@@ -1,8 +1,10 @@
-"""Measure tables: CSV against pandas, and conversions against the loops that they replace.
+"""Measure tables: CSV against pandas, JSON Lines against `json`, and conversions against the loops
+that they replace.
 
 Rows whose library is not installed are left out.
 """
 
+import json
 import os
 from collections.abc import Callable
 from functools import partial
@@ -26,15 +28,28 @@ _GROUPS = 5_000
 
 
 def text(inputs: Inputs, runs: int) -> Cases:
-    """Yield writing and reading CSV, with 64 numbers a row."""
-    if find_spec("pandas") is None:
-        return
+    """Yield writing JSON Lines, and writing and reading CSV, with 64 numbers a row."""
     rows = max(int(_ROWS * inputs.part), 50)
     values = np.random.default_rng(1).normal(size=(rows, _WIDTH))
     for dtype in ("float32", "float64", "int64"):
         array = (values * 1e6 if dtype == "int64" else values).astype(dtype)
+        yield f"{dtype}, JSON Lines", partial(_jsonl_write, inputs, array, runs)
+        if find_spec("pandas") is None:
+            continue
         yield f"{dtype}, write", partial(_csv_write, inputs, array, runs)
         yield f"{dtype}, read", partial(_csv_read, inputs, array, runs)
+
+
+def _jsonl_write(inputs: Inputs, values: Any, runs: int) -> Figures:
+    ours, theirs = (os.path.join(inputs.folder, f"{name}.jsonl") for name in ("ours", "theirs"))
+    table, rows = Table.of({"x": values}), values.tolist()
+
+    def write() -> None:
+        with open(theirs, "w") as file:
+            file.writelines(json.dumps({"x": row}) + "\n" for row in rows)
+
+    result = race(partial(exset.save, table, ours, findings=Findings()), write, runs)
+    return _text_figures(result, values.nbytes, "json.dumps")
 
 
 def _csv_write(inputs: Inputs, values: Any, runs: int) -> Figures:
@@ -42,17 +57,17 @@ def _csv_write(inputs: Inputs, values: Any, runs: int) -> Figures:
     table, frame = Table.of({"x": values}), import_module("pandas").DataFrame(values)
     write = partial(frame.to_csv, theirs, index=False)
     result = race(partial(exset.save, table, ours), write, runs)
-    return _csv_figures(result, values.nbytes, "pandas to_csv")
+    return _text_figures(result, values.nbytes, "pandas to_csv")
 
 
 def _csv_read(inputs: Inputs, values: Any, runs: int) -> Figures:
     path = os.path.join(inputs.folder, "read.csv")
     exset.save(Table.of({"x": values}), path)
     read = partial(import_module("pandas").read_csv, path, engine="c")
-    return _csv_figures(race(partial(exset.load, path), read, runs), values.nbytes, "read_csv")
+    return _text_figures(race(partial(exset.load, path), read, runs), values.nbytes, "read_csv")
 
 
-def _csv_figures(result: Race, size: int, peer: str) -> Figures:
+def _text_figures(result: Race, size: int, peer: str) -> Figures:
     return {
         "MB of numbers": size / 1e6,
         "seconds": result.subject,

@@ -20,7 +20,7 @@ from exset.core.source import Source
 from exset.core.text import with_article
 from exset.families.family import Family
 from exset.families.format import Format
-from exset.io import files, folders, sidecar, together
+from exset.io import files, folders, together
 from exset.io.files import FilePath
 from exset.io.folders import Folder
 
@@ -203,13 +203,11 @@ def save(
         elif fmt.chunk_writer is not None and fmt.companions is None:
             fmt.write_file([model], path, findings=named, **options)
         else:
-            data, beside = fmt.write_both(model, findings=named, **options)
+            data = fmt.write(model, findings=named, **options)
             is_plain = files.is_plain(path)
             others = fmt.companions_of(model, path, findings=named, **options) if is_plain else {}
             if others:
                 together.write(path, data, others)
-            elif fmt.sidecar is not None:
-                sidecar.write(path, data, beside)
             else:
                 files.write(path, data)
     if findings is None:

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, cast
+from io import BytesIO
+from typing import BinaryIO, cast
 
-from exset.core.errors import FormatError, Place
+from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model, OptionValue, Writer
@@ -19,9 +20,6 @@ from exset.families.option import Option, chosen, named
 from exset.io import files, sidecar
 from exset.io.blocks import Blocks
 from exset.io.folders import Folder, NewFolder
-
-if TYPE_CHECKING:
-    from exset.core.errors import Findings
 
 
 @dataclass(frozen=True)
@@ -46,12 +44,13 @@ class Format:
       format. exset calls it only if several formats have the file's suffix.
 
     Code:
-    - `reader` with its `read_options`; `writer` with its `options`. `writer` is None if exset only
-      reads the format.
+    - `reader` with its `read_options`; `writer` or `chunk_writer` with its `options`. A format that
+      exset only reads has no writer.
     - `streamer` reads a file in chunks, and `incremental_writer` writes one in chunks.
     - `rereads`: the streamer reads the `file` of its `Blocks` in any order, or more than once. So
       exset first copies a pipe or a decompressed file to a temporary file.
-    - `chunk_writer` also writes a file in chunks, but reads the chunks more than once.
+    - `chunk_writer` writes a whole file or, if it gets chunks, a file in chunks. It may read the
+      chunks more than once.
     - `parts`: a module with the functions of `PartsOf`, if several processes can work on one file
       of the format.
     - `binary`: the files must not go to a terminal.
@@ -77,9 +76,9 @@ class Format:
     `is_partial`: the format stores only some models of its family, such as tables that are lists of
     files. `cat` does not use the format to show other models.
 
-    `sidecar`: a function that returns the content of `NAME.exset.json`, a file next to the written
-    file. It returns None if the written file itself stores everything. Its arguments are the model,
-    the bytes of the file and the options. The reader gets the content as `Source.sidecar`.
+    `has_sidecar`: the `chunk_writer` may return the content of `NAME.exset.json`, a file next to
+    the written file. It returns None if the written file itself stores everything. The reader gets
+    the content as `Source.sidecar`.
 
     Findings:
     - `findings`: the texts that declare and explain the findings, each as "package:path"; see
@@ -97,7 +96,7 @@ class Format:
     family: Family
     suffixes: tuple[str, ...]
     reader: str
-    writer: str | None
+    writer: str | None = None
     magic: bytes = b""
     signature: str | None = None
     only_by_suffix: bool = False
@@ -112,7 +111,7 @@ class Format:
     is_partial: bool = False
     is_folder: bool = False
     contains: tuple[str, ...] = ()
-    sidecar: str | None = None
+    has_sidecar: bool = False
     may_crash: bool = False
     takes: tuple[Family, ...] = ()
     needs: str | None = None
@@ -137,9 +136,14 @@ class Format:
         """Return an option of the writer or, if `reading`, of the reader; None if it is unknown."""
         return named(self.read_options if reading else self.options, name)
 
+    @property
+    def is_written(self) -> bool:
+        """Whether exset can write the format."""
+        return self.writer is not None or self.chunk_writer is not None
+
     def can_write(self, family: Family) -> bool:
         """Return whether the format's writer accepts models of a family."""
-        return self.writer is not None and (family == self.family or family in self.takes)
+        return self.is_written and (family == self.family or family in self.takes)
 
     def recognises(self, head: bytes) -> bool:
         """Return whether the format has a recogniser that accepts the first bytes of a file."""
@@ -152,7 +156,7 @@ class Format:
         source: Source | Folder,
         *,
         limits: Limits = DEFAULT,
-        findings: "Findings | None" = None,
+        findings: Findings | None = None,
         engine: Engine = "auto",
         **options: OptionValue,
     ) -> Model:
@@ -163,7 +167,7 @@ class Format:
         self._check_kind(source, source.name)
         reader = cast(Callable[..., Model], self._loaded(self.reader))
         chosen = self.chosen(options, reading=True)
-        if self.sidecar is not None and isinstance(source, Source):
+        if self.has_sidecar and isinstance(source, Source):
             source = sidecar.with_metadata(source, limits)
         return reader(source, limits=limits, findings=findings, engine=engine, **chosen)
 
@@ -173,7 +177,7 @@ class Format:
         return cast(Callable[..., bytes], self._loaded(self.canonical))(source, **arguments)
 
     def write(
-        self, model: Model, *, findings: "Findings | None" = None, **options: OptionValue
+        self, model: Model, *, findings: Findings | None = None, **options: OptionValue
     ) -> bytes:
         """Return the bytes of a model's file. A note says what only a sidecar could store.
 
@@ -181,41 +185,33 @@ class Format:
         Raises TypeError for a model that the writer does not accept, and OptionError as `chosen`
         does.
         """
-        data, more = self.write_both(model, findings=findings, **options)
-        if more is not None and findings is not None:
-            self.add_sidecar_note(findings)
-        return data
-
-    def add_sidecar_note(self, findings: "Findings") -> None:
-        """Add the note that says what is lost because no sidecar is written."""
-        from exset.grammars.tables.findings import finding_at
-
-        findings.add(finding_at("table-sidecar", Place(self.family.noun), suffix=sidecar.SUFFIX))
-
-    def write_both(
-        self, model: Model, *, findings: "Findings | None" = None, **options: OptionValue
-    ) -> tuple[bytes, bytes | None]:
-        """Return the bytes of a model's file and of its sidecar, if any. Raises like `write`."""
         if self.is_folder:
             message = f"{self.name} ({self.title}) is a folder of files, not a file"
             hint = "use exset.save or exset convert, and name a new folder"
             place = Place(self.family.noun)
             raise FormatError(message, place=place, hint=hint, code="format")
         self._check_model(model)
-        writer = cast(Writer, self._loaded(self._writer()))
-        chosen = self.chosen(options)
-        data = writer(model, findings=findings, **chosen)
-        if self.sidecar is None:
-            return data, None
-        more = cast(Callable[..., bytes | None], self._loaded(self.sidecar))
-        return data, more(model, data, **chosen)
+        if self.chunk_writer is None:
+            writer = cast(Writer, self._loaded(self._writer()))
+            return writer(model, findings=findings, **self.chosen(options))
+        out, found = BytesIO(), Findings() if findings is None else findings
+        _, beside = self.write_chunks([model], out, findings=found, **options)
+        if beside is not None:
+            self.add_sidecar_note(found)
+        return out.getvalue()
+
+    def add_sidecar_note(self, findings: Findings) -> None:
+        """Add the note that says what is lost because no sidecar is written."""
+        from exset.grammars.tables.findings import finding_at
+
+        findings.add(finding_at("table-sidecar", Place(self.family.noun), suffix=sidecar.SUFFIX))
 
     def write_chunks(
         self,
         models: Iterable[Model],
         out: BinaryIO,
         *,
-        findings: "Findings",
+        findings: Findings,
         **options: OptionValue,
     ) -> tuple[int, bytes | None]:
         """Write a model that comes in chunks, with the `ChunkWriter`.
@@ -230,13 +226,13 @@ class Format:
         return counted.count, beside
 
     def write_file(
-        self, models: Iterable[Model], path: str, *, findings: "Findings", **options: OptionValue
+        self, models: Iterable[Model], path: str, *, findings: Findings, **options: OptionValue
     ) -> int:
         """Write a file in chunks, completely or not at all, and its sidecar if it needs one.
 
         Return the number of units. Raises the errors of `write` and of `files.writing`.
         """
-        is_local = self.sidecar is not None and files.is_file(path)
+        is_local = self.has_sidecar and files.is_file(path)
         # A sidecar gets its name after its file.
         with ExitStack() as after, files.writing(path) as out:
             count, beside = self.write_chunks(models, out, findings=findings, **options)
@@ -255,7 +251,7 @@ class Format:
         models: Iterable[Model],
         folder: NewFolder,
         *,
-        findings: "Findings",
+        findings: Findings,
         **options: OptionValue,
     ) -> int:
         """Write the files of a folder; return the number of units. Raises the errors of `write`.
@@ -289,7 +285,7 @@ class Format:
             raise FormatError(message, place=Place(name), hint=hint, code="format")
 
     def companions_of(
-        self, model: Model, path: str, *, findings: "Findings", **options: OptionValue
+        self, model: Model, path: str, *, findings: Findings, **options: OptionValue
     ) -> dict[str, bytes]:
         """Return the other files to write with a file, by path. Raises the errors of `write`."""
         if self.companions is None:
@@ -302,7 +298,7 @@ class Format:
         blocks: Blocks | Folder,
         *,
         limits: Limits = DEFAULT,
-        findings: "Findings | None" = None,
+        findings: Findings | None = None,
         engine: Engine = "auto",
         **options: OptionValue,
     ) -> Iterator[Model]:
@@ -315,7 +311,7 @@ class Format:
         target = self._chunked(self.streamer, blocks.name)
         streamer = cast(Callable[..., Iterator[Model]], self._loaded(target))
         chosen = self.chosen(options, reading=True)
-        if self.sidecar is not None and isinstance(blocks, Blocks) and os.path.isfile(blocks.name):
+        if self.has_sidecar and isinstance(blocks, Blocks) and os.path.isfile(blocks.name):
             blocks.sidecar = sidecar.content_of(blocks.name, limits)
         read = partial(streamer, limits=limits, findings=findings, engine=engine, **chosen)
         if not self.rereads or isinstance(blocks, Folder):
@@ -323,7 +319,7 @@ class Format:
         return _kept(blocks, limits, read)
 
     def write_incrementally(
-        self, name: str, findings: "Findings", **options: OptionValue
+        self, name: str, findings: Findings, **options: OptionValue
     ) -> IncrementalWriter:
         """Return an object that writes in chunks.
 

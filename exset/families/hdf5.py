@@ -47,7 +47,6 @@ FORMATS: Final[tuple[Format, ...]] = (
         reader="exset.runtime.tables.hdf5_read:read",
         streamer="exset.runtime.tables.hdf5_stream:stream",
         rereads=True,
-        writer="exset.runtime.tables.hdf5:write",
         chunk_writer="exset.runtime.tables.hdf5:write_chunks",
         options=(
             Option(

@@ -86,7 +86,6 @@ FORMATS: Final = (
         signature=_LIST_SIGNATURE,
         reader="exset.parsers.lbann.sample_list:parse",
         streamer="exset.parsers.lbann.sample_list:stream",
-        writer="exset.runtime.lbann.list_convert:write",
         chunk_writer="exset.runtime.lbann.list_convert:write_chunks",
         options=(
             Option(

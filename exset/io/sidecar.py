@@ -1,13 +1,12 @@
 """Sidecars: a file `NAME.exset.json` has the metadata that the file `NAME` cannot store."""
 
 import os
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from exset.core.limits import Limits
 from exset.core.source import Source
-from exset.io import files
 from exset.io.compression import SUFFIXES
 from exset.io.named import open_named
 
@@ -41,21 +40,6 @@ def content_of(path: str, limits: Limits) -> bytes | None:
     with suppress(FileNotFoundError), open_named(path, "rb") as file:
         return file.read(limits.max_text)
     return None
-
-
-def write(path: str, data: bytes, sidecar: bytes | None) -> None:
-    """Write a local file and its sidecar. If `sidecar` is None, remove an old sidecar.
-
-    The two files get their names when both are on disk. Raises the errors of
-    `exset.io.files.write`.
-    """
-    if sidecar is None:
-        files.write(path, data)
-        remove_old(path)
-        return
-    with ExitStack() as stack:
-        stack.enter_context(files.writing(path)).write(data)
-        stack.enter_context(files.writing(name_of(path))).write(sidecar)
 
 
 def remove_old(path: str) -> None:

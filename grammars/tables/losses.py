@@ -16,20 +16,27 @@ class Losses:
     findings: Findings
 
     def report(
-        self, column: str, problem: str, row: int | None = None, hint: str | None = None
+        self,
+        column: str,
+        problem: str,
+        row: int | None = None,
+        hint: str | None = None,
+        times: int = 1,
     ) -> None:
         """Report that a column, or its value in one row, cannot be stored.
 
         problem: a sentence, such as "CSV cannot store lists". hint: what to do, by default to
-        choose another format. Raises FormatError unless lossy.
+        choose another format. times: in how many rows, if `row` is the first of several. Raises
+        FormatError unless lossy.
         """
-        self._report(f"columns[{column!r}]" + ("" if row is None else f"[{row}]"), problem, hint)
+        field = f"columns[{column!r}]" + ("" if row is None else f"[{row}]")
+        self._report(field, problem, hint, times)
 
     def report_metadata(self, problem: str) -> None:
         """Report that the metadata cannot be stored; see `report`."""
         self._report("metadata", problem)
 
-    def _report(self, field: str, problem: str, hint: str | None = None) -> None:
+    def _report(self, field: str, problem: str, hint: str | None = None, times: int = 1) -> None:
         place = Place("table", field=field)
         if not self.is_lossy:
             default = "choose another format, or drop what it cannot store"
@@ -37,4 +44,4 @@ class Losses:
             hint = f"{hint}: <--lossy or lossy=True>"
             raise FormatError(problem, place=place, hint=hint, code="table-holds")
         finding = finding_at("table-dropped", place, what=problem)
-        self.findings.add(finding if hint is None else replace(finding, hint=hint))
+        self.findings.add(finding if hint is None else replace(finding, hint=hint), times)

@@ -48,10 +48,12 @@ def number_cells(column: Numbers, delimiter: bytes, is_alone: bool) -> Cells:
     if values.dtype.kind == "m":
         values = values.view(np.int64)
     is_integer = values.dtype.kind in "iu" and _fits(values)
-    if (is_alone and not present.all()) or not (is_integer or values.dtype.kind == "f"):
+    if (is_alone and not present.all()) or not (is_integer or values.dtype.kind in "bf"):
         return _joined([_text(value) for value in values], present, width, delimiter, is_alone)
     if is_integer:
         form, stored = k.WHOLE, np.ascontiguousarray(values, np.int64)
+    elif values.dtype == np.bool_:
+        form, stored = k.FLAG, values.astype(np.int64)
     elif values.dtype == np.float64:
         form, stored = k.DOUBLE, np.ascontiguousarray(values).view(np.int64)
     else:

@@ -26,10 +26,12 @@ NUMBER_ROOM: Final = DOUBLE_ROOM
 """More bytes than any number needs."""
 
 # How `put_numbers` writes numbers.
-(WHOLE, SINGLE, DOUBLE) = range(3)
+(WHOLE, SINGLE, DOUBLE, FLAG) = range(4)
 
 _INFINITY: Final = np.frombuffer(b"infinity", np.uint8)
 _NAN: Final = np.frombuffer(b"nan", np.uint8)
+_TRUE: Final = np.frombuffer(b"true", np.uint8)
+_FALSE: Final = np.frombuffer(b"false", np.uint8)
 _DIGITS: Final = 18  # fit in 63 bits
 _EXPONENT: Final = 0x7F800000
 _MAGNITUDE: Final = 0x7FFFFFFF
@@ -229,8 +231,9 @@ def put_numbers(
 ) -> None:
     """Write rows of `width` numbers to `out`, with the byte `between` between them.
 
-    form: WHOLE for integers above -2**63; SINGLE and DOUBLE for the bits of binary32 and binary64
-    numbers: their shortest decimals, with a point or an exponent. The cells of a row without a
+    form: WHOLE for integers above -2**63; FLAG for true (1) and false (0); SINGLE and DOUBLE for
+    the bits of binary32 and binary64 numbers: their shortest decimals, with a point or an exponent.
+    The cells of a row without a
     value are empty. ends: filled with where each row ends in `out`.
     """
     at = 0
@@ -241,9 +244,20 @@ def put_numbers(
                 at += 1
             if present[row] and form == WHOLE:
                 at = put_integer(out, at, values[cell])
+            elif present[row] and form == FLAG:
+                at = _put_flag(out, at, values[cell] != 0)
             elif present[row]:
                 at = _put_float(out, at, values[cell], form)
         ends[row] = at
+
+
+@kernel
+def _put_flag(out: Bytes, at: int, is_true: bool) -> int:
+    word = _TRUE if is_true else _FALSE
+    for letter in word:
+        out[at] = letter
+        at += 1
+    return at
 
 
 @kernel

@@ -1,7 +1,6 @@
 """Write tables, whole or in chunks, as CSV or TSV: UTF-8, a row of names, LF after each row."""
 
 from collections.abc import Iterable, Iterator
-from io import BytesIO
 from typing import BinaryIO, Final
 
 import numpy as np
@@ -27,27 +26,14 @@ _PLAIN: Final = (np.int64, np.uint64, np.float64)
 _SPECIAL: Final = (*DELIMITERS, _MARK, b"\r", b"\n")
 
 
-def write(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return a table as CSV, with commas.
-
-    Arrays are split into a column for each number, `NAME:0`. Raises FormatError for a table
-    without columns, and for columns that CSV cannot store, which `lossy` drops: lists, records,
-    bytes that are not UTF-8, and arrays of more dimensions.
-    """
-    return _whole(table, b",", findings, lossy)
-
-
-def write_tabs(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return a table as CSV with tabs; otherwise like `write`."""
-    return _whole(table, b"\t", findings, lossy)
-
-
 def write_chunks(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, lossy: bool = False
 ) -> bytes | None:
     """Write a table that comes in chunks as CSV, with commas; return the sidecar, or None.
 
-    Raises the errors of `write`.
+    Arrays are split into a column for each number, `NAME:0`. Raises FormatError for a table
+    without columns, and for columns that CSV cannot store, which `lossy` drops: lists, records,
+    bytes that are not UTF-8, and arrays of more dimensions.
     """
     return _write(tables, out, b",", findings, lossy)
 
@@ -57,21 +43,6 @@ def write_tab_chunks(
 ) -> bytes | None:
     """Write a table that comes in chunks as CSV with tabs; otherwise like `write_chunks`."""
     return _write(tables, out, b"\t", findings, lossy)
-
-
-def sidecar_of(table: Table, data: bytes, /, *, lossy: bool = False) -> bytes | None:
-    """Return the sidecar for `data`, the CSV file of a table; None if the file needs none."""
-    first, surveys = survey([table])
-    kept = first.with_unchecked(columns=_kept(first, surveys, Losses(lossy, Findings())))
-    if _is_plain(kept, surveys):
-        return None
-    return sidecar.text_of(kept, sidecar.Fingerprint().add(data).value(), table.rows)
-
-
-def _whole(table: Table, delimiter: bytes, findings: Findings | None, lossy: bool) -> bytes:
-    out = BytesIO()
-    _write([table], out, delimiter, Findings() if findings is None else findings, lossy)
-    return out.getvalue()
 
 
 def _write(

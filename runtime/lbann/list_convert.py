@@ -7,14 +7,12 @@ files. If the other kind cannot store some information, this is an error, or wit
 import os
 from collections.abc import Callable, Iterable
 from functools import partial
-from io import BytesIO
 from typing import BinaryIO
 
 import numpy as np
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.jobs import Jobs, execution
-from exset.core.protocols import OptionValue
 from exset.core.text import counted
 from exset.grammars.columns.arrays import constant
 from exset.grammars.columns.ragged import Strings
@@ -24,15 +22,6 @@ from exset.grammars.lbann.sample_list import SampleList
 from exset.grammars.lbann.units import joined
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.parsers.lbann.list_text import rendered
-
-
-def write(
-    samples: SampleList, *, findings: Findings | None = None, **options: OptionValue
-) -> bytes:
-    """Return the text of a list. The options are those of `write_chunks`."""
-    findings, out = Findings() if findings is None else findings, BytesIO()
-    write_chunks([samples], out, findings=findings, **options)  # type: ignore[arg-type]
-    return out.getvalue()
 
 
 def write_chunks(

@@ -1,28 +1,10 @@
 """Helpers for writers of tables in chunks: write a whole table, or parts in any order."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BytesIO
 from tempfile import TemporaryFile, gettempdir
 from typing import BinaryIO
-
-from exset.core.errors import Findings
-from exset.core.protocols import OptionValue
-from exset.grammars.tables.table import Table
-
-
-def whole(
-    write: Callable[..., object],
-    table: Table,
-    *,
-    findings: Findings | None,
-    **options: OptionValue,
-) -> bytes:
-    """Write a whole table with `write`, a writer of chunks; return the bytes of the file."""
-    out = BytesIO()
-    write([table], out, findings=findings, **options)
-    return out.getvalue()
 
 
 @contextmanager

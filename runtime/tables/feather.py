@@ -15,7 +15,6 @@ from exset.io.blocks import Blocks
 from exset.runtime.tables.arrow_chunks import write_batches
 from exset.runtime.tables.arrow_files import library
 from exset.runtime.tables.arrow_read import ArrowReader, reader_of
-from exset.runtime.tables.chunks import whole
 
 if TYPE_CHECKING:
     import pyarrow
@@ -95,34 +94,20 @@ class _Stream(ArrowReader):
         yield from map(_checked, library(self.name).ipc.open_stream(self.file))
 
 
-def write(table: Table, /, *, findings: Findings | None = None) -> bytes:
-    """Return a table as a Feather file, which is not compressed.
+def write_chunks(tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings) -> None:
+    """Write a table that comes in chunks as one Feather file, which is not compressed.
 
-    Raises FormatError if Arrow data cannot hold the table.
+    Raises FormatError if Arrow data cannot hold the table, and OSError.
     """
-    return whole(write_chunks, table, findings=findings)
-
-
-def write_stream(table: Table, /, *, findings: Findings | None = None) -> bytes:
-    """Return a table as an Arrow stream, which is not compressed.
-
-    Raises FormatError if Arrow data cannot hold the table.
-    """
-    return whole(write_stream_chunks, table, findings=findings)
-
-
-def write_chunks(
-    tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings | None = None
-) -> None:
-    """Write a table that comes in chunks as one Feather file. Raises FormatError and OSError."""
     new_file = library("table").ipc.new_file
     write_batches(tables, out, lambda sink, data, schema: new_file(sink, schema))
 
 
-def write_stream_chunks(
-    tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings | None = None
-) -> None:
-    """Write a table that comes in chunks as one Arrow stream. Raises FormatError and OSError."""
+def write_stream_chunks(tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings) -> None:
+    """Write a table that comes in chunks as one Arrow stream, which is not compressed.
+
+    Raises FormatError if Arrow data cannot hold the table, and OSError.
+    """
     new_stream = library("table").ipc.new_stream
     write_batches(tables, out, lambda sink, data, schema: new_stream(sink, schema))
 

@@ -21,7 +21,7 @@ from exset.grammars.tables.table import Table
 from exset.runtime.hdf5.metadata import DTYPES, NAMES, STORED, write_metadata
 from exset.runtime.hdf5.names import name_of, paths_of
 from exset.runtime.hdf5.sink import Sink
-from exset.runtime.tables.chunks import in_any_order, whole
+from exset.runtime.tables.chunks import in_any_order
 from exset.runtime.tables.flat_chunks import FlatTables
 
 _MOST_SCALES: Final = 1000
@@ -31,25 +31,20 @@ _CHUNK: Final = 1 << 20
 """The bytes of a chunk of a compressed dataset."""
 
 
-def write(table: Table, /, *, findings: Findings | None = None, compress: bool = False) -> bytes:
-    """Return the table as an HDF5 file; the same table gives the same bytes.
-
-    compress: compress each dataset with the filters shuffle and gzip, in chunks of several rows.
-    Raises FormatError for a table that such a file cannot hold.
-    """
-    return whole(_write, table, findings=findings, compress=compress)
-
-
 def write_chunks(
     tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, compress: bool = False
 ) -> None:
-    """Write a table that comes in chunks as one HDF5 file. Raises the errors of `write`."""
+    """Write a table that comes in chunks as one HDF5 file; the same table gives the same bytes.
+
+    compress: compress each dataset with the filters shuffle and gzip, in chunks of several rows.
+    Raises FormatError for a table that such a file cannot hold, and OSError.
+    """
     with in_any_order(out) as file:
         _write(tables, file, findings=findings, compress=compress)
 
 
 def _write(
-    tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings | None, compress: bool
+    tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, compress: bool
 ) -> None:
     """Write a table that comes in chunks as one HDF5 file.
 

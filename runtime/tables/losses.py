@@ -11,29 +11,6 @@ from exset.grammars.tables.table import Table
 from exset.runtime.tables.seen import Seen
 
 
-def without_unheld(
-    table: Table,
-    encode: Callable[[str, TableColumn], object],
-    lossy: bool,
-    findings: Findings | None,
-) -> Table:
-    """If lossy, return a table without the columns that a format cannot store.
-
-    encode: raises FormatError for such a column.
-    """
-    if not lossy:
-        return table
-    errors: dict[str, FormatError] = {}
-    for name, column in table.columns.items():
-        try:
-            encode(name, column)
-        except FormatError as error:
-            errors[name] = error
-    if findings is not None:
-        report_dropped(errors.values(), findings)
-    return table.without_columns(*errors)
-
-
 def report_dropped(errors: Iterable[FormatError], findings: Findings) -> None:
     """Add a finding for each column that is dropped; `errors`: the reasons."""
     for error in errors:

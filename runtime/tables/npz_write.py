@@ -20,7 +20,7 @@ from exset.grammars.tables.flat import Array
 from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.survey import Survey
 from exset.grammars.tables.table import Table
-from exset.runtime.tables.chunks import in_any_order, temporary, whole
+from exset.runtime.tables.chunks import in_any_order, temporary
 from exset.runtime.tables.flat_chunks import FlatTables
 from exset.runtime.tables.npz import ARRAY, METADATA
 
@@ -29,16 +29,11 @@ _SPOOLED: Final = 1 << 25
 """The most bytes that wait in memory until all arrays are complete; more go to a file."""
 
 
-def write(table: Table, /, *, findings: Findings | None = None) -> bytes:
-    """Return the table as an NPZ file; the same table gives the same bytes.
+def write_chunks(tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings) -> None:
+    """Write a table that comes in chunks as one NPZ file; the same table gives the same bytes.
 
-    Raises FormatError for a table that such a file cannot hold.
+    Raises FormatError for a table that such a file cannot hold, and OSError.
     """
-    return whole(write_chunks, table, findings=findings)
-
-
-def write_chunks(tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings | None) -> None:
-    """Write a table that comes in chunks as one NPZ file. Raises FormatError and OSError."""
     data = FlatTables.of(tables)
     if wrong := next((name for name in data.arrays if "\0" in name or has_surrogates(name)), None):
         message = (
@@ -62,23 +57,15 @@ def write_chunks(tables: Iterable[Table], out: BinaryIO, /, *, findings: Finding
             member.write(text.data)
 
 
-def write_array(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
-    """Return the only column of a table as an NPY file, which does not store its name.
+def write_array_chunks(
+    tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, lossy: bool = False
+) -> None:
+    """Write the only column of a table, which comes in chunks, as one NPY file, which does not
+    store its name.
 
     Raises FormatError unless there is a column of numbers that has a value in each row. Also
     raises it for further columns, for metadata, and for a name other than `array`; with `lossy`
     these are dropped.
-    """
-    found = Findings() if findings is None else findings
-    return whole(write_array_chunks, table, findings=found, lossy=lossy)
-
-
-def write_array_chunks(
-    tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings, lossy: bool = False
-) -> None:
-    """Write a table of one column, which comes in chunks, as one NPY file.
-
-    Raises the errors of `write_array`.
     """
     losses = Losses(lossy, findings)
     survey = Survey.of(tables)

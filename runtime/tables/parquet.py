@@ -17,7 +17,6 @@ from exset.io.blocks import Blocks
 from exset.runtime.tables.arrow_chunks import ArrowTables, BatchWriter, Sink, write_batches
 from exset.runtime.tables.arrow_files import check_size, library
 from exset.runtime.tables.arrow_read import ArrowReader, reader_of
-from exset.runtime.tables.chunks import whole
 
 if TYPE_CHECKING:
     import pyarrow
@@ -108,18 +107,11 @@ def _rows(file: "ParquetFile", number: int) -> "Iterator[pyarrow.RecordBatch]":
     yield from file.iter_batches(max(1, min(rows, group.num_rows)), row_groups=[number])
 
 
-def write(table: Table, /, *, findings: Findings | None = None) -> bytes:
-    """Return a table as a Parquet file; the same table gives the same bytes.
+def write_chunks(tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings) -> None:
+    """Write a table that comes in chunks as one Parquet file; the same table gives the same bytes.
 
-    Raises FormatError if Arrow data cannot hold the table.
+    Raises FormatError if Arrow data cannot hold the table, and OSError.
     """
-    return whole(write_chunks, table, findings=findings)
-
-
-def write_chunks(
-    tables: Iterable[Table], out: BinaryIO, /, *, findings: Findings | None = None
-) -> None:
-    """Write a table that comes in chunks as one Parquet file. Raises FormatError and OSError."""
     write_batches(tables, out, _writer)
 
 

@@ -26,7 +26,8 @@ def write_webdataset(
 ) -> bytes | None:
     """Write a table that comes in chunks as one archive; return its sidecar, if any.
 
-    Raises the errors of `webdataset_write.write`.
+    The same table gives the same bytes. Raises FormatError for a column that members cannot hold;
+    with `lossy` it is dropped.
     """
     held = Held(tables, encoded, lossy, findings)
 
@@ -46,7 +47,9 @@ def write_tfrecord(
 ) -> bytes | None:
     """Write a table that comes in chunks as one TFRecord file; return its sidecar, if any.
 
-    Raises the errors of `tfrecord_write.write`.
+    Rows with lists of arrays or of lists become a SequenceExample, others an Example. The same
+    table gives the same bytes. Raises FormatError for a column that a feature cannot hold; with
+    `lossy` it is dropped.
     """
     held = Held(tables, entry, lossy, findings)
     chunks = (chunk for table in small(held) for chunk in tfrecord_write.chunks(table))

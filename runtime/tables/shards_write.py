@@ -48,7 +48,9 @@ def write_webdataset(
     lossy: bool = False,
     shard_size: str = "",
 ) -> None:
-    """Write a table as a folder of archives. Raises the errors of `webdataset_write.write`."""
+    """Write a table as a folder of archives. Raises the errors of `write_webdataset` in
+    `shard_chunks`.
+    """
     tables = Held(models, encoded, lossy, findings)
     rows = ((archive.sizes(), archive.members) for archive in archives(tables))
     _write(folder, tables, rows, "tar", Plan(size_of(shard_size, _MOST), _EMPTY), end)
@@ -63,7 +65,9 @@ def write_tfrecord(
     lossy: bool = False,
     shard_size: str = "",
 ) -> None:
-    """Write a table as a folder of TFRecord files. Raises the errors of `tfrecord_write.write`."""
+    """Write a table as a folder of TFRecord files. Raises the errors of `write_tfrecord` in
+    `shard_chunks`.
+    """
     tables = Held(models, entry, lossy, findings)
     plan = Plan(size_of(shard_size, _MOST))
     _write(folder, tables, map(_examples, small(tables)), "tfrecord", plan, lambda size: b"")

@@ -5,11 +5,9 @@ from typing import Final
 
 import numpy as np
 
-from exset.codecs.tables.example_write import entry, messages
+from exset.codecs.tables.example_write import messages
 from exset.codecs.tables.tfrecord import records
-from exset.core.errors import Findings
 from exset.grammars.columns.strings import Strings
-from exset.grammars.tables import sidecar
 from exset.grammars.tables.columns import (
     Lists,
     Numbers,
@@ -18,40 +16,20 @@ from exset.grammars.tables.columns import (
 )
 from exset.grammars.tables.survey import Survey
 from exset.grammars.tables.table import Table
-from exset.runtime.tables.losses import without_unheld
 from exset.runtime.tables.seen import Seen
 
 _CHUNK: Final = 1 << 14  # the most rows that are encoded at once
 _SIZE: Final = 1 << 22  # about the bytes of the rows
 
 
-def write(table: Table, /, *, lossy: bool = False, findings: Findings | None = None) -> bytes:
-    """Return a table as a TFRecord file; the same table gives the same bytes.
-
-    Rows with lists of arrays or of lists become a SequenceExample, others an Example. Raises
-    FormatError for a column that a feature cannot hold; with `lossy` it is dropped.
-    """
-    return b"".join(chunks(without_unheld(table, entry, lossy, findings)))
-
-
 def chunks(table: Table) -> Iterator[memoryview]:
-    """Yield the records of a table, in chunks. Raises the FormatError of `write`."""
+    """Yield the records of a table, in chunks. Raises FormatError for a column that a feature
+    cannot hold.
+    """
     rows = min(Survey.of([table]).rows_of(_SIZE), _CHUNK)
     for begin in range(0, table.rows, rows):
         part = table[begin : begin + rows]
         yield records(messages(part.columns, part.rows))
-
-
-def sidecar_of(table: Table, data: bytes, /, *, lossy: bool = False) -> bytes | None:
-    """Return the sidecar for a table and its file `data`; None if the file alone is enough.
-
-    lossy: whether columns that the file cannot store were left out.
-    """
-    table = without_unheld(table, entry, lossy, None)
-    plain = all(is_plain(name, column, Seen.of(column)) for name, column in table.columns.items())
-    if plain and not table.metadata:
-        return None
-    return sidecar.text_of(table, sidecar.Fingerprint().add(data).value())
 
 
 def is_plain(name: str, column: TableColumn, seen: Seen) -> bool:

@@ -3,7 +3,6 @@
 Source: webdataset, `writer.py`, with keys that have no dots, and sorted extensions.
 """
 
-import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,16 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.codecs.tables.spans import gathered
-from exset.codecs.tables.tar_write import end, members
-from exset.core.errors import Findings
+from exset.codecs.tables.tar_write import members
 from exset.core.text import safe
 from exset.grammars.columns.arrays import Flags, Longs, constant, offsets_of
 from exset.grammars.columns.strings import Strings
-from exset.grammars.tables import sidecar
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, type_of
 from exset.grammars.tables.shard_findings import cannot_hold
 from exset.grammars.tables.table import Table
-from exset.runtime.tables.losses import without_unheld
 from exset.runtime.tables.seen import Seen
 from exset.runtime.tables.webdataset import KEY, META, NAME, NOTHING, numbered_keys
 from exset.runtime.tables.webdataset_columns import encoded, is_decimal
@@ -32,26 +28,6 @@ _CHUNK: Final = 1 << 22
 """The approximate number of bytes of samples that are encoded at once."""
 _MOST_ROWS: Final = 1 << 13
 _DIGITS: Final = 8
-
-
-def write(table: Table, /, *, lossy: bool = False, findings: Findings | None = None) -> bytes:
-    """Return a table as one archive; the same table gives the same bytes.
-
-    Raises FormatError for a column that members cannot hold; with `lossy` it is dropped.
-    """
-    return Archive.of(without_unheld(table, encoded, lossy, findings)).joined()
-
-
-def sidecar_of(table: Table, data: bytes, /, *, lossy: bool = False) -> bytes | None:
-    """Return the sidecar for a table and its archive `data`; None if the archive alone is enough.
-
-    lossy: whether columns that an archive cannot store were left out.
-    """
-    table = without_unheld(table, encoded, lossy, None)
-    plain = (is_plain(name, column, Seen.of(column)) for name, column in table.columns.items())
-    if not table.metadata and all(plain):
-        return None
-    return sidecar.text_of(table, sidecar.Fingerprint().add(data).value())
 
 
 def is_plain(name: str, column: TableColumn, seen: Seen) -> bool:
@@ -132,15 +108,6 @@ class Archive:
             after = min(after, stop, begin + _MOST_ROWS)
             yield self._chunk(begin, after)
             begin = after
-
-    def joined(self, begin: int = 0, stop: int | None = None) -> bytes:
-        """Return an archive with only the samples `begin` to `stop` - 1."""
-        size = 0
-        with io.BytesIO() as out:  # each chunk is freed once it is copied
-            for chunk in self.members(begin, stop):
-                size += out.write(chunk)
-            out.write(end(size))
-            return out.getvalue()
 
     def _chunk(self, begin: int, stop: int) -> memoryview:
         """Return the members of the samples `begin` to `stop` - 1 as bytes of the archive:

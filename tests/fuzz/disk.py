@@ -34,7 +34,7 @@ from exset.runtime.aeon.elements import encoded
 from exset.runtime.aeon.manifest_dataset import ManifestDataset
 from exset.runtime.hdf5.file import File
 from exset.runtime.hdf5.objects import is_group
-from exset.runtime.lbann import hdf5_files, list_build, list_convert, schema_build
+from exset.runtime.lbann import hdf5_files, list_build, schema_build
 from exset.runtime.lbann.hdf5_probe import Probe
 from exset.runtime.lbann.list_exclusion import to_inclusion
 from exset.runtime.lbann.list_files import check
@@ -150,7 +150,7 @@ def check_list(data: bytes, number: int | None = None) -> bool:
         kinds = [*Kind] if number is None else [[*Kind][number % len(Kind)]]
         for kind in kinds:
             attempt(
-                f"as {kind}", list_convert.write, samples,
+                f"as {kind}", formats.get("sample_list").write, samples,
                 findings=Findings(), kind=kind, base=folder, root=folder, lossy=bool(len(kind) % 2),
             )  # fmt: skip
         schemas = [

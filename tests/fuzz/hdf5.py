@@ -8,13 +8,13 @@ import h5py
 import numpy as np
 from hypothesis import strategies as st
 
+import exset
 from exset.core.errors import Findings
 from exset.grammars.lbann.list_files import File
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.grammars.lbann.schema import Directive, Node, Schema
 from exset.parsers.lbann.schema_text import render
-from exset.runtime.lbann.list_convert import write
 
 _VALUES: Final = {
     "x": np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -86,7 +86,7 @@ def listed_folders(draw: st.DrawFn) -> Mapping[str, bytes]:
         rows = [File(row.name, row.ids) for row in rows]
     labels = draw(st.sampled_from(["", "labels.txt"])) if kind.has_label_file else None
     listed = SampleList.of(kind, "d", rows, label_file=labels)
-    contents["x.sample_list"] = write(listed, findings=Findings())
+    contents["x.sample_list"] = exset.dumps(listed, findings=Findings())
     if labels:
         contents[labels] = b"a.h5 1\nsub/b.h5 -2\n"
     scale = {"scale": Directive(0.5), "bias": Directive(1), "coerce": Directive("float")}

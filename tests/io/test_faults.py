@@ -139,7 +139,7 @@ def test_conversion_in_chunks(
     def write(path: Path) -> None:
         exset.convert(source, path, findings=exset.Findings(), lossy=lossy)
 
-    if fmt.sidecar is None:
+    if not fmt.has_sidecar:
         check_writer(write, target, mode)
         return
     write(target)

@@ -13,9 +13,7 @@ from tests.laws.conversions import SOURCES
 PAGE: Final = Path(__file__).parent.parent.parent / "docs" / "matrix.md"
 
 TARGETS: Final = tuple(
-    fmt
-    for fmt in formats.FORMATS
-    if fmt.writer is not None and fmt.name not in ("schema", "loader_config")
+    fmt for fmt in formats.FORMATS if fmt.is_written and fmt.name not in ("schema", "loader_config")
 )
 """The formats that hold samples; schemas and configurations hold none."""
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import exset
-from exset import Findings, FormatError, Table
-from exset.core.kernels import Engine
-from exset.grammars.tables.columns import Numbers, Records
+from exset import Findings, FormatError, Table, formats
+from exset.core.kernels import Engine, Kernels
+from exset.grammars.tables.columns import Lists, Numbers, Records, TableColumn
 from exset.testing.tables import tables
 from tests.tables.corpus import verdicts
 
+INFINITE = (np.inf, -np.inf)
 PIECES = st.sampled_from(
     [
         *('{"a": 1}', '{"a": 2.5, "b": "x"}', '{"b": null}', "{}", "[1]", "{", "}", '"', "1", "#"),
@@ -98,6 +101,57 @@ def test_what_is_written_reads_back(table: Table) -> None:
         assert found == table
     else:
         assert set(found.columns) <= set(table.columns)
+
+
+def written(table: Table) -> bytes:
+    return exset.dumps(table, format="jsonl", lossy=True, findings=Findings())
+
+
+def rows(column: TableColumn) -> list[Any]:
+    """The rows of a column as Python values; a float has the shortest decimal of its type."""
+    found: list[Any]
+    if isinstance(column, Numbers):
+        kept = column.values
+        is_real = kept.dtype.kind == "f"
+        found = (kept.astype(np.str_).astype(np.float64) if is_real else kept).tolist()
+    elif isinstance(column, Lists):
+        items = rows(column.items)
+        found = [items[begin:end] for begin, end in pairwise(column.offsets.tolist())]
+    elif isinstance(column, Records):
+        parts = {name: rows(each) for name, each in column.fields.items()}
+        found = [{name: each[i] for name, each in parts.items()} for i in range(len(column))]
+    else:
+        return list(column)
+    return [row if has else None for row, has in zip(found, column.present, strict=True)]
+
+
+@given(tables())
+def test_python_reads_what_is_written(table: Table) -> None:
+    made = [json.loads(line) for line in written(table).decode().split("\n")[:-1]]
+    assert len(made) == table.rows
+    for name in made[0] if made else ():
+        column = table.columns[name]
+        expected = [None if each != each else each for each in rows(column)]
+        expected = [None if each in INFINITE else each for each in expected]
+        assert repr([row[name] for row in made]) == repr(expected)
+
+
+@given(tables())
+def test_plain_and_compiled_kernels_write_the_same(table: Table) -> None:
+    plain_lines = written(table)
+    use = Kernels.use_compiled
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Kernels, "use_compiled", lambda self, _: use(self, 0, "table"))
+        assert written(table) == plain_lines
+
+
+def test_types_of_all_chunks_decide() -> None:
+    """A chunk whose records have no value in a field does not change what JSON can store."""
+    table = Table.of({"r": [{"a": None, "b": 1}, {"a": "x", "b": 2}]})
+    out = BytesIO()
+    beside = formats.get("jsonl").write_chunks([table[:1], table[1:]], out, findings=Findings())
+    assert beside == (2, None)
+    assert out.getvalue() == b'{"r": {"a": null, "b": 1}}\n{"r": {"a": "x", "b": 2}}\n'
 
 
 @pytest.fixture(autouse=True)
