@@ -1,7 +1,7 @@
 """Lock the folder of a cache for one builder, also on file systems without locks.
 
 The lock is aeon's file `caching_in_progress`. aeon leaves the file empty, and holds it with flock
-while it builds. exset does the same, but also writes the id of its process into the file.
+while it builds. exset does the same, but also writes into the file which process builds the cache.
 
 A lock that a killed builder left behind is stale. Where flock works, no process holds a stale lock,
 and the next builder takes the lock over. Where flock does not work, the file itself is the lock: it

@@ -22,8 +22,8 @@ def balanced_order(weights: Longs, ranks: int) -> Longs:
     differ by one at most. Raises ValueError for less than one rank.
 
     The files are dealt to the ranks in rounds of `ranks` files, the heaviest files first. In each
-    round, the heaviest file goes to the rank that has the least so far. Then the rank that has the
-    most exchanges files with other ranks, as long as this helps. A better order may exist.
+    round, the heaviest file goes to the rank with the smallest load so far. Then the rank with the
+    largest load exchanges files with other ranks, as long as this helps. A better order may exist.
     """
     if ranks < 1:
         raise ValueError(f"ranks must be at least 1, not {ranks}")
@@ -55,8 +55,8 @@ def dealt(weights: Longs, ranks: int) -> Longs:
 
 
 def _exchange(rounds: Longs, weights: Longs) -> None:
-    """Exchange files between the rank that has the most weight and other ranks, as long as this
-    makes its weight smaller.
+    """Exchange files between the rank with the largest load and other ranks, as long as this makes
+    its load smaller.
 
     rounds: the result of `dealt`, which changes. A place without a file counts as a file of weight
     0, but no rank gets two such places. The number of attempts is limited.

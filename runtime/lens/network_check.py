@@ -23,10 +23,10 @@ class NetworkCheck:
 
     inputs, targets: the layout of a side of the network, or None if exset does not know it.
 
-    With a layout, units outside their group or the network are errors. If a group has a single
-    dense range that begins at unit 0, a range with fewer values than the group is an error. A group
-    that is not in the layout is a warning. Without a layout, different widths of such ranges are
-    warnings.
+    With a layout, units outside their group or the network are errors. A dense range that begins at
+    unit 0, and is its event's only range for a group, must have a value for each unit of the group:
+    fewer values are an error. A group that is not in the layout is a warning. Without a layout,
+    different widths of such ranges are warnings.
     """
 
     def __init__(

@@ -42,8 +42,9 @@ def to_table(
     `level`: "meant" gives dense arrays, float32, in a column for each group, such as
     `inputs.onset`; without groups, the columns are `inputs` and `targets`. "said" gives lists of
     ranges. `rows`: "event", or "example" with lists over the events of an example. `defaults`: if
-    an event has no range for a group, True gives the group's default values, and False no value.
-    `inputs`, `targets`: the layouts of the network, as in `to_arrays`.
+    an event has no range for a group, True gives the default value to the group's units; False
+    leaves the row without a value. `inputs`, `targets`: the layouts of the network, as in
+    `to_arrays`.
 
     Raises FormatError for a unit outside its group or network, LimitError, and ValueError.
     """

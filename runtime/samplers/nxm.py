@@ -92,7 +92,7 @@ class ExhaustiveNxMSampler(BalrSampler):
 
     A slot is M items of one class, and a batch has N slots. A class with n items has n / M slots,
     rounded up. If its last slot has fewer than M items, items of the same class fill it up; these
-    items are drawn twice. If fewer than N slots remain for the last batch, they are left out in
+    items are drawn again. If fewer than N slots remain for the last batch, they are left out in
     this epoch.
 
     Classes take turns, as in BA-LR, but as many batches as possible have N distinct classes. If all

@@ -45,15 +45,15 @@ class Dataset(ABC):
 
     @abstractmethod
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of the samples with these indices. Row i of an array is the sample
-        `indices[i]`.
+        """Return the arrays of the samples with these indices, with one row for each index, in
+        order.
 
-        indices: integers, which may repeat and be negative; or a mask, bool [len(self)]. A field in
-        `ragged` has two arrays: NAME.values, the concatenated samples, and NAME.offsets, int64
+        `indices`: integers, which may repeat and be negative; or a mask, bool [len(self)]. A field
+        in `ragged` has two arrays: NAME.values, the concatenated samples, and NAME.offsets, int64
         [samples + 1]. Text is an array of objects, on the host.
 
-        Raises IndexError for an index that is out of range, ValueError for values that are not
-        indices, and FormatError, LimitError and OSError for samples that cannot be read.
+        Raises IndexError for an index that is out of range, and ValueError for values that are not
+        indices. Raises FormatError, LimitError and OSError for samples that cannot be read.
         """
 
     def __getitem__(self, index: ArrayLike | slice) -> dict[str, Any]:
