@@ -6,14 +6,13 @@ import gc
 import os
 import sys
 import time
-import traceback
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from exset.compiler import declared
+from exset.compiler.groups import compile_modules
 from exset.core import disk_cache
 from exset.core.background import try_lock
-from exset.core.kernels import FAILED, Kernels
 
 _SETTINGS = {"NUMBA_CPU_NAME": "generic", "NUMBA_DISABLE_JIT": "0", "NUMBA_OPT": "0"}
 """Numba's settings: no optimisation, as `objects` optimises the code for each processor."""
@@ -44,34 +43,15 @@ def main() -> None:
     if options.background or not groups:
         groups += [each.modules for each in declared.kernels()]
     os.environ.update(_SETTINGS)  # before Numba is imported
-    gc.set_threshold(_OBJECTS)
     if options.background:
-        is_complete = all([_compile(each, again=False) for each in groups])
+        gc.set_threshold(_OBJECTS)
+        is_complete = all([compile_modules(each, again=False) for each in groups])
     else:
-        with ProcessPoolExecutor() as pool:
-            is_complete = all(list(pool.map(_compile, groups)))
+        with ProcessPoolExecutor(initializer=gc.set_threshold, initargs=(_OBJECTS,)) as pool:
+            is_complete = all(list(pool.map(compile_modules, groups)))
     if options.prune:
         _prune()
     sys.exit(not is_complete)
-
-
-def _compile(modules: tuple[str, ...], again: bool = True) -> bool:
-    """Compile the kernels of `modules` if no object file has them yet; return whether they work.
-
-    again: whether to try again after an earlier failure. If not, skip a group that has failed, and
-    return True.
-    """
-    group = Kernels(*modules)
-    if disk_cache.load(group.name) is not None or (group.failure() and not again):
-        return True
-    try:
-        from exset.compiler.objects import compile_group
-
-        return disk_cache.store(group.name, compile_group(group))
-    except Exception as error:  # Numba may raise anything
-        traceback.print_exc()
-        disk_cache.store(group.name + FAILED, str(error).encode())
-        return False
 
 
 def _prune() -> None:
