@@ -70,6 +70,8 @@ def verdict(
     if exits:
         faulthandler.dump_traceback_later(_WAIT * slow, exit=True)
     try:
+        if watch is not None:
+            watch.new()  # no case reached what ran since the last one
         found = check()
         # Try again: the time or memory may have gone into compiling kernels.
         found = check() if found.rule in ("memory", "slow") else found
