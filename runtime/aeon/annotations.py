@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from exset.core.limits import Limits
 from exset.core.source import Source
+from exset.grammars.columns.tree import DEEPEST
 from exset.parsers.shared import json_tree
 
 _SIZES: Final = ("width", "height", "depth")
@@ -47,10 +48,20 @@ def read(source: Source, limits: Limits) -> object:
     """
     try:
         value: object = json.loads(source.data.decode(), parse_constant=_refuse)
+        if _is_within(value, min(limits.max_depth, DEEPEST)):
+            return value
     except (ValueError, RecursionError):
-        # The standard library is fast; this reader says what is wrong, and where.
-        return json_tree.parse(source, limits=limits).plain()
-    return value
+        pass
+    # The standard library is fast; this reader says what is wrong, and where.
+    return json_tree.parse(source, limits=limits).plain()
+
+
+def _is_within(value: object, depth: int) -> bool:
+    """Return whether the lists and objects in a value are nested at most `depth` levels deep."""
+    if not isinstance(value, dict | list):
+        return True
+    parts = value.values() if isinstance(value, dict) else value
+    return depth > 0 and all(_is_within(part, depth - 1) for part in parts)
 
 
 def _refuse(constant: str) -> NoReturn:

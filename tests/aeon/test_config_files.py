@@ -99,6 +99,8 @@ def test_classes_of_annotations() -> None:
         ("{", "syntax"),
         ('{"object": NaN}', "syntax"),
         ("[" * 5000 + "]" * 5000, "limit"),
+        ("[" * 33 + "]" * 33, "limit"),
+        ('[{"a":' * 16 + "1" + "}]" * 16, "aeon-element"),
         ("[]", "aeon-element"),
         (annotation(size=3), "aeon-element"),
         (annotation(object={}), "aeon-element"),
