@@ -66,8 +66,8 @@ class Skips:
             self.names.append(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        if self.config.cache is not None:
-            self.config.cache.set(_SKIPPED, self.names)
+        if (cache := getattr(self.config, "cache", None)) is not None:  # `-p no:cacheprovider`
+            cache.set(_SKIPPED, self.names)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -78,8 +78,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip tests of formats that need an optional library which is not installed."""
-    if config.getoption("--skipped") and config.cache is not None:
-        names = set(config.cache.get(_SKIPPED, []))
+    if config.getoption("--skipped") and (cache := getattr(config, "cache", None)) is not None:
+        names = set(cache.get(_SKIPPED, []))
         items[:] = [each for each in items if names & _names(each.nodeid)]
     for item in items:
         for each in getattr(getattr(item, "callspec", None), "params", {}).values():
