@@ -29,6 +29,14 @@ class Losses:
         self._unshare = unshare
         self._findings = findings
 
+    def apart(self) -> "Losses":
+        """Return an object that handles the same losses, but has findings of its own."""
+        return Losses(Findings(), lossy=self._lossy, unshare=self._unshare)
+
+    def add_all(self, losses: "Losses") -> None:
+        """Add the findings of an object that `apart` made."""
+        self._findings.add_all(losses._findings)
+
     def representable(self, raw: bytes, path: str, is_group: bool = False) -> bytes:
         """Return the string `raw`, or a similar string that text can represent.
 

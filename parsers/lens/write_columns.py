@@ -22,7 +22,7 @@ from exset.parsers.lens import write_plan as p
 from exset.parsers.lens.write_checks import Losses
 from exset.parsers.lens.write_crossed import Step
 from exset.parsers.lens.write_fields import own_fields
-from exset.parsers.lens.write_strings import quoted_column, quoted_group
+from exset.parsers.lens.write_strings import are_in_braces, quoted_group
 from exset.parsers.shared import numerals
 
 KERNELS: Final = Kernels(
@@ -49,38 +49,23 @@ def chunks(
 ) -> Iterator[memoryview]:
     """Yield the text of the examples, about a megabyte at a time.
 
-    Several threads write compiled chunks, while the calling thread plans the next ones. Raises
-    FormatError for lists that text cannot share.
+    Several threads write compiled chunks, each with its own findings. Raises FormatError for lists
+    that text cannot share.
     """
-    planned = (
-        (end - start, _Chunk(examples, start, end, compact, losses, compiled).columns())
-        for start, end in _parts(examples)
-    )
     count = threads.count() if compiled else 1
     if count == 1:
-        for chunk in planned:
-            yield from _written(chunk, compact, compiled)
+        for start, end in _parts(examples):
+            yield from _Chunk(examples, start, end, compact, losses, compiled).text()
         return
-    written = threads.ordered(lambda chunk: [*_written(chunk, compact, True)], planned, count)
-    with contextlib.closing(written) as texts:
-        for text in texts:
-            yield from text
 
+    def write(part: tuple[int, int]) -> tuple[list[memoryview], Losses]:
+        found = losses.apart()
+        return [*_Chunk(examples, *part, compact, found, True).text()], found
 
-def _written(
-    chunk: tuple[int, ChunkColumns], compact: bool, compiled: bool
-) -> Iterator[memoryview]:
-    """Yield the text of a chunk, about a megabyte at a time.
-
-    chunk: the number of its examples, and its columns for the kernel.
-    """
-    count, columns = chunk
-    write = KERNELS.choose(k.write, compiled)
-    example, room = 0, _BUFFER
-    while example < count:
-        out = _room(max(room, _BUFFER), compiled)
-        example, size, room = write(out, example, compact, *columns)
-        yield cast("memoryview", out[:size])
+    with contextlib.closing(threads.ordered(write, _parts(examples), count)) as written:
+        for texts, found in written:
+            losses.add_all(found)
+            yield from texts
 
 
 def _room(size: int, compiled: bool) -> Bytes:
@@ -117,6 +102,7 @@ class _Chunk:
     ) -> None:
         self.set = examples
         self.rows = slice(start, end)
+        self.compact = compact
         self.losses = losses
         self.compiled = compiled
         first, last = examples.event_offsets[start], examples.event_offsets[end]
@@ -133,16 +119,26 @@ class _Chunk:
         self.lists = slice(begin, stop)
         used[used >= 0] -= begin
 
+    def text(self) -> Iterator[memoryview]:
+        """Yield the text of the examples, about a megabyte at a time."""
+        columns, write = self.columns(), KERNELS.choose(k.write, self.compiled)
+        example, room = 0, _BUFFER
+        while example < self.offsets.size - 1:
+            out = _room(max(room, _BUFFER), self.compiled)
+            example, size, room = write(out, example, self.compact, *columns)
+            yield cast("memoryview", out[:size])
+
     def columns(self) -> ChunkColumns:
         """Return the arguments for `write_kernels.write`."""
-        names = quoted_column(self.set.name[self.rows])
-        procs = quoted_column(self.set.proc[self.rows])
+        names, procs = self.set.name[self.rows], self.set.proc[self.rows]
         groups = Strings.of(quoted_group(raw or b"") for raw in self.set.groups)
         texts = _texts(names, procs, Strings.of(self.own_texts), groups)
         lists, items = self.range_lists()
         is_single = len(self.events) == self.offsets.size - 1 and not self.compiled
         chains, script, step, is_set = self.plan_single() if is_single else self.plan()
         heads = k.Heads(
+            name_in_braces=are_in_braces(names),
+            proc_in_braces=are_in_braces(procs),
             frequency=_bits(self.set.frequency[self.rows]),
             events=self.offsets,
             step=step,
@@ -180,6 +176,10 @@ class _Chunk:
     def filled(self, value: int, n: int) -> Longs:
         """Return a column with n times `value`, which the kernels can change."""
         return np.full(n, value, np.int64) if self.compiled else cast("Longs", [value] * n)
+
+    def unfilled(self, n: int) -> Longs:
+        """Return a column of n numbers that the kernels set."""
+        return np.empty(n, np.int64) if self.compiled else self.filled(0, n)
 
     def active(self, name: str) -> Ints:
         """Return the bits of the active value `name` of each event, and then those of the set."""
@@ -228,23 +228,21 @@ class _Chunk:
         chains = p.Chains(numbers, self.filled(p.NOTHING, 3 * m), self.filled(0, 3 * m))
         crossed, last = self.filled(p.NOTHING, n), self.filled(p.NOTHING, 3 * size)
         KERNELS.choose(p.link, self.compiled)(offsets, chains, last, crossed)
-        self.is_first = np.array(chains.is_first).reshape(3, m) > 0
         first = self.first_steps(crossed, chains)
         room = 3 * m + len(first.script.role)
-        script = p.Script(*(self.filled(0, room) for _ in range(4)))
+        script = p.Script(*(self.unfilled(room) for _ in range(4)))
         turn, begins = self.filled(0, p.TURN_SIZE), self.filled(0, n + 1)
         KERNELS.choose(p.plan, self.compiled)(offsets, chains, crossed, first, turn, script, begins)
-        return chains, script, np.array(begins), np.array(crossed) == p.NOTHING
+        return chains, script, np.asarray(begins), np.asarray(crossed) == p.NOTHING
 
     def plan_single(self) -> tuple[p.Chains, p.Script, Longs, Flags]:
         """Plan examples that all have one event, so that no range list needs an event list.
 
         The results are those of `plan`.
         """
-        self.is_first = self.numbers != p.NOTHING
         inputs, targets = self.numbers[p.INPUTS :]
-        are_both = self.is_first[p.INPUTS] & (inputs == targets)
-        is_step = self.is_first.T.copy()
+        are_both = (inputs != p.NOTHING) & (inputs == targets)
+        is_step = (self.numbers != p.NOTHING).T.copy()
         is_step[are_both, p.TARGETS] = False
         event, kind = np.nonzero(is_step)
         is_own = kind == p.OWN
@@ -271,7 +269,7 @@ class _Chunk:
         steps: list[Step] = []
         begins = [0]
         turns: list[int] = []
-        for example in np.flatnonzero(np.array(crossed) != p.NOTHING).tolist():
+        for example in np.flatnonzero(np.asarray(crossed) != p.NOTHING).tolist():
             start = int(self.offsets[example])
             lists = self.losses.crossed_lists(self.set, self.rows.start + example)
             crossed[example] = len(begins) - 1 if lists.steps else p.NOTHING

@@ -14,6 +14,7 @@ from exset.parsers.shared import numerals
 KEYWORDS: Final = {field: f"{word}:".encode() for field, word in WORDS.items()}
 """The words for the real fields, as they are in a text."""
 _DEFAULT: Final = SetHeader()
+_MULTIPLIER: Final = np.int64(6364136223846793005)  # of a hash
 
 
 def set_fields(header: SetHeader, compact: bool) -> bytes:
@@ -55,20 +56,22 @@ def own_fields(events: Events, compact: bool) -> tuple[Longs, list[bytes]]:
     Return the distinct texts, and for each event the index of its text: int64 [m], NOTHING for an
     event that inherits all fields.
     """
+    reals = [events.real(name) for name in REAL_FIELDS]
     has_any = events.proc.present.copy()
-    codes = np.zeros(len(events), np.int64)
-    for name in REAL_FIELDS:
-        column = events.real(name)
-        if column.present.any():
-            has_any |= column.present
-            bits = column.values.view(np.uint32).astype(np.int64)
-            codes = _both(codes, np.where(column.present, bits, -1))
-    if events.proc.present.any():
-        codes = _both(codes, np.where(events.proc.present, events.proc.distinct()[1], -1))
+    for column in reals:
+        has_any |= column.present
     having = np.flatnonzero(has_any)
     if not having.size:
         return constant(NOTHING, len(events), np.int64), []
-    _, first, codes = np.unique(codes[having], return_index=True, return_inverse=True)
+    columns = list[Longs]()
+    for column in reals:
+        if column.present.any():
+            bits = column.values[having].view(np.uint32).astype(np.int64)
+            columns.append(np.where(column.present[having], bits, NOTHING))
+    if events.proc.present.any():
+        procs = events.proc.take(having)
+        columns.append(np.where(procs.present, procs.distinct()[1], NOTHING))
+    first, codes = _distinct(columns)
     texts = _texts(events.take(having[first]), compact)
     # Different fields may have the same text, such as different NaNs.
     numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
@@ -77,12 +80,21 @@ def own_fields(events: Events, compact: bool) -> tuple[Longs, list[bytes]]:
     return own, list(numbers)
 
 
-def _both(a: Longs, b: Longs) -> Longs:
-    """Combine two columns to one, whose rows are equal only if they are equal in both columns."""
-    of_a: Longs
-    of_b: Longs
-    of_a, of_b = (np.unique(each, return_inverse=True)[1] for each in (a, b))
-    return of_a * (int(of_b.max(initial=0)) + 1) + of_b
+def _distinct(columns: list[Longs]) -> tuple[Longs, Longs]:
+    """Return the index of one row for each distinct row of columns, and the number of each row."""
+    # Equal rows have equal hashes; collisions are detected below.
+    hashes = np.zeros(columns[0].size, np.int64)
+    for column in columns:
+        hashes = hashes * _MULTIPLIER + column
+    _, codes = np.unique(hashes, return_inverse=True)
+    first = np.empty(int(codes.max()) + 1, np.int64)
+    first[codes] = np.arange(codes.size)
+    if all((column == column[first[codes]]).all() for column in columns):
+        return first, codes
+    _, first, codes = np.unique(
+        np.stack(columns, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    return first, codes.reshape(-1)
 
 
 def _texts(events: Events, compact: bool) -> list[bytes]:

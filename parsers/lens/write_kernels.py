@@ -46,9 +46,9 @@ _FREQUENCY: Final = tuple(b"freq:")
 class Texts(NamedTuple):
     """All strings of the examples, as bytes to write, and where each begins.
 
-    An absent string has no bytes. Each array of offsets is int64 [k + 1]. names, procs: the names
-    and procs of examples. fields: the distinct texts of fields that events do not inherit. groups:
-    the names of the groups.
+    An absent string has no bytes, and no string of an example has its braces. Each array of offsets
+    is int64 [k + 1]. names, procs: the names and procs of examples. fields: the distinct texts of
+    fields that events do not inherit. groups: the names of the groups.
     """
 
     data: Bytes
@@ -61,11 +61,13 @@ class Texts(NamedTuple):
 class Heads(NamedTuple):
     """What the kernel needs of each of n examples.
 
-    frequency: the bits of the number. events, step: int64 [n + 1], the first event and the first
-    step of each example. is_set: whether the fields that events do not inherit are written before
-    the data.
+    name_in_braces, proc_in_braces: whether the string needs braces. frequency: the bits of the
+    number. events, step: int64 [n + 1], the first event and the first step of each example. is_set:
+    whether the fields that events do not inherit are written before the data.
     """
 
+    name_in_braces: Flags
+    proc_in_braces: Flags
     frequency: Ints
     events: Longs
     step: Longs
@@ -205,19 +207,14 @@ def _room_of(example: int, texts: Texts, heads: Heads, script: Script, lists: Li
 @inline_kernel
 def _head(out: Bytes, at: int, compact: bool, texts: Texts, heads: Heads, example: int) -> int:
     start = at
-    begin, end = texts.names[example], texts.names[example + 1]
-    if begin < end:
-        at = _string(out, at, compact, _NAME, texts.data, begin, end)
-    begin, end = texts.procs[example], texts.procs[example + 1]
-    if begin < end:
-        at = _apart(out, start, at, compact, False)
-        at = _string(out, at, compact, _PROC, texts.data, begin, end)
+    data, names, procs = texts.data, texts.names, texts.procs
+    at = _string(out, start, at, compact, _NAME, data, names, example, heads.name_in_braces)
+    at = _string(out, start, at, compact, _PROC, data, procs, example, heads.proc_in_braces)
     if heads.frequency[example] != _ONE:
         at = _apart(out, start, at, compact, False)
         at = _put(out, at, _FREQUENCY, 0, 5)
-        if not compact:
-            out[at] = _BLANK
-            at += 1
+        out[at] = _BLANK
+        at += not compact
         at = put_real(out, at, heads.frequency[example])
     count = heads.events[example + 1] - heads.events[example]
     if count > 1:
@@ -255,21 +252,33 @@ def _apart(out: Bytes, start: int, at: int, compact: bool, is_digit: bool) -> in
 
 @inline_kernel
 def _string(
-    out: Bytes, at: int, compact: bool, word: Word, strings: Bytes, begin: int, end: int
+    out: Bytes,
+    start: int,
+    at: int,
+    compact: bool,
+    word: Word,
+    data: Bytes,
+    offsets: Longs,
+    example: int,
+    in_braces: Flags,
 ) -> int:
-    """Write a field that is a string: its name `word`, and `strings[begin:end]`; return the end.
+    """Write a field that is a string: its name `word`, and the string; return where it ends.
 
-    In compact text, a string without delimiters has a space after it.
+    data, offsets: the strings of all examples. start: where the text of the example begins. In
+    compact text, a string without delimiters has a space after it.
     """
-    at = _put(out, at, word, 0, 5)
-    if not compact:
-        out[at] = _BLANK
-        at += 1
-    at = _put(out, at, strings, begin, end)
-    if compact and out[at - 1] != _BRACE:
-        out[at] = _BLANK
-        at += 1
-    return at
+    begin, end = offsets[example], offsets[example + 1]
+    if begin == end and not in_braces[example]:
+        return at
+    at = _put(out, _apart(out, start, at, compact, False), word, 0, 5)
+    out[at] = _BLANK
+    at += not compact
+    out[at] = ord("{")  # or the first byte of the string
+    at = _put(out, at + in_braces[example], data, begin, end)
+    out[at] = _BRACE
+    at += in_braces[example]
+    out[at] = _BLANK
+    return at + (compact and out[at - 1] != _BRACE)
 
 
 @inline_kernel
@@ -351,9 +360,8 @@ def _bracket(
         at += 1
         if is_named:
             at = _put(out, at, texts.data, texts.groups[group], texts.groups[group + 1])
-        if is_named and says:
-            out[at] = _BLANK
-            at += 1
+        out[at] = _BLANK
+        at += is_named and says
         if says and is_dense:
             at = put_integer(out, at, lists.first[index])
         elif says:
@@ -377,9 +385,8 @@ def _numbers(out: Bytes, at: int, compact: bool, lists: Lists, index: int) -> in
         value += 1
     at = put_reals(out, at, lists.values, value, value_end)
     if unit < unit_end:
-        if not compact:
-            out[at] = _BLANK
-            at += 1
+        out[at] = _BLANK
+        at += not compact
         if lists.units[unit] < 0:
             out[at] = _ALL
             at += 1

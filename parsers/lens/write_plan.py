@@ -85,6 +85,8 @@ class CrossedSteps(NamedTuple):
 def link(offsets: Longs, chains: Chains, last: Longs, crossed: Longs) -> None:
     """Fill `chains.following` and `chains.is_first` from `chains.numbers`; mark crossed examples.
 
+    Examples of one event have no chains, and keep the values that they have.
+
     offsets: the first event of each example, and the end. last: scratch space, int64 [3 * k]
     filled with -1, where k is larger than all numbers. crossed: the entry of each crossed example
     is set to 0.
@@ -93,6 +95,8 @@ def link(offsets: Longs, chains: Chains, last: Longs, crossed: Longs) -> None:
     m, k = len(numbers) // 3, len(last) // 3
     for example in range(len(offsets) - 1):
         start, end = offsets[example], offsets[example + 1]
+        if end - start == 1:
+            continue
         for kind in range(3):
             for event in range(start, end):
                 at = kind * m + event
@@ -103,7 +107,7 @@ def link(offsets: Longs, chains: Chains, last: Longs, crossed: Longs) -> None:
                     if before >= start:
                         following[kind * m + before] = event
                     last[kind * k + number] = event
-        if end - start > 1 and _is_crossed(start, end, numbers, last):
+        if _is_crossed(start, end, numbers, last):
             crossed[example] = 0
 
 
@@ -146,7 +150,9 @@ def plan(
         start, end = offsets[example], offsets[example + 1]
         begins[example] = at
         which = crossed[example]
-        if which == NOTHING:
+        if end - start == 1:
+            at = _plan_single(start, chains, script, at)
+        elif which == NOTHING:
             at = _plan_settings(start, end, chains, script, at)
             is_set = at > begins[example]
             turn[KIND] = OWN
@@ -170,6 +176,25 @@ def plan(
             at = _plan_data(start, end, chains, turn, script, at)
             at = _plan_settings(start, end, chains, script, at)
     begins[len(offsets) - 1] = at
+
+
+@kernel
+def _plan_single(event: int, chains: Chains, script: Script, at: int) -> int:
+    """Add the steps of an example that has one event, which is always the next in turn.
+
+    at: where in the script to add steps; returns where they end.
+    """
+    m = len(chains.numbers) // 3
+    own = chains.numbers[OWN * m + event]
+    inputs, targets = chains.numbers[INPUTS * m + event], chains.numbers[TARGETS * m + event]
+    if own >= 0:
+        at = _add_step(script, at, SETTINGS, own, event, OWN)
+    if inputs >= 0:
+        role = ROLE_BOTH if inputs == targets else ROLE_INPUTS
+        at = _add_step(script, at, role, inputs, event, NOTHING)
+    if targets >= 0 and inputs != targets:
+        at = _add_step(script, at, ROLE_TARGETS, targets, event, NOTHING)
+    return at
 
 
 @kernel

@@ -12,14 +12,14 @@ from typing import Final
 import numpy as np
 
 from exset.core.limits import DEFAULT
-from exset.grammars.columns.arrays import offsets_of
+from exset.grammars.columns.arrays import Flags, constant, offsets_of
 from exset.grammars.columns.strings import Strings
 
 BARE: Final = re.compile(rb"[A-Za-z_][A-Za-z0-9_.+-]*")
 """Strings that exset writes without delimiters. Lens would read more strings as words."""
-# The bytes with which a bare word may begin, and those that may follow.
+# The bytes with which a bare word may begin, and those that it cannot have.
 _BEGINS_BARE: Final = np.array([BARE.fullmatch(bytes([i])) is not None for i in range(256)])
-_GOES_ON_BARE: Final = np.array([BARE.fullmatch(b"a%c" % i) is not None for i in range(256)])
+_ENDS_BARE: Final = np.array([BARE.fullmatch(b"a%c" % i) is None for i in range(256)])
 _WORD: Final = re.compile(rb"[^ \t\r\n\f\v{}()\[\]\"\0]+")
 _GROUP: Final = re.compile(rb"(?![0-9]|-?\.?[0-9]|-;)" + _WORD.pattern)  # no number (isNumber)
 _PLAIN: Final = re.compile(rb"[^\\{}()\[\]\"\r\n\0]*")
@@ -44,24 +44,18 @@ def quoted(raw: bytes) -> bytes:
     return raw if is_bare(raw) else b"{%s}" % raw
 
 
-def quoted_column(column: Strings) -> Strings:
-    """Return each string of a column as Lens text: see `quoted`."""
-    data, starts, ends = column.data, column.offsets[:-1], column.offsets[1:]
+def are_in_braces(column: Strings) -> Flags:
+    """Return for each string of a column whether Lens text has it in braces: see `quoted`."""
     if not column.present.any():
-        return column
-    others = offsets_of(~_GOES_ON_BARE[data])
-    first = np.append(data, 0)[starts]
-    are_bare = _BEGINS_BARE[first] & (ends > starts) & (others[ends] == others[starts])
-    for row in np.flatnonzero((np.append(data, 0)[ends - 1] == ord("\\")) & (ends > starts)):
+        return constant(False, len(column), np.bool_)
+    data, starts, ends = np.append(column.data, 0), column.offsets[:-1], column.offsets[1:]
+    others = offsets_of(_ENDS_BARE[data])
+    has_bytes = ends > starts
+    are_bare = _BEGINS_BARE[data[starts]] & has_bytes & (others[ends] == others[starts])
+    for row in np.flatnonzero((data[ends - 1] == ord("\\")) & has_bytes):
         are_bare[row] = is_bare(column[row] or b"")
-    if (are_bare | ~column.present).all():
-        return column
-    in_braces = column.present & ~are_bare
-    marks = np.stack([starts, ends], axis=1)[in_braces]
-    braces = np.tile(np.frombuffer(b"{}", np.uint8), len(marks))
-    data = np.insert(data, marks.ravel(), braces)
-    offsets = column.offsets + 2 * offsets_of(in_braces)
-    return Strings.unchecked(data=data, offsets=offsets, present=column.present)
+    in_braces: Flags = column.present & ~are_bare
+    return in_braces
 
 
 def quoted_group(raw: bytes) -> bytes:

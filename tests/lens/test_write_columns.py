@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from exset.core.errors import Findings, FormatError
 from exset.grammars.lens.examples import ExampleSet
 from exset.parsers.lens import render as lens_text
-from exset.parsers.lens import write_columns
+from exset.parsers.lens import write_columns, write_fields
 from exset.parsers.shared import numerals, shortest
 from exset.testing import example_sets
 
@@ -136,3 +136,11 @@ def test_a_small_set_loads_no_compiler() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert answer.stdout.strip() == b"False"
+
+
+@given(example_sets(text=True, binary=False))
+def test_fields_with_equal_hashes(examples: ExampleSet) -> None:
+    text = lens_text.render(examples)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(write_fields, "_MULTIPLIER", 0)  # only the last column counts
+        assert lens_text.render(examples) == text
