@@ -44,6 +44,7 @@ def describe(folder: str) -> Iterator[str]:
         ("convert --to ex -o -", "groups.bex"),
     ):
         yield f"  exset {verb} {shlex.quote(os.path.join(folder, name))}"
+    yield "Some texts are laid out by hand, to show their syntax: exset fmt --check names these."
 
 
 def steps(folder: str) -> Iterator[Step]:
