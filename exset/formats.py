@@ -20,6 +20,7 @@ from exset.core.text import safe, with_article
 from exset.families.family import Family
 from exset.families.format import Format
 from exset.families.tables import TABLE
+from exset.io import sidecar
 from exset.io.compression import SUFFIXES, content_of
 from exset.io.folders import Folder
 
@@ -222,7 +223,7 @@ def detect(head: bytes, name: str, argument: str = "format") -> Format:
     bare = _uncompressed(name).lower()
     others = (fmt for fmt in all_formats() if bare.endswith(fmt.other_suffixes))
     by_name = next((fmt for fmt in others if _matches(fmt, head[:HEAD])), None)
-    by_name = by_name or _by_content(with_suffix(name), head)
+    by_name = by_name or _chosen(with_suffix(name), name, head)
     for search in (all_formats, load_plugins):
         fmt, candidates = _detected(head, by_name, search())
         if fmt is not None:
@@ -277,13 +278,15 @@ def detect_folder(folder: Folder) -> Format | None:
     return None
 
 
-def _by_content(among: tuple[Format, ...], head: bytes) -> Format | None:
-    """Choose one of several formats with the same suffix, by the first bytes of a file.
+def _chosen(among: tuple[Format, ...], name: str, head: bytes) -> Format | None:
+    """Choose one of several formats with the same suffix: by the sidecar of the file, else by its
+    first bytes.
 
-    If the bytes fit no format, return the first format. If there are no formats, return None.
+    If neither fits a format, return the first format. If there are no formats, return None.
     """
     if len(among) > 1:
-        found = [fmt for fmt in among if _matches(fmt, head[:HEAD])]
+        found = [fmt for fmt in among if fmt.has_sidecar and sidecar.is_of(name)]
+        found += [fmt for fmt in among if _matches(fmt, head[:HEAD])]
         found += [fmt for fmt in among if fmt.recognises(head[:HEAD])]
         among = (*found, *among)
     return among[0] if among else None

@@ -1,11 +1,12 @@
 """Sidecars: a file `NAME.exset.json` has the metadata that the file `NAME` cannot store."""
 
+import json
 import os
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from exset.core.limits import Limits
+from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.io.compression import SUFFIXES
 from exset.io.named import open_named
@@ -40,6 +41,19 @@ def content_of(path: str, limits: Limits) -> bytes | None:
     with suppress(FileNotFoundError), open_named(path, "rb") as file:
         return file.read(limits.max_text)
     return None
+
+
+def is_of(path: str) -> bool:
+    """Return whether a local file has a sidecar that states the size of this file.
+
+    If the file is compressed, its size is not compared.
+    """
+    try:
+        size = json.loads(content_of(path, DEFAULT) or b"")["file"]["bytes"]
+        is_compressed = os.path.splitext(path)[1] in SUFFIXES
+        return is_compressed or bool(size == os.path.getsize(path))
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return False
 
 
 def remove_old(path: str) -> None:

@@ -157,14 +157,23 @@ def with_value(table: Table, value: Mapping[str, Any]) -> Table:
     names = {name if name in table.columns else name.lower(): name for name in types}
     if unknown := [name for name in table.columns if name not in names]:
         raise ValueError(f"it does not name the column {unknown[0]!r}")
-    columns: dict[str, TableColumn] = {}
-    for found, name in names.items():
-        column = table.columns.get(found)
-        kind = types[name]
-        columns[name] = absent(kind, table.rows) if column is None else with_type(column, kind)
-    if len(columns) < len(types):
+    if len(names) < len(types):
         raise ValueError("two of its names mean the same column")
-    return Table(columns, table.rows, metadata_of(value))
+    given = {names[found]: column for found, column in table.columns.items()}
+    return Table(with_types(given, types, table.rows), table.rows, metadata_of(value))
+
+
+def with_types(
+    columns: Mapping[str, TableColumn], types: Mapping[str, str], rows: int
+) -> dict[str, TableColumn]:
+    """Return columns of the given types, in this order. A column that is missing has no values.
+
+    rows: the number of rows. Raises ValueError if the values of a column do not fit its type.
+    """
+    return {
+        name: with_type(columns[name], kind) if name in columns else absent(kind, rows)
+        for name, kind in types.items()
+    }
 
 
 def add_types(types: dict[str, str], more: Mapping[str, str]) -> None:

@@ -81,10 +81,10 @@ def _write(
         out.write(data)
         head += bytes(data[: max(0, _HEAD - len(head))])
         rows += table.rows
-        if not is_plain:
-            file.add(data)
+        file.add(data)
     if not is_table(head[:_HEAD]):
         findings.add(csv_findings.finding_at("csv-manifest", Place("table")))
+        is_plain = False
     return None if is_plain else sidecar.text_of(kept, file.value(), rows)
 
 

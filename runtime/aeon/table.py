@@ -17,6 +17,7 @@ from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
 from exset.grammars.aeon.table_findings import finding_at
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes
+from exset.grammars.tables.origin import origin
 from exset.grammars.tables.table import Table
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.io.files import FilePath
@@ -25,7 +26,6 @@ from exset.runtime.aeon.elements import contents as contents_of
 from exset.runtime.aeon.table_text import as_text
 from exset.runtime.training.dataset import checked_names
 
-VERSION: Final = 1
 """The version of the metadata."""
 
 _SPELLED: Final = (*NUMBER_DTYPES, ElementType.BINARY)
@@ -126,7 +126,7 @@ def metadata_of(
     kind: "manifest" or "block". level: the option with which the table was made. types: the types
     of the elements. names: the names of the columns; columns with types come first.
     """
-    head = {"family": "aeon", "version": VERSION, "level": level, "kind": kind}
+    head = {**origin("aeon", level), "kind": kind}
     return {**head, "types": [str(each) for each in types], "names": [*names]}
 
 

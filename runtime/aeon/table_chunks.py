@@ -9,9 +9,7 @@ from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Level
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import ElementType
-from exset.grammars.tables.column_types import absent
-from exset.grammars.tables.columns import TableColumn
-from exset.grammars.tables.sidecar import add_types, with_type
+from exset.grammars.tables.sidecar import add_types, with_types
 from exset.grammars.tables.survey import Survey
 from exset.grammars.tables.table import Table
 from exset.io.access import DEFAULT_ACCESS, Access
@@ -88,19 +86,8 @@ def tables_of(
         while begin < len(chunk) or not begin:
             part = chunk.select(slice(begin, begin + rows))
             table = layout.making.table(part, findings, limits, first)
-            yield _conformed(table, layout.types)
+            columns = with_types(table.columns, layout.types, table.rows)
+            yield Table(columns, table.rows, table.metadata)
             begin, first = begin + max(len(part), 1), first + len(part)
             if layout.making.contents:
                 rows = Survey.of([table]).rows_of(_FILES)
-
-
-def _conformed(table: Table, types: dict[str, str]) -> Table:
-    """Return a table that has exactly the columns in `types`, {name: type}.
-
-    A column that `table` lacks has no values.
-    """
-    columns: dict[str, TableColumn] = {}
-    for name, kind in types.items():
-        column = table.columns.get(name)
-        columns[name] = absent(kind, table.rows) if column is None else with_type(column, kind)
-    return Table(columns, table.rows, table.metadata)

@@ -17,6 +17,7 @@ from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList, file_of
 from exset.grammars.lbann.units import joined
 from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes, type_of
+from exset.grammars.tables.origin import origin
 from exset.grammars.tables.sidecar import add_types, with_type
 from exset.grammars.tables.table import Table
 from exset.io.access import DEFAULT_ACCESS
@@ -155,7 +156,7 @@ def _given(samples: SampleList) -> dict[str, TableColumn]:
 
 def _metadata(samples: SampleList, level: Level) -> dict[str, Any]:
     """Return the metadata from the header of a list: type, base directory, label file."""
-    metadata: dict[str, Any] = {"family": FAMILY, "version": 1, "level": level}
+    metadata = origin(FAMILY, level)
     metadata |= {"kind": samples.kind.value, "base": os.fsdecode(samples.directory)}
     if samples.label_file is not None:
         metadata["labels"] = os.fsdecode(samples.label_file)

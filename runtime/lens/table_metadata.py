@@ -9,14 +9,15 @@ from typing import Any, Final, NoReturn, cast
 import numpy as np
 
 from exset.core.errors import FormatError, Place
+from exset.core.protocols import Level
 from exset.core.text import safe
 from exset.grammars.columns.inputs import real
 from exset.grammars.lens.columns import REAL_FIELDS, SetHeader
+from exset.grammars.tables.origin import VERSION, origin
 from exset.runtime.lens.network_layout import SIDES, Layout, Side
 
 FAMILY: Final = "lens"
 
-VERSION: Final = 1
 """The version of the metadata that exset writes and reads."""
 
 Groups = list[tuple[bytes | None, int]]
@@ -37,7 +38,7 @@ class Metadata:
 
 
 def to_json(
-    header: SetHeader, layouts: Mapping[Side, Layout | None], level: str, rows: str
+    header: SetHeader, layouts: Mapping[Side, Layout | None], level: Level, rows: str
 ) -> dict[str, Any]:
     """Return the metadata of a table: the header of its set, and the groups with their sizes.
 
@@ -52,7 +53,7 @@ def to_json(
         for side, layout in layouts.items()
         if layout is not None
     }
-    found = {"family": FAMILY, "version": VERSION, "level": level, "rows": rows, "header": reals}
+    found = {**origin(FAMILY, level), "rows": rows, "header": reals}
     return {**found, "groups": groups} if groups else found
 
 

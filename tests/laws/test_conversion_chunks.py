@@ -115,11 +115,10 @@ def test_any_table(source: Format, table: Table, target: Format, lossy: bool, ke
         path = Path(folder, f"x{source.suffix}")
         try:
             options: dict[str, Any] = {"lossy": True} if source.option("lossy") else {}
-            exset.save(table, path, format=source.name, findings=(found := Findings()), **options)
+            exset.save(table, path, format=source.name, findings=Findings(), **options)
         except FormatError:
             assume(source.option("lossy") is None)  # some columns, or none, can be stored
             raise
-        assume(not found.count("csv-manifest"))  # it reads as a manifest
         whole = converted(path, target, None, lossy=lossy)
         assert converted(path, target, 1, lossy=lossy, kept=kept) == whole
         if not target.is_folder and not isinstance(whole[0], str):

@@ -219,9 +219,9 @@ def test_findings_when_reading_and_writing(text: bytes, codes: list[str]) -> Non
     assert [finding.code for finding in findings] == codes
     written = Findings()
     exset.dumps(table, format="csv", findings=written)
-    assert [each.code for each in written] == [
-        {"csv-no-names": "csv-manifest"}.get(code, code) for code in codes
-    ]
+    assert [each.code for each in written] == (
+        ["csv-manifest", "table-sidecar"] if codes == ["csv-no-names"] else codes
+    )
 
 
 def test_corpus(corpus: Path) -> None:
@@ -311,6 +311,23 @@ def test_formats_that_share_a_suffix(
 def test_tables_are_known_by_their_first_rows(head: bytes, found: bool) -> None:
     assert is_table(head) == found
     assert is_table(b"\xef\xbb\xbf" + head) in (found, head[:1] in (b"@", b"#"))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz"])
+def test_the_sidecar_tells_a_table_from_a_manifest(suffix: str, tmp_path: Path) -> None:
+    table, path = (
+        Table.of({"1": np.array([3, 4]), "2": ["a.jpg", "b.jpg"]}),
+        tmp_path / f"x{suffix}",
+    )
+    exset.save(table, path, findings=(findings := Findings()))
+    assert [each.code for each in findings] == ["csv-manifest"]
+    assert exset.load(path, model=Table, findings=Findings()) == table
+    assert list(exset.stream(path, findings=Findings())) == list(table)
+    if not suffix.endswith(".gz"):
+        path.write_text("a.jpg\t1\n")  # another program's file: the sidecar is that of the old one
+        assert exset.detect(path).name == "manifest"
+    (tmp_path / f"x{suffix.removesuffix('.gz')}.exset.json").write_text("[" * 100_000)
+    assert exset.detect(path).name == "manifest"
 
 
 def test_arrays_convert_to_text(tmp_path: Path) -> None:
