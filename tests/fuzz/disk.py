@@ -115,8 +115,8 @@ def check_hdf5(data: bytes, number: int | None = None) -> bool:
             if built is not None:
                 _shown(built.findings)
                 how: dict[str, Any] = {"access": access, "limits": _LIMITS}
-                found = samples_like(built.prototype, [path], **how)
-                pairs = [(path, each) for each in found[path]]
+                found = attempt("samples", samples_like, built.prototype, [path], **how)
+                pairs = [(path, each) for each in found[path]] if found else []
                 expected = attempt("experiment", schema_build.experiment, built.schema)
                 if expected is not None and pairs:
                     _read_samples(pairs, built.schema, expected, access)
