@@ -25,7 +25,10 @@ Numbers = NDArray[np.generic]
 _HERE: Final = "exset.codecs.engine"
 _LARGE: Final = 1 << 22  # bytes that several threads copy
 KERNELS: Final = Kernels(
-    *(f"{_HERE}.{each}" for each in ("opcodes", "arithmetic", "interpreter", "gather_kernels")),
+    *(
+        f"{_HERE}.{each}"
+        for each in ("opcodes", "arithmetic", "interpreter", "template_kernels", "gather_kernels")
+    ),
     # In bytes: plain Python reads 7 MB/s of many small fields.
     load_from=1 << 19,
     use_from=1 << 13,

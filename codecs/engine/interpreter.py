@@ -80,6 +80,7 @@ def run(
     size: int,
     most: int,
     writing: bool,
+    pause: int,
     ints: Longs,
     reals: Reals,
     feed: Ints | Longs,
@@ -101,9 +102,11 @@ def run(
     the second stream of a pair is gaps[k] after the first. The run stops when a stream is full; a
     second call with more room continues from `state`. When writing, values come from the feeds:
     feed k begins at feeds[k] of `feed`, or of `real_feed` for reals. limits: the number of values
-    in the column of each stream. totals: the count of written numbers of each array.
+    in the column of each stream. totals: the count of written numbers of each array. pause: the
+    run stops before it begins this number of further records of an outermost array; 0 for never.
     """
     pc, position, start, length = state[0], state[1], state[2], state[3]
+    why = op.FULL
     while True:
         if position > most and writing:
             return op.WIDE, pc, position
@@ -205,10 +208,15 @@ def run(
                 length = at - position
                 position = at + 1
             out[k + gaps[a]] = length
-        elif opcode == op.NEXT:  # counter a; go to b, or at the end to c
+        elif opcode == op.NEXT:  # counter a; go to b, or at the end to c; is it the outermost one?
             n = ints[a] - 1
             ints[a] = n
             pc = b if n > 0 else c
+            if row[4] != 0 and n > 0:
+                pause -= 1
+                if pause == 0:
+                    why = op.PAUSED
+                    break
             continue
         elif opcode == op.LOAD:  # to register a, c bytes from b bytes ago; form; feed; stream
             if writing:
@@ -354,4 +362,4 @@ def run(
             return op.DONE, pc, position
         pc += 1
     state[0], state[1], state[2], state[3] = pc, position, start, length
-    return op.FULL, pc, position
+    return why, pc, position

@@ -60,6 +60,7 @@ class _Lowering(Assembler):
                     self.matches[operand.field.path].append(operand)
         self.matched: dict[ir.Match, int] = {}
         self.has_owners = owners
+        self.depth = 0  # of nested arrays of records
         self.record: int | None = None  # the stream with the offsets of the records that are read
         self.owner: int | None = None  # the stream of their indices, inside a branch
         self.node(tree.root)
@@ -170,7 +171,7 @@ class _Lowering(Assembler):
         least = ir.least_size(node.element) if [*ir.fields_in(node.count)] else 0
         begin = self.emit(op.EACH, stream, count, least, 0, counter, form, origin=node)
         body = self.element(node, stream)
-        self.emit(op.NEXT, counter, body, self.here() + 1)
+        self.emit(op.NEXT, counter, body, self.here() + 1, int(self.depth == 0))
         self.patch(begin, 4)
 
     def rest(self, node: ir.Rows) -> None:
@@ -183,7 +184,7 @@ class _Lowering(Assembler):
         begin = self.emit(op.EACH, stream, given, 0, 0, counter, op.REST, origin=node)
         last = self.emit(op.LAST, stream, counter, 0)
         self.element(node, stream)
-        self.emit(op.NEXT, counter, last, self.here() + 1)
+        self.emit(op.NEXT, counter, last, self.here() + 1, int(self.depth == 0))
         self.patch(begin, 4)
         self.patch(last, 3)
         self.program.rest = Rest(node.path, begin, self.here(), stream, given, counter)
@@ -215,8 +216,10 @@ class _Lowering(Assembler):
             self.record, self.owner = begin, None
         least, is_record = ir.least_size(node.element), isinstance(node.element, ir.Record)
         self.program.rows[node.path] = Row(counts, begin, least, False, is_record)
+        self.depth += 1
         self.node(node.element)
         self.flush()
+        self.depth -= 1
         self.record, self.owner = outer
         return body
 

@@ -24,8 +24,8 @@ WIDTH: Final = 7
 # fmt: on
 
 # Why the interpreter stopped: the program ended; an instruction failed; an expression needs more
-# than 64 bits; an offset is too large; a stream is full.
-(DONE, FAILED, LARGE, WIDE, FULL) = range(5)
+# than 64 bits; an offset is too large; a stream is full; some records are done.
+(DONE, FAILED, LARGE, WIDE, FULL, PAUSED) = range(6)
 
 # The forms of counts: a negative count is an error, or means 0; or there is no count, and the array
 # or the blob has the rest of the data.

@@ -15,6 +15,7 @@ from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.gather import KERNELS, Mover
 from exset.codecs.engine.gather_kernels import Offsets
 from exset.codecs.engine.layout import Layout
+from exset.codecs.engine.template import repeat_record
 from exset.core.errors import FormatError, LimitError
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
@@ -174,7 +175,7 @@ def interpret(
     """
     program = layout.program
     execution = Execution(program, source.view, limits.max_name, compiled, rest=rest)
-    failed = execution.run()
+    failed = execution.run(repeat_record)
     run = Gatherer(layout, source, execution, Mover(compiled))
     columns, starts, bounds = Lazy(run.column), Lazy(run.starts), Lazy(run.bounds)
     fields = LazyFields(layout, columns, starts, bounds, execution.end, run)

@@ -13,6 +13,7 @@ from exset.codecs.engine.fields import Values, check_columns, check_end, check_r
 from exset.codecs.engine.gather import KERNELS, Mover
 from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.program import Program
+from exset.codecs.engine.template import repeat_record
 from exset.core.errors import FormatError
 from exset.core.kernels import Engine
 from exset.grammars.columns.arrays import Bytes, Ints, T, row_indices
@@ -52,7 +53,7 @@ def interpret(
     check_columns(layout, fields)
     program = layout.program
     execution = Execution(program, b"", 0, compiled, _feeds(program, fields), rest)
-    failed, fill = execution.run(), execution.fill
+    failed, fill = execution.run(repeat_record), execution.fill
     if failed is not None:
         _fail(program, fields, execution, failed)
     for path, column in fields.items():

@@ -17,7 +17,7 @@ from zlib import crc32
 import numpy as np
 
 import exset
-from exset.codecs.engine.execution import Execution
+from exset.codecs.engine.execution import Execution, Repeat
 from exset.parsers.engine.driver import Block, Driver
 from exset.parsers.engine.stream import ParseStream
 from exset.parsers.engine.tables import COLUMNS
@@ -90,16 +90,16 @@ class Reached:
         return watched
 
     def _with_instructions(
-        self, run: Callable[[Execution], int | None]
-    ) -> Callable[[Execution], int | None]:
+        self, run: Callable[[Execution, Repeat], int | None]
+    ) -> Callable[[Execution, Repeat], int | None]:
         """Return a function that calls `run`, a method of `Execution`, and records states.
 
         It records at which instruction a layout fails, and how long its streams are.
         """
 
         @wraps(run)
-        def watched(execution: Execution) -> int | None:
-            failed = run(execution)
+        def watched(execution: Execution, repeat: Repeat) -> int | None:
+            failed = run(execution, repeat)
             name = crc32(repr(execution.program.code).encode())
             self._add(name, failed)
             for stream, count in enumerate(execution.counts.clip(max=_MANY).tolist()):
