@@ -7,6 +7,7 @@ than numbers and text.
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
 import h5py
@@ -61,7 +62,7 @@ class File(Objects):
             if kind.get_class() not in (h5t.INTEGER, h5t.FLOAT) or dtype.itemsize > 8:
                 hint = "fields are numbers of up to 64 bits, or text"
                 self.refuse(path, f"values of type {dtype} are not supported", "hdf5-type", hint)
-            return DataType("number", dtype.newbyteorder("=").name, shape)
+            return DataType("number", _native_name(dtype), shape)
 
     def checked(self, dataset: Any, path: str) -> tuple[Any, tuple[int, ...]]:
         """Return the HDF5 type of a dataset, and its shape.
@@ -168,7 +169,9 @@ class File(Objects):
                 self.refuse(path, what, "hdf5-filter", hint)
         if layout == h5d.CHUNKED:
             claimed = max(claimed, math.prod(map(int, made.get_chunk())) * kind.get_size())
-        self._check_claim(claimed, _stored(dataset), path)
+        # The stored size of chunks also shows whether HDF5 can find them.
+        if layout == h5d.CHUNKED or claimed > self.limits.max_array:
+            self._check_claim(claimed, _stored(dataset), path)
 
     def _check_claim(self, claimed: int, stored: int, path: str) -> None:
         """Refuse a dataset that declares far more bytes than the file stores for it.
@@ -218,6 +221,12 @@ class File(Objects):
 def _texts(found: NDArray[Any]) -> list[str]:
     values = found.reshape(-1).tolist()
     return [text_of(each) if isinstance(each, bytes) else str(each) for each in values]
+
+
+@cache
+def _native_name(dtype: np.dtype[Any]) -> str:
+    """Return the name of the number type `dtype` in native byte order."""
+    return dtype.newbyteorder("=").name
 
 
 def numpy_type(dtype: str) -> np.dtype[Any]:

@@ -13,7 +13,7 @@ from io import SEEK_END, BytesIO, RawIOBase, UnsupportedOperation
 from typing import Any, BinaryIO, Final, NoReturn, Self
 
 import h5py
-from h5py import h5d, h5f, h5g, h5i, h5l, h5o
+from h5py import h5, h5d, h5f, h5g, h5i, h5l, h5o
 
 from exset.core.errors import FormatError, LimitError, Place
 from exset.core.limits import DEFAULT, Limits, limit_hint
@@ -116,9 +116,11 @@ class Objects:
 
     def names(self, group: Any, path: str) -> list[str]:
         """Return the names of a group's members, in creation order if the file keeps it."""
-        tracked = self.is_ordered(group, path)
+        order = h5.INDEX_CRT_ORDER if self.is_ordered(group, path) else h5.INDEX_NAME
+        found: list[bytes] = []
         with self.guarded(path):
-            names = list(h5py.Group(group)) if tracked else [text_of(name) for name in group]
+            group.links.iterate(found.append, idx_type=order)
+        names = [text_of(name) for name in found]
         if len(names) > self.limits.max_objects:
             self._limit(path)
         return names
