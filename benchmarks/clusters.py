@@ -10,9 +10,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import h5py
@@ -26,6 +27,7 @@ _FILES, _SAMPLES = 10_000, 4
 _OF_ONE = 20_000
 _FEW = 1000
 _SHARES = 2
+_NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 _MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -157,7 +159,14 @@ def _exset(folder: str, words: list[str], program: list[str] | None = None) -> b
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, **_MPI, "PYTHONPATH": str(ROOT)}
+    """Return the environment of exset, which keeps compiled modules, as an installed exset has."""
+    kept = {name: value for name, value in os.environ.items() if name != _NO_BYTECODE}
+    return {**kept, **_MPI, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": _bytecode().name}
+
+
+@cache
+def _bytecode() -> "TemporaryDirectory[str]":
+    return TemporaryDirectory(prefix="exset-bytecode-")
 
 
 @contextmanager

@@ -76,6 +76,16 @@ class CommonOptions:
         """How to run work in which the HDF5 library may crash."""
         return replace(self.jobs, isolated=True)
 
+    def prepare(self, module: str) -> None:
+        """Start the process for such work, which loads the module that has the work.
+
+        Call this before this process loads the module.
+        """
+        if self.jobs.executor is None and self.jobs.gathered is None:
+            from exset.core.isolation import prepare
+
+            prepare(module)
+
     def showing(self, action: str) -> "CommonOptions":
         """Return the same options, but let the terminal show the progress of the work.
 

@@ -114,13 +114,14 @@ def build(
         samples = _pictures(paths[0], directory, labels, suffixes, classes, common)
         return _written_by_build(samples, output, common, partial=True)
     require_option("--kind SINGLE-SAMPLE", "labels", "suffixes", "classes")
+    if options["sample"] is not None and options["pattern"] is not None:
+        usage_error("use --sample or --pattern, not both")
+    common.prepare("exset.runtime.lbann.hdf5_search")
     from exset.runtime.lbann.hdf5_files import files_in
     from exset.runtime.lbann.hdf5_search import run_search
     from exset.runtime.lbann.list_build import built, search_for
     from exset.runtime.lbann.list_convert import recast
 
-    if options["sample"] is not None and options["pattern"] is not None:
-        usage_error("use --sample or --pattern, not both")
     found_files = files_in(paths)
     try:
         with with_source_name(names_of(paths)):

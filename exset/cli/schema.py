@@ -172,15 +172,16 @@ def build(
     If some files cannot be read, the exit code is 1, and the schema describes only the other files.
     In this case, exset replaces existing schemas only with --partial.
     """
-    from exset.runtime.lbann import schema_build
-    from exset.runtime.lbann.hdf5_files import files_in
-
     refuse_json_in_data(output)
     pairs = [pack.partition("=") for pack in packs]
     if not all(group and path.strip("/") for group, _, path in pairs):
         usage_error("--pack must be of the form GROUP=PATH")
     if pairs and experiment is None:
         usage_error("--pack needs --experiment")
+    common.prepare("exset.runtime.lbann.hdf5_search")
+    from exset.runtime.lbann import schema_build
+    from exset.runtime.lbann.hdf5_files import files_in
+
     probing = common.showing("searching").probing
     built = schema_build.build(files_in(paths), sample, normalise=normalise, **probing)
     findings = built.findings

@@ -63,7 +63,9 @@ class Batches(Generic[Item, Value]):
             return None
         if self.own is None:
             return self._submitted if len(waiting) < self.ahead else None
-        if sum(not each.done() for each in waiting) < self.ahead and len(waiting) < self._most:
+        # Near the end, `own` takes a batch that would only wait behind others.
+        ahead = min(self.ahead, len(self.items) - at)
+        if sum(not each.done() for each in waiting) < ahead and len(waiting) < self._most:
             return self._submitted
         is_late = not waiting[0].done() and len(waiting) < self._most
         return self._done_here if is_late and is_small(self.items[at]) else None

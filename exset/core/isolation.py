@@ -12,6 +12,7 @@ import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
@@ -65,13 +66,27 @@ def run_isolated(
                 yield outcome
 
 
+def prepare(module: str) -> None:
+    """Start the process before it has work, so that both processes load a module at once.
+
+    `module`: the name of the module with the work.
+    """
+    if is_allowed() and not _mine():
+        _idle.append(_Process(module))
+
+
+def _mine() -> list["_Process"]:
+    """Return the idle processes of this program."""
+    return [each for each in _idle if each.owner == os.getpid()]
+
+
 @contextmanager
 def _taken() -> Iterator["_Process"]:
     """Lend an idle process of this program, or a new one, to the code in this context.
 
     After the context, the process is idle again if it is ready for more work.
     """
-    mine = [each for each in _idle if each.owner == os.getpid()]
+    mine = _mine()
     process = mine[0] if mine else _Process()
     _idle[:] = mine[1:]
     try:
@@ -101,7 +116,9 @@ class _Process:
     `owner`: the id of the process that started this other process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, module: str = "") -> None:
+        """Start the process; first, it loads `module`, unless this is ""."""
+        self._module = module
         self.owner = os.getpid()
         self.is_ready = True
         """Whether the process waits for work."""
@@ -111,7 +128,7 @@ class _Process:
     def _start(self) -> None:
         context = get_context("spawn")
         self._connection, other = context.Pipe()
-        self._process = context.Process(target=_serve, args=(other,), daemon=True)
+        self._process = context.Process(target=_serve, args=(other, self._module), daemon=True)
         with uninterrupted():
             self._process.start()
         other.close()
@@ -165,11 +182,14 @@ class _Process:
         self._connection.close()
 
 
-def _serve(connection: Connection) -> None:
+def _serve(connection: Connection, module: str) -> None:
     """Run in the other process: do the work that the parent sends, until the parent has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    if module:
+        with suppress(ImportError):  # the parent raises it, too
+            import_module(module)
     with suppress(EOFError, OSError):
         while True:
             folder, work, items, limits = connection.recv()

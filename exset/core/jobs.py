@@ -14,7 +14,7 @@ from itertools import groupby
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias
 
-from exset.core.outcome import Item, Outcome, Value, outcome_of
+from exset.core.outcome import Item, Outcome, Value, outcome_of, part_of
 from exset.core.pace import Pace, is_small
 from exset.core.threads import cores
 
@@ -204,7 +204,8 @@ def _run(
     measured: bool,
     limited: bool,
 ) -> Generator[Outcome[Item, Value], None, None]:
-    pace = Pace(len(items), min(how.workers, max(len(items), 1)))
+    are_parts = bool(items) and part_of(items[0]) is not None
+    pace = Pace(len(items), min(how.workers, max(len(items), 1)), are_parts)
     rest, own = items, None
     if how.executor is None and (measured or pace.workers < 2):
         first = _First(work, items, pace, isolated, is_limited=limited and how.workers < 2)

@@ -26,12 +26,13 @@ _SLOWEST_START = 1.0
 class Pace:
     """Estimates how long a file takes, from the files that are done.
 
-    `count`: the number of all files. `workers`: the number of processes that may work. `done`: the
-    number of files that are done.
+    `count`: the number of all files. `workers`: the number of processes that may work. `are_parts`:
+    whether they are parts of large files. `done`: the number of files that are done.
     """
 
     count: int
     workers: int
+    are_parts: bool = False
     done: int = 0
     cost: float | None = None
     """The seconds that a file takes; the last files count more than the first ones."""
@@ -61,7 +62,12 @@ class Pace:
 
     @property
     def _enough(self) -> int:
-        """How many files must be done before `cost` is reliable: fewer if each file takes long."""
+        """How many files must be done before `cost` is reliable: fewer if each file takes long.
+
+        One part is enough, as exset loaded the modules when it divided the file.
+        """
+        if self.are_parts:
+            return 1
         return _FEW if self.cost is None or self.cost < _SHORT else _TWO
 
     def saves_time(self) -> bool:

@@ -78,7 +78,7 @@ class Search:
         result = SearchResult()
         described = self.prototype.fields if self.prototype is not None and self.spread else ()
         with File(os.fspath(item), self.access, self.limits) as file:
-            walk = Walk(file, self._is_candidate)
+            walk = Walk(file, self._is_candidate, self._sought)
             for where, group in walk.found(item if isinstance(item, FilePart) else None):
                 fields = self._fields(file, where, group)
                 if reason := self._difference(fields) or self._nan(file, where, group, fields):
@@ -95,7 +95,7 @@ class Search:
     def parts(self, path: str) -> int:
         """Return the number of parts into which a file is divided."""
         with File(path, self.access, self.limits) as file:
-            return Walk(file, self._is_candidate).parts()
+            return Walk(file, self._is_candidate, self._sought).parts()
 
     def joined(self, path: str, results: Sequence[SearchResult]) -> SearchResult:
         """Join the results of the parts of a file. Raises LimitError for too many groups."""
@@ -108,6 +108,11 @@ class Search:
                 whole.spreads.setdefault(name, Spread()).add(spread)
         check_count(whole.groups, path, self.limits.max_objects)
         return whole
+
+    @property
+    def _sought(self) -> object:
+        """What `_is_candidate` depends on."""
+        return self.pattern if self.prototype is None else self.prototype.names
 
     def _is_candidate(self, where: str, names: Sequence[str]) -> bool:
         if self.prototype is None:

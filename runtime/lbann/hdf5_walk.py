@@ -1,5 +1,6 @@
 """Walk through the groups of an HDF5 file, depth first. Walk through a large file in parts."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -13,11 +14,14 @@ from exset.runtime.hdf5.objects import DEEPEST, is_group
 LARGE = 1 << 22
 """A file of at least this many bytes is divided, if it has many groups."""
 
-PART = 1024
+PART = 256
 """The number of groups, or other objects, at which the walk of a part begins; see `_PARTS`."""
 
-_PARTS = 64
-"""The most parts of a file: each part lists the objects of all parts."""
+_PARTS = 128
+"""The most parts of a file: each process lists the objects of all parts once."""
+
+_ENOUGH = 4
+"""If there are more than this number times `PART` objects, none is opened to divide the file."""
 
 _MOST = 1 << 18
 """The approximate number of objects that are listed to divide a file."""
@@ -38,12 +42,34 @@ class _Object(NamedTuple):
     group: Any
 
 
+@dataclass(frozen=True)
+class _Division:
+    """How a file is divided.
+
+    key: equal if the file and the search are the same. tops: the paths of the objects between
+    which the file can be divided, in order. groups: the number of groups above these objects.
+    """
+
+    key: object
+    tops: list[str]
+    groups: int
+
+
+_last: _Division | None = None
+"""The division of the file of the last part, as this process often gets its other parts, too."""
+
+
 @dataclass
 class Walk:
-    """A walk through the groups of a file. groups: the number of groups visited so far."""
+    """A walk through the groups of a file.
+
+    sought: equal for walks whose functions `matches` are equal; None if this is not known. groups:
+    the number of groups visited so far.
+    """
 
     file: File
     matches: Matches
+    sought: object = None
     groups: int = 0
 
     def found(self, part: FilePart | None = None) -> Iterator[tuple[str, Any]]:
@@ -56,12 +82,12 @@ class Walk:
         """
         objects = [_Object("", "", None)]
         if part is not None:
-            objects = self._tops()
-            if _parts_of(objects) != part.count:
+            division = self._division()
+            if _parts_of(division) != part.count:
                 raise changed(part.path)
-            objects = objects[part.of(len(objects))]
-            if part.rank:
-                self.groups = 0  # the first part has counted the groups above
+            objects = [*self._objects(division.tops[part.of(len(division.tops))])]
+            # The first part counts the groups above.
+            self.groups = 0 if part.rank else division.groups
         objects.reverse()
         while objects:
             each = objects.pop()
@@ -76,16 +102,42 @@ class Walk:
 
     def parts(self) -> int:
         """Return the number of parts into which the file is divided."""
-        return _parts_of(self._tops())
+        return _parts_of(self._division())
+
+    def _division(self) -> _Division:
+        """Return how the file is divided."""
+        global _last
+        if self.sought is None:
+            return self._divided(None)
+        status = os.fstat(self.file.raw(self.file.find("")).fileno())
+        identity = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+        key = identity, self.sought, self.file.access, self.file.limits
+        if (known := _last) is None or known.key != key:
+            known = _last = self._divided(key)
+        return known
+
+    def _divided(self, key: object) -> _Division:
+        return _Division(key, [each.path for each in self._tops()], self.groups)
+
+    def _objects(self, paths: Sequence[str]) -> Iterator[_Object]:
+        """Yield the objects with these paths. Open a group once for adjacent objects in it."""
+        above, group = "", None
+        for path in paths:
+            parent, _, name = path.rpartition("/")
+            if parent != above:
+                found = self.file.find(parent)
+                above, group = parent, found if found is not None and is_group(found) else None
+            if group is not None or not parent:  # else a link leads to another file, and it changed
+                yield _Object(path, name, group)
 
     def _tops(self) -> list[_Object]:
         """Return the objects, in order, between which the file can be divided.
 
-        Each matching group is inside one of them, or is one of them. There are more than `PART`
-        objects, unless the file has too few objects outside matching groups.
+        Each matching group is inside one of them, or is one of them. There are more objects than
+        `_ENOUGH` times `PART`, unless the file has too few objects outside matching groups.
         """
         tops, is_open = [_Object("", "", None)], True
-        while is_open and len(tops) <= PART:
+        while is_open and len(tops) <= _ENOUGH * PART:
             is_open, above, tops = False, tops, []
             for rank, each in enumerate(above):
                 if len(tops) > _MOST:
@@ -117,8 +169,8 @@ class Walk:
             raise FormatError(message, place=place, code="hdf5")
 
 
-def _parts_of(objects: Sequence[_Object]) -> int:
-    return min(parts_of(len(objects), PART), _PARTS)
+def _parts_of(division: _Division) -> int:
+    return min(parts_of(len(division.tops), PART), _PARTS)
 
 
 def check_count(groups: int, path: str, most: int) -> None:

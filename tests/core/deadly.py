@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import sys
 import time
 
 from exset.core.errors import FormatError, Place
@@ -23,3 +24,8 @@ def work(path: str) -> tuple[str, int]:
     if path == "wrong":
         raise ZeroDivisionError
     return path, os.getpid()
+
+
+def is_loaded(name: str) -> bool:
+    """Return whether this process has loaded a module."""
+    return name in sys.modules

@@ -14,7 +14,7 @@ from exset.core.jobs import Execution, run
 from exset.runtime.hdf5.objects import Objects
 from exset.runtime.lbann.hdf5_files import failure, run_on_files
 from tests.cli.command_line import run as run_command
-from tests.core.deadly import work
+from tests.core.deadly import is_loaded, work
 from tests.lbann.hdf5_lists import write
 
 ALONE = Execution(isolated=True)
@@ -50,6 +50,25 @@ def test_the_process_stays_for_later_work() -> None:
     assert not isolation._idle
     with pytest.raises(ZeroDivisionError):
         list(run_isolated(work, ["a", "wrong"]))
+
+
+def test_the_process_starts_before_it_has_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolation, "_idle", [])
+    isolation.prepare("no.such.module")  # whoever needs it raises the error
+    [prepared] = isolation._idle
+    isolation.prepare(__name__)
+    assert isolation._idle == [prepared]
+    [outcome] = run_isolated(work, ["a"])
+    assert outcome.value is not None and outcome.value[1] == prepared._process.pid
+    prepared._end()
+
+
+def test_preparing_loads_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolation, "_idle", [])
+    isolation.prepare("wave")
+    outcomes = run_isolated(is_loaded, ["wave", "sunau"])
+    assert [outcome.value for outcome in outcomes] == [True, False]
+    isolation._idle[0]._end()
 
 
 def test_the_process_follows_to_another_folder(

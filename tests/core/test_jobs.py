@@ -222,6 +222,20 @@ def test_the_first_process_works_while_others_do() -> None:
         list(Batches(length, [*"ab", "wrong"], Late(), pace, 2, here).outcomes())
 
 
+def test_the_last_batch_waits_behind_no_other() -> None:
+    """The executor still has one batch, so this process takes the other one itself."""
+    done: list[str] = []
+
+    def here(batch: Sequence[str]) -> Iterator[Outcome[str, int]]:
+        done.extend(batch)
+        return (outcome_of(path, partial(length, path)) for path in batch)
+
+    pace = Pace(2, 2, done=4, cost=1.0)
+    outcomes = list(Batches(length, ["a", "b"], Late(), pace, 2, here).outcomes())
+    assert [outcome.item for outcome in outcomes] == ["a", "b"]
+    assert done == ["b"]
+
+
 def test_processes_start_only_for_enough_work(tmp_path: Path) -> None:
     small = [str(tmp_path / str(number)) for number in range(8)]
     assert {each.value for each in run(process, small, jobs=2)} == {os.getpid()}
@@ -246,6 +260,17 @@ def test_worthwhile(cost: float, count: int, expected: bool) -> None:
         pace.add(1, cost)
     assert pace.saves_time() is expected
     assert pace.size(count) == max(1, min(count // 8, int(1 / cost)))
+
+
+def test_the_first_part_of_a_file_decides() -> None:
+    """Modules were loaded when the file was divided, so they do not count in its time."""
+    parts = Pace(20, 2, are_parts=True, start=0.5)
+    assert not parts.saves_time()
+    parts.add(1, 0.3)
+    assert parts.saves_time()
+    few = Pace(5, 2, are_parts=True, start=0.5)
+    few.add(1, 0.3)
+    assert not few.saves_time()
 
 
 def test_a_plan_and_no_work(tmp_path: Path) -> None:

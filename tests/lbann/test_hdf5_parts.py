@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from unittest.mock import patch
 
 import h5py
 import pytest
@@ -61,6 +62,21 @@ def test_the_parts_of_a_walk_give_the_walk(tree: object, size: int) -> None:
 
 def is_sample(path: str, names: object) -> bool:
     return "x" in names  # type: ignore[operator]
+
+
+def test_the_objects_of_a_file_are_listed_once(large: str) -> None:
+    """All parts of a file, and no part of another file or another search, use the same list."""
+    with patch.object(Walk, "_tops", autospec=True, side_effect=Walk._tops) as listed:
+        for rank in range(4):
+            found = Search(pattern="run/*")(FilePart(large, rank, 4))
+            assert len(found.samples) in (7, 8)
+        assert listed.call_count == 1
+        Search(pattern="run/1*").parts(large)
+        assert listed.call_count == 2
+        with h5py.File(large, "a") as file:
+            file["more"] = 1.0
+        Search(pattern="run/1*").parts(large)
+        assert listed.call_count == 3
 
 
 @pytest.fixture
