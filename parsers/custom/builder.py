@@ -25,15 +25,17 @@ _NOTHING: Final = ParseStream(np.empty(0, np.int16), _NONE, _NONE, np.empty(0, n
 
 
 class _BelowError(Exception):
-    """Raised if a rule takes symbols from the stack that come from the text before a part."""
+    """Raised if a rule takes symbols from the stack that belong to the text before the current
+    part.
+    """
 
 
 class Builder:
     """Builds the rows of all tables from one parse: it nests the nodes, and collects their events.
 
-    size: an upper bound of the bytes of the text. cut_from: a chunk ends with the first
-    record after this many tokens; None to make one chunk. record: the table of the records; if
-    None, the records are the items of the outermost list.
+    size: an upper bound of the number of bytes of the text. cut_from: a chunk ends with the first
+    record that ends after this many tokens; with None there is one chunk. record: the table of the
+    records; if it is None, the records are the items of the outermost list.
     """
 
     def __init__(
@@ -64,10 +66,10 @@ class Builder:
         """The byte after the last token."""
 
     def add(self, stream: ParseStream, *, end: int | None = None) -> Iterator[None]:
-        """Add the tokens and steps of a stream; yield each time when a chunk is complete.
+        """Add the tokens and steps of a stream. Yield None each time that a chunk is complete.
 
-        `end`: where the next token begins or, after the last stream, the length of the text. With
-        None, the steps after the last token wait for the next stream.
+        `end`: the offset at which the next token begins. After the last stream, `end` is the length
+        of the text. With None, the steps after the last token wait for the next stream.
         """
         steps = np.concatenate([self._held[0], stream.steps])
         before = np.concatenate([np.zeros(len(self._held[1]), np.int64), stream.tokens_before])
@@ -94,7 +96,7 @@ class Builder:
             self.collect()
 
     def _move(self, stream: ParseStream, tokens: int) -> None:
-        """Note that the first `tokens` tokens of a stream have been read."""
+        """Store that the first `tokens` tokens of a stream have been read."""
         if tokens:
             self.position = int(stream.ends[tokens - 1])
 
@@ -107,8 +109,8 @@ class Builder:
         return nest(views(rules), views(work), *(each.data for each in stream), *limits)
 
     def _grow(self, symbols: int = 0, items: int = 0) -> None:
-        """Enlarge each stack that is nearly full, or has no room for `symbols` and `items`
-        more.
+        """Enlarge each stack that is nearly full, or that has no room for `symbols` or `items` more
+        elements.
         """
         work, state = self._work, self._work.state
         changed: dict[str, Any] = {}
@@ -139,8 +141,8 @@ class Builder:
         return np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
 
     def collect(self) -> None:
-        """Move the new events from the kernel's log to the attribute `parts`: one part for each
-        kind of event.
+        """Move the new events from the kernel's log to the attribute `parts`, which has a part for
+        each kind of event.
         """
         work = self._work
         offsets = offsets_of(work.counts)
@@ -159,7 +161,7 @@ class Builder:
         work.state[k.EVENTS] = 0
 
     def waiting(self) -> tuple[NDArray[np.int64], Spans]:
-        """Return the tokens that are not in a row yet: their terminals, and their spans."""
+        """Return the terminals and the spans of the tokens that are not in a row yet."""
         count = int(self._work.state[k.COUNT])
         tokens = np.flatnonzero(self._work.kinds[:count] >= 0)
         work = self._work
@@ -172,11 +174,11 @@ class Builder:
         return [(chr(mark), place) for mark, place in zip(marks, places, strict=True)]
 
     def cut(self) -> tuple[dict[int, Part], Longs]:
-        """Return the parts of all records so far, and how many rows each table has; then
-        forget both.
+        """Return the parts of all records so far, and the number of rows of each table. Then forget
+        both.
 
-        The nodes that contain these records come in later chunks: with their tokens, but without
-        the records.
+        A node that contains these records comes in a later chunk: with its tokens, but without the
+        records.
         """
         parts, rows = self.parts, self._work.rows.copy()
         self.parts = {}
@@ -200,10 +202,10 @@ class Builder:
         return parts, rows
 
     def fragment(self, stream: ParseStream, depth: int) -> Fragment | None:
-        """Return the nodes of a part of a text, or None if the part has no tokens; forget all
-        other nodes.
+        """Return the nodes of a part of a text, and forget all earlier nodes.
 
-        depth: how many symbols are on the stack before the part.
+        Return None if the part has no tokens. depth: the number of symbols on the stack before the
+        part.
         """
         if not len(stream.kinds):
             return None
@@ -239,8 +241,10 @@ class Builder:
         )
 
     def join(self, fragment: Fragment) -> bool:
-        """Add the nodes of the next part of the text. Return False, and do not add them, if the
-        stack has another number of symbols than the part assumes.
+        """Add the nodes of the next part of the text, and return True.
+
+        If the stack does not have the number of symbols that the part assumes, add no nodes and
+        return False.
         """
         for _ in self.add(_NOTHING, end=fragment.begin):
             pass
@@ -270,7 +274,7 @@ class Builder:
         return True
 
     def _append_parts(self, fragment: Fragment) -> None:
-        """Append the parts of a fragment; add the number of earlier rows to its row numbers."""
+        """Append the parts of a fragment. Shift its row numbers by the number of earlier rows."""
         rows, names, events = self._work.rows, self.names, self.events
         for event, part in fragment.parts.items():
             if event in events.of_tokens:

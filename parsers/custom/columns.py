@@ -18,11 +18,11 @@ PARENT, PARENT_RULE, START, END = "parent", "parent_rule", "start", "end"
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a table, each for a node, in the order in which the nodes end in the text.
+    """The rows of a table. Each row is a node; the rows are in the order in which the nodes end.
 
-    starts, ends: int64 [rows], where the bytes of each begin and end. children: int64, the rows
-    that have a parent. parents: int64, the row of each parent. tables: int64, the table of each
-    parent; empty if all are in the same table.
+    starts, ends: int64 [rows], where the bytes of each node begin and end. children: int64, the
+    rows that have a parent. parents: int64, the row of each parent. tables: int64, the table of
+    each parent; empty if all parents are in the same table.
     """
 
     starts: Longs
@@ -36,8 +36,8 @@ class Rows:
 class Values:
     """The values of a terminal in a table, in the order in which the nodes of the table end.
 
-    read: returns the values with the given indices. owners: int64, the row of each value; None if
-    every row has one value.
+    read: a function that returns the values with the given indices. owners: int64, the row of each
+    value; None if every row has exactly one value.
     """
 
     read: Callable[[Longs | slice], TableColumn]
@@ -48,12 +48,16 @@ class Values:
 class Columns(Mapping[str, Table]):
     """The tables of a parsed text: `columns[name]`, for each rule or alias of the grammar.
 
-    A row is a node of Lark's tree. A terminal becomes a column of single values; a row has no value
-    where the text leaves the terminal out. If the grammar allows several in a node, it becomes a
-    column of lists. `parent` is the row of the node above, in the table of that node's rule;
-    `parent_rule` is the name of this rule, if it can be one of several. `start` is the first byte
-    of a node, `end` the byte after its last. In a chunk of a stream, rows count from 0, and
-    `parent` has no value if the node above is in a later chunk.
+    A row is a node of Lark's tree. A terminal becomes a column of single values; if the text leaves
+    the terminal out, the row has no value. A terminal that the grammar allows several times in a
+    node becomes a column of lists. Each table also has these columns:
+
+    - `parent`: the row of the node above, in the table of the rule of that node.
+    - `parent_rule`: the name of this rule, if the node above can be of several rules.
+    - `start`, `end`: the first byte of the node, and the byte after its last.
+
+    In a chunk of a stream, rows count from 0, and `parent` has no value if the node above is in a
+    later chunk.
     """
 
     shape: Shape = field(repr=False)
@@ -77,11 +81,11 @@ class Columns(Mapping[str, Table]):
         return f"Columns({rows} rows)"
 
     def to_table(self, name: str) -> Table:
-        """Return the table of a rule with the tables of its children as columns `child.COLUMN`.
+        """Return the table of a rule, with the tables of its children as columns `child.COLUMN`.
 
-        Children that the grammar allows several times become lists. Not included are lists in
-        lists, children of a child that has lists, and rules that can contain themselves. Raises
-        KeyError for an unknown name.
+        Children that the grammar allows several times become lists. The table does not include
+        lists in lists, the children of a child that has lists, and rules that can contain
+        themselves. Raises KeyError for an unknown name.
         """
         own = self[name]
         columns = {key: own.columns[key] for key in own.columns if not _is_place(key)}
@@ -97,11 +101,11 @@ class Columns(Mapping[str, Table]):
 
     def _order(self, name: str) -> tuple[Longs, Longs] | None:
         """Return the rows of the table `name` in the order in which their nodes begin, and the
-        place of each row.
+        place of each row in this order.
 
-        The rows are numbered in the order in which the nodes end. Of two nodes of the same
-        rule, the outer one begins first, but ends last. Returns None if both orders are the
-        same.
+        Rows are numbered in the order in which the nodes end. The two orders differ if a node
+        contains another node of the same rule: the outer node begins first, but ends last. Returns
+        None if both orders are the same.
         """
         if name not in self._orders:
             starts = self.nodes[name].starts
@@ -115,9 +119,7 @@ class Columns(Mapping[str, Table]):
         return self._orders[name]
 
     def _placed(self, name: str, rows: Longs) -> Longs:
-        """Return the places of the given rows of the table `name`, when its rows are in the
-        order of the text.
-        """
+        """Return the places of `rows` of the table `name`, in the order in which nodes begin."""
         order = self._order(name)
         return rows if order is None else order[1][rows]
 
@@ -135,7 +137,9 @@ class Columns(Mapping[str, Table]):
         return Table(columns, count, {})
 
     def _column(self, name: str, values: Values, count: Count) -> TableColumn:
-        """Return the column of a terminal; `count`: how many of its tokens a node can have."""
+        """Return the column of a terminal. `count`: how many of the terminal's tokens a node can
+        have.
+        """
         order, owners = self._order(name), values.owners
         if order is None:
             return _column(values.read(slice(None)), owners, len(self.nodes[name].starts), count)
@@ -147,8 +151,8 @@ class Columns(Mapping[str, Table]):
         return _column(values.read(chosen), owners[chosen], rows, count)
 
     def _parents(self, name: str) -> dict[str, TableColumn]:
-        """Return the columns `parent` and `parent_rule` of the table `name`, in the order of
-        its rows.
+        """Return the columns `parent` and `parent_rule` of the table `name`, in the order of the
+        table's rows.
         """
         rows, above = self.nodes[name], self.shape.parents[name]
         count, tables = len(rows.starts), tuple(self.shape.children)
@@ -171,8 +175,8 @@ class Columns(Mapping[str, Table]):
         return columns
 
     def _owners(self, name: str, child: str) -> tuple[Longs, Longs]:
-        """Return the rows of the table `child` whose parents are in the table `name`, and
-        these parents.
+        """Return the rows of the table `child` whose parents are in the table `name`, and the rows
+        of these parents.
         """
         rows = self.nodes[child]
         mine = np.arange(len(rows.children))
@@ -184,7 +188,9 @@ class Columns(Mapping[str, Table]):
         return found[order], owners[order]
 
     def _below(self, name: str) -> dict[str, TableColumn]:
-        """Return the columns of the children of each row, as `to_table` has them."""
+        """Return the columns that `to_table` adds to the table `name`: those of the children of
+        each row.
+        """
         columns: dict[str, TableColumn] = {}
         for child, count in self.shape.children[name].items():
             if child not in self.nodes or child in self.shape.recursive:
@@ -215,9 +221,9 @@ def _placed(values: Longs, rows: Longs, count: int) -> Longs:
 
 
 def _names(names: tuple[str, ...], chosen: Longs, present: Flags) -> Text:
-    """Return a column in which each present row has one of the names.
+    """Return a column of names, with a value in each present row.
 
-    chosen: the index of the name in each row.
+    chosen: for each present row, the index of its name in `names`.
     """
     raw = [name.encode() for name in names]
     lengths = np.array([len(each) for each in raw], np.int64)
@@ -230,8 +236,8 @@ def _names(names: tuple[str, ...], chosen: Longs, present: Flags) -> Text:
 def _column(values: TableColumn, owners: Longs | None, rows: int, count: Count) -> TableColumn:
     """Return values as a column with a row for each node.
 
-    owners: int64, ascending, the row of each value; None if each row has one. rows: how many rows
-    there are. count: how many values a row can have.
+    owners: int64, ascending, the row of each value; None if each row has one value. rows: the
+    number of rows. count: how many values a row can have.
     """
     if owners is None:
         return values

@@ -1,4 +1,5 @@
-"""The types of terminals: numbers or text, by options of the caller or by comments in the grammar.
+"""The types of terminals: numbers or text. Options of the caller, or comments in the grammar,
+declare them.
 
 Such a comment is at the end of the line that defines or imports the terminal: `// @float32`.
 """
@@ -31,14 +32,16 @@ F = TypeVar("F", bound=Action)
 
 
 def action(function: F) -> F:
-    """Mark a function that computes the values of a terminal, and return it unchanged.
+    """Mark a function that computes the values of a terminal, and return the function unchanged.
 
-    It is called with `buffer`, uint8, `starts` and `ends`, int64, and `values`, and fills `values`
-    with a number for each token `buffer[start:end]`. It returns how many tokens it converted:
-    fewer than all if the next token is wrong. The annotation of each argument is `NDArray` of its
-    dtype. For large texts exset compiles a copy of the function, if a new process can import its
-    module. The function must then use only numbers, indices, `if`, loops and calls of functions
-    marked in the same way.
+    exset calls the function with `buffer` (uint8), `starts` and `ends` (int64), and `values`. The
+    function fills `values` with a number for each token `buffer[start:end]`. It returns the number
+    of tokens that it converted; the result is smaller than the number of all tokens if the next
+    token is wrong. The annotation of each argument is `NDArray` of its dtype.
+
+    For large texts, exset compiles a copy of the function, if a new process can import the
+    function's module. The function must then use only numbers, indices, `if`, loops and calls of
+    functions marked in the same way.
     """
     entry_kernel(function)
     return function
@@ -54,9 +57,9 @@ _IMPORTED: Final = re.compile(r"\s*%import\s+[\w.]*?([A-Z]\w*)(?:\s*->\s*(\w+))?
 class Conversion:
     """How to convert the tokens of a terminal.
 
-    dtype: the dtype of numbers; None for text, which must be UTF-8. action: the function that
-    computes the numbers; None if the tokens are numerals. kernels: compiles the module of the
-    action; None if a new process cannot import this module.
+    dtype: the dtype of the numbers; None for text, which must be UTF-8. action: the function that
+    computes the numbers; None if the tokens are numerals. kernels: the compiler of the module that
+    has the action; None if a new process cannot import this module.
     """
 
     dtype: "np.dtype[Any] | None"
@@ -64,10 +67,11 @@ class Conversion:
     kernels: Kernels | None = None
 
     def run(self, *arrays: NDArray[Any]) -> int:
-        """Call the action on arrays: compiled if the text is long and the compiled copy is ready.
+        """Call the action on arrays. Call its compiled copy if the text is long and the copy is
+        ready.
 
-        The function in plain Python gets views of the arrays, whose elements are Python's numbers
-        and so cannot overflow.
+        The function in plain Python gets views of the arrays. The elements of a view are Python's
+        numbers, which cannot overflow.
         """
         assert self.action is not None
         if self.kernels is not None and self.kernels.use_compiled(len(arrays[0])):
@@ -78,9 +82,9 @@ class Conversion:
 def conversions(
     text: str, numbers: Mapping[str, "DTypeLike | Action"], texts: Iterable[str]
 ) -> dict[str, Conversion]:
-    """Return the conversion of each terminal for which options or comments declare one.
+    """Return the conversion of each terminal whose type options or comments declare.
 
-    text: the grammar. numbers, texts: the options; they override comments. Raises ValueError for
+    text: the grammar. numbers, texts: the options, which override comments. Raises ValueError for
     an invalid declaration.
     """
     found = dict(_of_comments(text))
@@ -129,9 +133,9 @@ def _dtype(place: str, what: DTypeLike) -> "np.dtype[Any]":
 def _of_action(name: str, action: Action, groups: dict[str, Kernels]) -> Conversion:
     """Return the conversion of a terminal by an action, a function that computes its values.
 
-    The annotation of the action's fourth parameter, `values`, gives the dtype of the values.
-    Raises ValueError for an action without such parameters. name: the terminal. groups: the
-    kernels of each module, which this function extends.
+    name: the terminal. groups: the kernels of each module, which this function extends. The
+    annotation of the action's fourth parameter, `values`, gives the dtype of the values. Raises
+    ValueError for an action that does not have these parameters.
     """
     hints = get_type_hints(action)
     hints.pop("return", None)
@@ -152,7 +156,7 @@ def _of_action(name: str, action: Action, groups: dict[str, Kernels]) -> Convers
 
 
 def _is_importable(module: str) -> bool:
-    """Return whether a new process can import a module; not so that of a script or a notebook."""
+    """Return whether a new process can import a module. It cannot import a script or a notebook."""
     try:
         spec = None if module == "__main__" else find_spec(module)
     except (ImportError, ValueError):

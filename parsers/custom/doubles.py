@@ -1,4 +1,4 @@
-"""The kernel that converts numerals to binary64, and the kernels of grammars of your own."""
+"""The kernel that converts numerals to binary64, and the kernels for the user's own grammars."""
 
 from typing import Final
 
@@ -23,8 +23,8 @@ def doubles(
 ) -> int:
     """Convert each span buffer[start:end] to a binary64 number, correctly rounded, in `values`.
 
-    Fills `hard` with the indices of spans that this kernel cannot convert, and returns how many
-    there are.
+    Fills `hard` with the indices of the spans that this kernel cannot convert, and returns the
+    number of these spans.
     """
     left = 0
     for token in range(len(starts)):

@@ -1,4 +1,4 @@
-"""The numbers of the events that the nesting kernel logs, and a grammar as arrays for it."""
+"""The numbers of the events that the nesting kernel logs; a grammar as arrays for this kernel."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,9 @@ from exset.parsers.engine.lowering import name_of
 
 @dataclass(frozen=True)
 class Events:
-    """Numbers for all kinds of events: tokens of a terminal in a table, rows, and parents of
+    """Numbers for all kinds of events.
+
+    A kind is: the tokens of a terminal in a table, the rows of a table, or the parents of these
     rows.
     """
 
@@ -23,7 +25,7 @@ class Events:
 
     @cached_property
     def columns(self) -> dict[tuple[str, str], int]:
-        """The number for the tokens of a terminal in a table, by the names of both."""
+        """The number of the event for tokens of a terminal in a table, by both names."""
         names = [
             (table, child)
             for table, children in self.shape.children.items()
@@ -39,17 +41,19 @@ class Events:
 
     @cached_property
     def parents(self) -> Mapping[str, int]:
-        """The number for the parents of the rows of a table, by its name."""
+        """The number of the event for the parents of the rows of a table, by the table's name."""
         return {name: event + len(self.rows) for name, event in self.rows.items()}
 
     @cached_property
     def of_tokens(self) -> Mapping[int, str]:
-        """For each event of tokens, the name of the table that has the tokens."""
+        """For the number of each event of tokens, the name of the table that has the tokens."""
         return {event: table for (table, _), event in self.columns.items()}
 
     @cached_property
     def of_parents(self) -> Mapping[int, str]:
-        """For each event of parents, the name of the table whose rows have these parents."""
+        """For the number of each event of parents, the name of the table whose rows have these
+        parents.
+        """
         return {event: name for name, event in self.parents.items()}
 
     @property
@@ -59,9 +63,10 @@ class Events:
 
     @cached_property
     def with_third(self) -> frozenset[int]:
-        """The kinds of events for which `Part.third` must be stored.
+        """The numbers of the events for which `Part.third` must be stored.
 
-        For other kinds it is known: each row has one token, or all parents are in one table.
+        For other events, `Part.third` is known: each row has one token, or all parents are in one
+        table.
         """
         children, parents = self.shape.children, self.shape.parents
         some = {event for key, event in self.columns.items() if children[key[0]][key[1]] != (1, 1)}
@@ -73,8 +78,8 @@ def rules_of(
 ) -> k.Rules:
     """Return a grammar as the arrays that the kernel of `nesting` uses.
 
-    terminals: their names, in order. events: the number of the event that a token becomes. lists:
-    the rules whose items may be records.
+    terminals: the names of the terminals, in order. events: the numbers of the events. lists: the
+    rules whose items may be records.
     """
     rules, kept = list[int](), list[bool]()
     tables = {name: number for number, name in enumerate(shape.children)}

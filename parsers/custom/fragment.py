@@ -1,4 +1,4 @@
-"""The nodes of a part of a text: their events, and what is left on the stack after them."""
+"""The nodes of a part of a text: their events, and what remains on the stack after the part."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,13 +12,16 @@ from exset.parsers.engine.stream import ParseStream
 
 @dataclass
 class Part:
-    """The events of one kind, in pieces that become one array: see `nesting` for the events.
+    """The events of one kind, as lists of arrays: the pieces of each attribute are joined later.
 
-    A kind is: the rows of a table, the tokens of a terminal, or the parents of rows. For rows and
-    tokens, `first` is the first byte, and `second` is the byte after the last. For parents,
-    `first` is the row of the child, and `second` is the row of the parent. `third` is the row of a
-    token, or the table of a parent. values: for each piece of tokens, its numbers, or an empty
-    array for text; None if the piece is not yet converted or checked.
+    `nesting` explains the events. A kind is the rows of a table, the tokens of a terminal, or the
+    parents of rows.
+
+    - For rows and tokens, `first` is the first byte, and `second` is the byte after the last. For
+      parents, `first` is the row of the child, and `second` is the row of the parent.
+    - `third` is the row of a token, or the table of a parent.
+    - `values` has, for each piece of tokens, the numbers, or an empty array for text. It has None
+      for a piece that is not yet converted or checked.
     """
 
     first: list[Longs] = field(default_factory=list)
@@ -35,14 +38,18 @@ class Part:
 
 
 class Fragment(NamedTuple):
-    """The nodes of a part of a text that begins after an item of a list.
+    """The nodes of a part of a text. The part begins after an item of a list.
 
-    depth: how many symbols are on the stack before the part; the last one is the list. begin: the
-    first byte of the first token. parts: the part of each event. rows: int64 [tables], the number
-    of rows. symbols: int64 [symbols, SYMBOL_SIZE]: first what the part adds to the list, then each
-    symbol after the list. kinds, starts, ends: the items of these symbols. steps, before: the steps
-    that wait for the next token. rest: the tokens and steps from the first rule on that takes
-    symbols before the part from the stack; None if there is no such rule.
+    - depth: the number of symbols on the stack before the part; the last of them is the list.
+    - begin: the first byte of the first token.
+    - parts: the part of each event.
+    - rows: int64 [tables], the number of rows.
+    - symbols: int64 [symbols, SYMBOL_SIZE]: first what the part adds to the list, then each symbol
+      after the list.
+    - kinds, starts, ends: the items of these symbols.
+    - steps, before: the steps that wait for the next token.
+    - rest: the tokens and steps from the first rule on that takes symbols before the part from the
+      stack; None if there is no such rule.
     """
 
     depth: int

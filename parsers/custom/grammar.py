@@ -1,4 +1,4 @@
-"""Compile a Lark grammar of your own to tables, with which exset parses texts to columns."""
+"""Compile the user's own Lark grammar to tables, with which exset parses texts to columns."""
 
 import os
 import re
@@ -44,7 +44,7 @@ _ADVICE: Final = "the grammar cannot be compiled"
 class _Tables(engine.Grammar):
     """The grammar as tables.
 
-    Their name in the cache depends on the grammar that Lark loads, with its imports.
+    The name of the tables in the cache depends on the grammar that Lark loads, with its imports.
     """
 
     parser: "Lark | None" = None
@@ -57,8 +57,8 @@ class _Tables(engine.Grammar):
 
     @cached_property
     def cache_name(self) -> str:
-        """The name of the tables in the cache; it differs if anything that affects the tables
-        differs.
+        """The name of the tables in the cache. The name depends on everything that affects the
+        tables.
         """
         patterns = sorted(
             (each.name, each.priority, each.pattern.to_regexp(), each.pattern.type)
@@ -74,10 +74,14 @@ class _Tables(engine.Grammar):
 class Grammar:
     """A Lark grammar of your own, which exset compiles to tables.
 
-    text: the grammar. start: its start rule. numbers: the dtype of each terminal that is a number.
-    texts: the terminals that must be UTF-8 text. Other terminals become text, or bytes if a token
-    is not UTF-8. words: the names of terminals in error messages. folder: the folder of relative
-    imports in the grammar. keep_all_tokens, maybe_placeholders: as in Lark.
+    - text: the grammar.
+    - start: the start rule.
+    - numbers: the dtype of each terminal that is a number.
+    - texts: the terminals that must be UTF-8 text. All other terminals become text, or bytes if a
+      token is not UTF-8.
+    - words: the names of terminals in error messages.
+    - folder: the folder in which Lark looks for relative imports of the grammar.
+    - keep_all_tokens, maybe_placeholders: as in Lark.
     """
 
     text: str
@@ -103,8 +107,8 @@ class Grammar:
 
         A `str` is parsed as UTF-8 bytes. `name`: the file name in messages. `engine`: with
         "reference", Lark itself parses the text. Raises FormatError for a text that the grammar
-        rejects, and for a token that its dtype cannot store; LimitError for more than `max_bytes`
-        bytes.
+        rejects, and for a token that its dtype cannot store. Raises LimitError for a text of more
+        than `max_bytes` bytes.
         """
         content = data.encode() if isinstance(data, str) else data
         if len(content) > limits.max_bytes:
@@ -130,10 +134,10 @@ class Grammar:
     ) -> "Iterator[Columns]":
         """Yield the columns of a large file in chunks of whole records.
 
-        `records`: the rule whose nodes are the records; by default these are the items of the
-        outermost list. Rows count from 0 in each chunk; `parent` has no value for a record, because
-        the node that contains it ends in a later chunk. Raises ValueError for an unknown rule,
-        FormatError as `parse` does, and OSError if the file cannot be read.
+        `records`: the rule whose nodes are the records. By default, the records are the items of
+        the outermost list. Rows count from 0 in each chunk. `parent` has no value for a record,
+        because the node that contains the record ends in a later chunk. Raises ValueError for an
+        unknown rule, FormatError as `parse` does, and OSError if the file cannot be read.
         """
         if records is not None and records not in self.shape.children:
             raise ValueError(f"records: the grammar has no table {records!r}")
@@ -167,15 +171,16 @@ class Grammar:
 
     @cached_property
     def shape(self) -> "Shape":
-        """The kinds of nodes of the grammar, and the children that each can have."""
+        """The kinds of nodes of the grammar, and the children that each kind can have."""
         from exset.parsers.custom.shape import Shape
 
         return Shape(self.tables.lark)
 
     @cached_property
     def tables(self) -> engine.Grammar:
-        """The grammar as the engine runs it. Raises ValueError for a grammar that the engine
-        cannot run.
+        """The grammar as the engine runs it.
+
+        Raises ValueError for a grammar that the engine cannot run.
         """
         made = _Tables(
             file="",
@@ -195,7 +200,8 @@ class Grammar:
 
     @cached_property
     def conversions(self) -> "Mapping[str, Conversion]":
-        """How to convert each terminal that is declared as a number or text, by its name.
+        """The conversion of each terminal that is declared as a number or text, by the terminal's
+        name.
 
         Raises ValueError for an invalid declaration.
         """
@@ -223,9 +229,9 @@ class Grammar:
 
     @property
     def _ascii(self) -> str:
-        """The grammar's text, without its comments if these are not ASCII.
+        """The grammar's text; without its comments, if the comments are not ASCII.
 
-        Raises ValueError if other text of the grammar is not ASCII.
+        Raises ValueError if the text outside comments is not ASCII.
         """
         text = self.text if self.text.isascii() else _COMMENT.sub("", self.text)
         if wrong := _NOT_ASCII.search(text):

@@ -1,7 +1,7 @@
-"""Find in a sample of a text where the items of a list begin, so that threads can begin there, too.
+"""Find where the items of a list begin, so that threads can begin to parse there.
 
-The sample tells which list of the grammar has many items, and the bytes that usually are between
-two of them.
+A sample of the text shows which list of the grammar has many items, and which bytes are usually
+between two items.
 """
 
 import re
@@ -31,7 +31,9 @@ _USUAL: Final = 0.75
 
 
 class ItemMarks(NamedTuple):
-    """Where the items of a list probably begin, and the steps that add an item to the list."""
+    """Patterns for the places where the items of a list probably begin, and the steps that add an
+    item to the list.
+    """
 
     marks: Marks
     steps: tuple[int, ...]
@@ -40,8 +42,10 @@ class ItemMarks(NamedTuple):
 def item_marks(
     grammar: Grammar, shape: Shape, text: Source, engine: Engine, size: int
 ) -> ItemMarks | None:
-    """Return the marks of the outermost list with many items in the first `size` bytes of a text;
-    None if there is none.
+    """Return the marks of the outermost list that has many items in the first `size` bytes of a
+    text.
+
+    Return None if there is no such list.
     """
     sample = Source(text.name, text.content[:size])
     try:
@@ -82,10 +86,11 @@ def _ends(
 
 
 def _pattern(data: Bytes, ends: Longs) -> re.Pattern[bytes] | None:
-    """Return the shortest pattern that usually matches at the offsets `ends`, where items of a
-    list end, and seldom elsewhere; None if there is none.
+    """Return the shortest pattern that usually matches where items of a list end, and seldom
+    elsewhere.
 
-    data: the sample of the text.
+    Return None if there is no such pattern. data: the sample of the text. ends: the offsets at
+    which items end.
     """
     last, following = _usual(data, ends - 1, -1)[::-1], _usual(data, ends, 1)
     whole, most = data.tobytes(), int(len(ends) / _USUAL)
@@ -99,9 +104,9 @@ def _pattern(data: Bytes, ends: Longs) -> re.Pattern[bytes] | None:
 
 
 def _usual(data: Bytes, at: Longs, step: int) -> bytes:
-    """Return the bytes that most places `at` have in common, one after another.
+    """Return the sequence of bytes that most of the places `at` have in common.
 
-    step: 1 to read on from each place, -1 to read backwards.
+    step: 1 to read forwards from each place, -1 to read backwards.
     """
     least, found = _USUAL * len(at), bytearray()
     while len(found) < _BYTES:

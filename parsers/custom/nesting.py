@@ -1,10 +1,10 @@
-"""The kernel that nests the nodes of a parse: it finds the table and row of each node and each
+"""The kernel that nests the nodes of a parse: it finds the table and the row of each node and
 token.
 
-Nodes and tokens that have no parent yet are items, in the order of the text. The last items belong
-to the symbol on top of the parser's stack, so the items are a stack, too. A new node removes the
-items of its symbols from this stack, and the kernel writes an event for each. The kernel can stop
-anywhere, and continue later.
+A node or token that has no parent yet is an item. Items are in the order of the text. The last
+items belong to the symbol on top of the parser's stack, so the items are a stack, too. A new node
+removes the items of its symbols from this stack, and the kernel writes an event for each removed
+item. The kernel can stop anywhere, and continue later.
 """
 
 from typing import Final, NamedTuple
@@ -52,11 +52,13 @@ _FEW: Final = 8
 class Rules(NamedTuple):
     """A grammar, as arrays that the kernel reads.
 
-    rules: the numbers of each rule, in the order of LENGTH, MODE and so on. kept: for each symbol
-    of each rule, whether it can become a child in the tree. columns: int64 [tables * terminals],
-    the number of the event for a token, or -1. The numbers for nodes follow those for tokens, and
-    then come those for parents. marks: the bracket that a terminal is, or 0. closing: the bracket
-    that closes each bracket. sizes: the numbers of terminals, tables and columns.
+    - rules: the numbers that describe each rule, in the order of LENGTH, MODE and so on.
+    - kept: for each symbol of each rule, whether the symbol can become a child in the tree.
+    - columns: int64 [tables * terminals], the number of the event for a token, or -1. The numbers
+      of events for tokens come first, then the numbers for nodes, then the numbers for parents.
+    - marks: the bracket that each terminal is, or 0.
+    - closing: the bracket that closes each bracket.
+    - sizes: the numbers of terminals, tables and columns.
     """
 
     rules: Longs
@@ -73,12 +75,14 @@ class Rules(NamedTuple):
 class Work(NamedTuple):
     """What the kernel changes: its stacks, and the log of the events that it has written.
 
-    kinds: int64, for each item its terminal, HOLE, or its table. starts, ends: for a token, its
-    bytes; for a node, `starts` is its row. rows: int64 [tables], the number of rows. marks,
-    places: the open brackets and their offsets. events, first, second, third: the log. The event
-    of a token, or of a node, has its bytes and the row; the event of a parent has the row, the row
-    of the parent, and the parent's table. counts: int64 [events], how often each event is in the
-    log.
+    - kinds: int64, for each item the terminal, HOLE, or the table.
+    - starts, ends: the bytes of an item that is a token. For a node, `starts` is its row.
+    - rows: int64 [tables], the number of rows.
+    - marks, places: the open brackets and their offsets.
+    - events, first, second, third: the log. The event of a token or a node has its bytes and its
+      row. The event of a parent has the row of the child, the row of the parent, and the parent's
+      table.
+    - counts: int64 [events], how often each event is in the log.
     """
 
     stack: Longs
@@ -112,13 +116,14 @@ def nest(
 ) -> int:
     """Nest the nodes of the next tokens and steps, and return why the kernel stopped.
 
-    kinds, starts, ends, steps, before: a parse stream (`ParseStream`). `end`: the first byte of
-    the token after these, which is the place of a node without tokens. The kernel stops with CUT
-    after a record, if at least `cut_from` tokens have come since the last cut. `record`: the table
-    of the records; -1 if the items of the outermost list are the records. `floor`: how many
-    symbols of an earlier part are on the stack. The kernel stops with BELOW before a rule that
-    takes one of them from the stack. But it does not stop if the rule only adds an item to the
-    last of them, which is a list.
+    kinds, starts, ends, steps, before: a parse stream (`ParseStream`). `end`: the first byte of the
+    token after the stream; a node without tokens has this place. `record`: the table of the
+    records; -1 if the records are the items of the outermost list. The kernel stops with CUT after
+    a record, if at least `cut_from` tokens have come since the last cut.
+
+    `floor`: the number of symbols on the stack that come from an earlier part. The kernel stops
+    with BELOW before a rule that takes one of these symbols from the stack. But it does not stop if
+    the last of them is a list, and the rule only adds an item to this list.
     """
     rules, kept, columns = grammar.rules, grammar.kept, grammar.columns
     terminals, tables = grammar.sizes[TERMINALS], grammar.sizes[TABLES]
@@ -252,7 +257,8 @@ def nest(
 def arrange(work: Work, at: Longs, first: Longs, second: Longs, third: Longs) -> int:
     """Copy the log to `first`, `second` and `third`, sorted by the number of the event.
 
-    at: int64, where the first event of each number goes; this array is changed.
+    at: int64, the index at which the first event of each number goes; this function changes the
+    array.
     """
     for index in range(work.state[EVENTS]):
         event = work.events[index]

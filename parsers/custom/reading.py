@@ -1,4 +1,4 @@
-"""Parse a text to columns: whole, or in chunks of whole records."""
+"""Parse a text to columns: as a whole, or in chunks of whole records."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -39,11 +39,11 @@ _END: Final = ParseStream(np.empty(0, np.int16), _NONE, _NONE, np.empty(0, np.in
 
 @dataclass
 class Reading:
-    """One parse of a text, which gives its columns.
+    """One parse of a text, which gives the text's columns.
 
-    conversions: how to convert terminals. make: makes a builder, which builds the rows of all
-    tables. text: the bytes of the current chunk. places: the places of the brackets that were
-    opened before this chunk and are still open.
+    conversions: how to convert terminals. make: a function that makes a builder, which builds the
+    rows of all tables. text: the bytes of the current chunk. places: the places of the brackets
+    that were opened before this chunk and are still open.
     """
 
     grammar: Grammar
@@ -61,11 +61,11 @@ class Reading:
         self.builder, self.text = self.make(), Text(self._source)
 
     def whole(self, sizes: Sizes) -> Columns | None:
-        """Return the columns of a whole text, which several threads parse, or None if no places are
-        known where records probably begin.
+        """Parse a whole text in several threads, and return its columns.
 
-        Raises Rejection for a syntax error, and FormatError for a token that its dtype cannot
-        store; of several errors, it raises any one.
+        Return None if it finds no places where records probably begin. Raises Rejection for a
+        syntax error, and FormatError for a token that its dtype cannot store. If there are several
+        errors, it raises any one of them.
         """
         assert isinstance(self.input, Source)
         found = item_marks(self.grammar, self.shape, self.input, self.engine, sizes.first)
@@ -94,7 +94,7 @@ class Reading:
         return self._cut()
 
     def chunks(self) -> Iterator[Columns]:
-        """Yield the columns of each chunk; without cuts there is one chunk.
+        """Yield the columns of each chunk. If the builder makes no cuts, there is one chunk.
 
         Raises FormatError for a syntax error, and for a token that its dtype cannot store.
         """
@@ -154,7 +154,8 @@ class Reading:
         return Values(lambda order: v.read_text(text, spans.take(order), compiled=compiled), owners)
 
     def _checked(self) -> Spans:
-        """Convert the numbers of all rows so far, and return the tokens that are in no row yet.
+        """Convert the numbers of all rows so far. Return the spans of the tokens that are not in a
+        row yet.
 
         Raises FormatError for the first token that cannot be converted.
         """
@@ -171,8 +172,10 @@ class Reading:
         return waiting
 
     def _convert(self, parts: Mapping[int, Part], *, with_actions: bool = True) -> list[v.Wrong]:
-        """Convert or check the tokens in `parts`, the part of each event. Return the wrong tokens:
-        at most one for each piece of a part.
+        """Convert or check the tokens in `parts`, and return the wrong tokens.
+
+        parts: the part of each event. The result has at most one wrong token for each piece of a
+        part.
         """
         wrong, text, compiled = list[v.Wrong](), self.text, self.compiled
         for (_, terminal), event in self.builder.events.columns.items():
@@ -191,8 +194,8 @@ class Reading:
     def _error(self, rejection: Rejection) -> FormatError:
         """Return the error at which a parse ends.
 
-        It is the syntax error or, if a token before it cannot be converted, the error of this
-        token.
+        This is the syntax error. But if a token before the syntax error cannot be converted, it is
+        the error of this token.
         """
         self.text = self.text._replace(source=self._source)
         try:
@@ -227,7 +230,7 @@ class Reading:
 
 
 def _joined(pieces: list[Longs]) -> Longs:
-    """Join arrays to one array, int64, and empty the list, to free its memory."""
+    """Join arrays to one int64 array, and empty the list `pieces` to free the arrays' memory."""
     joined = np.concatenate(pieces, dtype=np.int64) if pieces else _NONE
     pieces.clear()
     return joined

@@ -1,8 +1,8 @@
 """The nodes that each rule of a grammar makes, and how many children of each name a node can have.
 
-The nodes are those of Lark's tree: an alias, or a rule without a leading underscore. A rule with
-`?` makes a node only if it does not have exactly one child. A terminal that Lark filters out is
-not a child.
+The nodes are those of Lark's tree: a node for each alias, and for each rule without a leading
+underscore. A rule with `?` makes no node if it has exactly one child. A terminal that Lark filters
+out is not a child.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,9 @@ MANY: Final = 2
 
 
 class Mode(IntEnum):
-    """What a rule makes: a node; only its children; or a node unless it has exactly one child."""
+    """What a rule makes: a node; only its children; or a node, unless the rule has exactly one
+    child.
+    """
 
     CHILDREN = 0
     NODE = 1
@@ -30,21 +32,21 @@ class Mode(IntEnum):
 
 
 class Count(NamedTuple):
-    """How many children with the same name a node has: at least, and at most.
+    """The smallest and the largest number of children with the same name in a node.
 
-    `MANY` is two or more.
+    `MANY` stands for two or more.
     """
 
     least: int
     most: int
 
     def __add__(self, other: "Count") -> "Count":  # type: ignore[override]
-        """Return the count for two consecutive parts of a rule, from the counts for each part."""
+        """Return the count for two consecutive parts of a rule, given the count for each part."""
         least, most = self.least + other.least, self.most + other.most
         return Count(min(least, MANY), min(most, MANY))
 
     def __or__(self, other: "Count") -> "Count":
-        """Return the count for two alternatives of a rule, from the counts for each."""
+        """Return the count for two alternatives of a rule, given the count for each alternative."""
         return Count(min(self.least, other.least), max(self.most, other.most))
 
 
@@ -60,7 +62,7 @@ Children = Mapping[str, Count]
 
 @dataclass(frozen=True)
 class Shape:
-    """The kinds of nodes of a grammar, and the children that each can have."""
+    """The kinds of nodes of a grammar, and the children that each kind can have."""
 
     lark: Lark
 
@@ -122,9 +124,9 @@ class Shape:
         return bool(rule.options.keep_all_tokens) or not filtered
 
     def lacks(self, rule: Rule) -> int:
-        """Return how many placeholders for absent children Lark adds to a rule.
+        """Return the number of placeholders that Lark adds to a rule for absent children.
 
-        To decide whether there is one child, Lark counts them as children.
+        Lark counts placeholders as children when it decides whether a rule has exactly one child.
         """
         has_placeholders = bool(self.lark.options.maybe_placeholders)
         return sum(rule.options.empty_indices or ()) if has_placeholders else 0
@@ -168,9 +170,7 @@ class Shape:
             below = more
 
     def marks(self, terminals: Sequence[str]) -> list[str]:
-        """Return for each terminal the bracket or quotation mark that it is, "" for other
-        terminals.
-        """
+        """Return for each terminal its text if it is a bracket or a quotation mark, else ""."""
         brackets = {*CLOSERS, *CLOSERS.values()}
         texts = {each.name: each.pattern for each in self.lark.terminals}
         return [
@@ -181,7 +181,7 @@ class Shape:
         ]
 
     def _given(self) -> dict[str, dict[str, Count]]:
-        """Return which children each symbol adds to its parent, with their counts."""
+        """Return the children that each symbol adds to its parent, with their counts."""
         given: dict[str, dict[str, Count]] = {}
         while True:
             after: dict[str, dict[str, Count]] = {}
@@ -199,10 +199,11 @@ class Shape:
     def _inside(
         self, rule: Rule, given: Mapping[str, Mapping[str, Count]]
     ) -> dict[str, Count] | None:
-        """Return the children that a rule has, with their counts, from those that each symbol adds.
+        """Return the children of a rule with their counts, computed from what each of its symbols
+        adds.
 
-        given: what each symbol adds, as far as known. Returns None if one of the rule's symbols is
-        not in it.
+        given: the children that each symbol adds, as far as known. Returns None if `given` lacks
+        one of the rule's symbols.
         """
         total: dict[str, Count] = {}
         if lacks := min(self.lacks(rule), MANY):
@@ -219,9 +220,9 @@ class Shape:
 
 
 def _becomes(mode: Mode, inside: Children, node: Children) -> Iterable[Children]:
-    """Return what a rule may add to its parent: one or two alternatives.
+    """Return the children that a rule may add to its parent: one or two alternatives.
 
-    inside: the children of the rule. node: the node of the rule as a child.
+    inside: the children of the rule. node: the node of the rule, as a child.
     """
     if mode == Mode.CHILDREN:
         return [inside]
@@ -242,6 +243,6 @@ def _is_one(inside: Children) -> bool:
 
 
 def _either(one: Children, other: Children) -> dict[str, Count]:
-    """Return the counts of children for two alternatives, from the counts for each."""
+    """Return the counts of children for two alternatives, given the counts for each alternative."""
     names = dict.fromkeys([*one, *other])
     return {name: one.get(name, NONE) | other.get(name, NONE) for name in names}

@@ -1,4 +1,4 @@
-"""Spans of bytes in a text that may be read in chunks, and columns of text made from them."""
+"""Spans of bytes in a text, which may be read in chunks, and columns of text made from spans."""
 
 from typing import Final, NamedTuple
 
@@ -14,7 +14,7 @@ _NONE: Final = np.empty(0, np.int64)
 
 
 class Spans(NamedTuple):
-    """Spans of a text: int64, the first byte of each span, and the byte after its last."""
+    """Spans of a text, int64: the first byte of each span, and the byte after the last."""
 
     starts: Longs
     ends: Longs
@@ -27,8 +27,8 @@ class Spans(NamedTuple):
 class Text(NamedTuple):
     """The bytes of a chunk of a text, and of some spans of earlier chunks.
 
-    source: the chunk. starts: int64, sorted, the first byte of each of these spans. held: their
-    bytes.
+    source: the chunk. starts: int64, sorted, the first byte of each span of the earlier chunks.
+    held: the bytes of these spans.
     """
 
     source: Source
@@ -58,7 +58,8 @@ class Text(NamedTuple):
         return Strings.unchecked(data=data, offsets=offsets, present=np.ones(len(starts), np.bool_))
 
     def moved(self, source: Source, spans: Spans, *, compiled: bool) -> "Text":
-        """Return the text at the next chunk, `source`, with the bytes of the given earlier
-        spans.
+        """Return the text with `source` as its current chunk, and with the bytes of earlier spans.
+
+        spans: the spans before the new chunk whose bytes are kept.
         """
         return Text(source, spans.starts, self.strings(spans, compiled=compiled))

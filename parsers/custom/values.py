@@ -45,10 +45,10 @@ def error_of(text: Text, wrong: Wrong) -> FormatError:
 def read(
     text: Text, name: str, what: Conversion, spans: Spans, *, compiled: bool
 ) -> tuple[NDArray[Any], Wrong | None]:
-    """Return the numbers of the tokens of a terminal, and the first token that cannot be
-    converted, or None.
+    """Return the numbers of the tokens of a terminal, and the first token that cannot be converted.
 
-    name: the terminal. what: how to convert it; for text there are no numbers. spans: its tokens.
+    The latter is None if all can be converted. name: the terminal. what: how to convert the tokens.
+    For text, the array of numbers is empty. spans: the tokens.
     """
     if what.dtype is not None:
         return _read_numbers(text, name, what, spans, compiled=compiled)
@@ -61,16 +61,17 @@ def read(
 
 
 def read_text(text: Text, spans: Spans, *, compiled: bool) -> Strings:
-    """Return tokens as text, or as bytes if one of them is not UTF-8."""
+    """Return tokens as text, or as bytes if a token is not UTF-8."""
     return text_or_bytes(text.strings(spans, compiled=compiled))
 
 
 def _read_numbers(
     text: Text, name: str, what: Conversion, spans: Spans, *, compiled: bool
 ) -> tuple[NDArray[Any], Wrong | None]:
-    """Return the tokens of a terminal as numbers, and the first that is not a number, or None.
+    """Return the tokens of a terminal as numbers, and the first token that is not a number.
 
-    name: the terminal. what: how to convert it. spans: its tokens. Decimals are correctly rounded.
+    The latter is None if all are numbers. name: the terminal. what: how to convert the tokens.
+    spans: the tokens. Decimals are correctly rounded.
     """
     assert what.dtype is not None
     buffer, (starts, ends) = text.find(spans)
@@ -96,7 +97,7 @@ def _converted(
 ) -> tuple[NDArray[Any], Longs]:
     """Convert the tokens buffer[start:end] to numbers of a dtype.
 
-    Also return the indices of tokens that the kernel cannot convert.
+    Return the numbers, and the indices of the tokens that the kernel cannot convert.
     """
     count = len(starts)
     hard = np.zeros(count, np.int64)
@@ -119,9 +120,9 @@ def _converted(
 
 
 def _without_digits(buffer: Bytes, starts: Longs, ends: Longs) -> Longs:
-    """Return the indices of tokens, buffer[starts[i]:ends[i]], that do not start as numbers do.
+    """Return the indices of the tokens, buffer[starts[i]:ends[i]], that do not start like a number.
 
-    A number starts with a digit, before which a sign and a point are allowed.
+    A number starts with a digit; a sign and a point may come before this digit.
     """
     first = buffer[starts]
     found = np.flatnonzero((first < _ZERO) | (first > _NINE))
@@ -133,7 +134,7 @@ def _without_digits(buffer: Bytes, starts: Longs, ends: Longs) -> Longs:
 
 
 def _why_wrong(numeral: bytes, dtype: np.dtype[Any]) -> str | None:
-    """Return why a numeral cannot be stored in a dtype; None if it can."""
+    """Return why a numeral cannot be stored in a dtype. Return None if it can."""
     if dtype.kind == "f":
         try:
             float(numeral)

@@ -35,7 +35,11 @@ def automaton(terminal: TerminalDef) -> Automaton:
 
 
 class Unit(NamedTuple):
-    """A terminal, and the string terminals that replace it where it matches exactly their text."""
+    """A terminal, and the string terminals that may replace it.
+
+    A string terminal replaces the terminal where a match of the terminal is exactly the fixed text
+    of the string terminal.
+    """
 
     terminal: str
     embedded: tuple[str, ...]
@@ -44,8 +48,8 @@ class Unit(NamedTuple):
 def units(terminals: Sequence[TerminalDef]) -> list[Unit]:
     """Return the terminals of a lexer in the order in which Lark tries them.
 
-    If a terminal of the grammar is a fixed text, it replaces another terminal that matches exactly
-    this text (`lark.lexer._create_unless`).
+    A string terminal, which has a fixed text, may have no place of its own in this order: it then
+    replaces another terminal where a match is exactly the fixed text (`lark.lexer._create_unless`).
     """
     ordered = sorted(
         terminals, key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name)

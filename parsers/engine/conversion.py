@@ -1,8 +1,9 @@
 """The kernel that converts numerals: many spans of bytes to numbers at once.
 
-It reads eight digits at a time, as the bytes of one integer, and converts a decimal with few
-digits and a small power of ten to binary64 with one rounding. `exset.parsers.engine.numbers`
-converts all other numerals, and numerals for which a second rounding, to binary32, could be wrong.
+The kernel reads eight digits at a time, as the bytes of one integer. It converts a decimal that has
+few digits and a small power of ten to binary64, with one rounding. It leaves all other numerals to
+`exset.parsers.engine.numbers`, and also a numeral that a second rounding, from binary64 to
+binary32, could make wrong.
 """
 
 from typing import Final
@@ -61,12 +62,13 @@ def convert(
     ints: NDArray[np.int64],
     hard: NDArray[np.int64],
 ) -> int:
-    """Convert the tokens that are numbers, and store them in `reals` or `ints`.
+    """Convert the tokens that are numbers, store the numbers in `reals` or `ints`, and return how
+    many tokens it cannot convert.
 
-    kinds, starts, ends: the terminal of each token, and its bytes, as offsets in the source. base:
-    the offset of the buffer's first byte. roles: for each terminal, to what its tokens are
-    converted. hard: filled with the indices of tokens that this kernel cannot convert; returns how
-    many there are.
+    kinds, starts, ends: the terminal of each token, and the offsets of the token's bytes in the
+    source. base: the offset of the buffer's first byte. roles: for each terminal, the type of
+    number to which its tokens are converted. hard: filled with the indices of the tokens that this
+    kernel cannot convert.
     """
     left = 0
     for token in range(len(kinds)):
@@ -120,9 +122,9 @@ def is_tie(real: float) -> bool:
 
 @kernel
 def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
-    """Return the integer whose last digit is just before index `end`, with `count` digits.
+    """Return the integer of `count` digits whose last digit is just before index `end`.
 
-    Returns -1 if a byte is not a digit, if `count` is not from 1 to 8, and if the buffer has fewer
+    Returns -1 if a byte is not a digit, if `count` is not from 1 to 8, or if the buffer has fewer
     than eight bytes before `end`.
     """
     at = end - 8
@@ -164,9 +166,9 @@ def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
 
 @kernel
 def decimal(buffer: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
-    """Return the decimal in `buffer[at:end]` as an integer, and the power of ten to multiply it by.
+    """Return the decimal in `buffer[at:end]` as two numbers (m, e): its value is m * 10**e.
 
-    The integer is -1 for more than 18 digits, and for a text that is not a decimal.
+    The integer m is -1 for a decimal of more than 18 digits, and for a text that is not a decimal.
     """
     mantissa, digits, exponent = 0, 0, 0
     while at < end and 48 <= buffer[at] <= 57 and digits < _DIGITS:
@@ -197,10 +199,12 @@ def decimal(buffer: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
 
 @kernel
 def rounded(mantissa: int, exponent: int) -> float:
-    """Return mantissa * 10**exponent, correctly rounded to binary64; -1 if this is not certain.
+    """Return mantissa * 10**exponent, correctly rounded to binary64. Return -1 if this is not
+    certain.
 
-    `mantissa` is below 10**18. If one rounding is not enough, the product is computed as the sum
-    of two numbers. The result is certain if the bounds of the error round to the same number.
+    `mantissa` is below 10**18. If one rounding is not enough, the product is computed as the sum of
+    two numbers. The result is certain if both bounds of the product's error round to the same
+    number.
     """
     if mantissa <= MANTISSA and -22 <= exponent <= 22:
         whole, power = float(mantissa), float(POWERS[abs(exponent)])

@@ -1,9 +1,10 @@
 """Parse a large text in several threads, each from a place where a record probably begins.
 
-The mark that ends a record may also be in a string or a comment. So each part but the first is
-parsed as if a record began there. Its result counts only if the part before it ended in the same
-state: with the same next token, and the same stack of parser states. Otherwise the driver of the
-part before continues, and parses these bytes again. So the streams are the same as with one thread.
+The place is only probable, because the mark that ends a record may also be in a string or a
+comment. Every part of the text except the first is parsed as if a record began at its start. The
+result of a part counts only if the part before it ended in the assumed state: with the same next
+token, and with the same stack of parser states. Otherwise, the driver of the part before continues
+and parses the bytes again. So the streams are the same as with one thread.
 """
 
 import contextlib
@@ -38,8 +39,8 @@ _FOLLOWING: Final = 1 << 12
 class Sizes:
     """How to divide a text among threads; all sizes are in bytes.
 
-    threads: how many threads. first: the size of the first part. part: the size of every other
-    part. following: within how many bytes after a part the next token should end.
+    threads: the number of threads. first: the size of the first part. part: the size of every other
+    part. following: the number of bytes after a part within which the next token should end.
     """
 
     threads: int
@@ -58,11 +59,11 @@ def sizes_of(text: Source) -> Sizes | None:
 
 
 def read_divided(text: Source, findings: Findings, read: Callable[[Findings, bool], R]) -> R:
-    """Call `read` and return its result; it may use several threads for a large text.
+    """Call `read` and return its result; `read` may use several threads for a large text.
 
     read: a function with two arguments: a collection for its findings, and whether it may use
-    several threads. If the text has an error, or many findings, `read` is called again for one
-    thread, because which findings are kept depends on how the text is divided.
+    several threads. If the text has an error, or many findings, this function calls `read` again
+    with one thread, because the findings that are kept depend on how the text is divided.
     """
     if sizes_of(text) and not findings.strict:
         found = Findings(keep=findings.keep)
@@ -76,11 +77,11 @@ def read_divided(text: Source, findings: Findings, read: Callable[[Findings, boo
 
 
 class Marks(NamedTuple):
-    """How to find places where a record probably begins: where a match of a pattern ends.
+    """Patterns that find places where a record probably begins: at the end of a match.
 
-    near: the pattern to search for first, within the size of a part. far: the pattern to search
-    for if there is no such match, up to the end of the text. depth: how many symbols the parser
-    has on its stack after a match; None if this is not known.
+    near: the pattern to search for first, within the size of a part. far: the pattern to search for
+    if `near` has no such match, up to the end of the text. depth: the number of symbols that the
+    parser has on its stack after a match; None if this number is not known.
     """
 
     near: re.Pattern[bytes]
@@ -100,9 +101,9 @@ class Marks(NamedTuple):
 class Division(Generic[R]):
     """A text that several threads parse.
 
-    driver: makes a driver, for the offset of a part and the initial parser states. work: a
-    function of a parse stream that ends with a record; each thread calls it for the first stream
-    of its part. If it raises FormatError, it has no result.
+    driver: a function that makes a driver from the offset of a part and the initial parser states.
+    work: a function of a parse stream that ends with a record. Each thread calls `work` for the
+    first stream of its part. If `work` raises FormatError, the stream has no result.
     """
 
     def __init__(
@@ -120,10 +121,10 @@ class Division(Generic[R]):
         self.marks = marks
 
     def results(self, begin: int) -> Iterator[tuple[ParseStream, R | None]]:
-        """Yield the parse streams of the text from byte `begin` on, each with what `work` returned.
+        """Yield the parse streams of the text from byte `begin` on, each with the result of `work`.
 
-        This is None for a stream for which `work` was not called, or failed. Raises `Rejection`
-        after the streams before the error.
+        The result is None for a stream for which `work` was not called or failed. If the grammar
+        rejects the text, raises `Rejection` after the streams before the error.
         """
         with progress.task("parsing", self.source.name, len(self.source.content) - begin):
             for part in self.parts(begin):
@@ -133,7 +134,7 @@ class Division(Generic[R]):
     def parts(self, begin: int) -> Iterator["_Part[R]"]:
         """Yield the parts of the text, from the offset `begin` on, in order.
 
-        Each is parsed from the state in which the part before it ended.
+        Each part is parsed from the state in which the previous part ended.
         """
         part = _Part[R](self.driver(begin, ()), self.source)
         size, end = self.sizes.first, len(self.source.content)
@@ -170,12 +171,12 @@ class Division(Generic[R]):
                 yield part
 
     def begins(self, driver: Driver) -> bool:
-        """Return whether a record begins after the part that a driver has parsed."""
+        """Return whether a record begins directly after the part that `driver` has parsed."""
         depth = self.marks.depth
         return driver.next is not None and depth in (None, len(driver.before_next) - 1)
 
     def cuts(self, cut: int) -> Iterator[int]:
-        """Yield `cut`, and the later offsets at which parts end; the last is the end of the
+        """Yield the offsets at which parts end: `cut`, then the later ones, up to the end of the
         text.
         """
         yield cut
@@ -184,9 +185,9 @@ class Division(Generic[R]):
             yield cut
 
     def cut(self, at: int) -> int:
-        """Return the first offset from `at` on at which a record probably begins.
+        """Return the first offset, not before `at`, at which a record probably begins.
 
-        If none does, return the end of the text.
+        Return the end of the text if there is no such offset.
         """
         data, end = self.source.content, len(self.source.content)
         for pattern, reach in ((self.marks.near, at + self.sizes.part), (self.marks.far, end)):
@@ -209,10 +210,10 @@ class _Part(Generic[R]):
         self._streams: Iterator[ParseStream] = iter(())
 
     def parse(self, end: int, following: int) -> None:
-        """Parse the bytes from the end of the last call up to `end`, until a first stream is
+        """Parse the bytes after those of the last call, up to `end`. Stop when the first stream is
         complete.
 
-        following: within how many bytes after `end` the next token should end.
+        following: the number of bytes after `end` within which the next token should end.
         """
         self.begin, self.end = self.end, end
         self.result = self.rejection = None
@@ -240,10 +241,9 @@ class _Part(Generic[R]):
                 self.result = work(self.stream)
 
     def results(self) -> Iterator[tuple[ParseStream, R | None]]:
-        """Yield the streams of the part: the first with the result of `work`, the others with
-        None.
+        """Yield the streams of the part: the first with the result of `work`, the others with None.
 
-        Raises `Rejection` after them, if the grammar rejects the part.
+        If the grammar rejects the part, raises `Rejection` after these streams.
         """
         if self.rejection is not None:
             raise self.rejection
@@ -252,9 +252,7 @@ class _Part(Generic[R]):
         yield from ((stream, None) for stream in self._streams)
 
     def meets(self, following: "_Part[R]") -> bool:
-        """Return whether the parser's state at the end of this part is the one in which
-        `following` began.
-        """
+        """Return whether this part ends in the parser's state from which `following` was parsed."""
         driver = self.driver
         return (
             driver.next is not None

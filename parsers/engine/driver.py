@@ -40,7 +40,9 @@ R = TypeVar("R", bound=tuple[Any, ...])
 
 
 class Token(NamedTuple):
-    """A token: the number of its terminal, and the offsets of its first byte and after its last."""
+    """A token: the number of its terminal, the offset of its first byte, and the offset after its
+    last.
+    """
 
     kind: int
     start: int
@@ -51,17 +53,21 @@ class Driver:
     """Parses one text: gives its blocks to the kernel, and divides the kernel's output into
     streams.
 
-    `begin`: the offset of the first byte. `boundary`: the step, or one of the steps, that ends each
-    stream but the last; ANY_STEP means every step; with None there is one stream. `compiled`: a
-    function that returns whether to use the compiled kernel, called for each block. `tokens`: the
-    number of tokens for which memory is first allocated. `eager`: yield a stream for each block
-    that completes a boundary. `header`: other steps that may end the last stream before an error.
-    `stack`: the initial parser states, to begin in the middle of a text; by default the parse
-    begins with the virtual line break before a text. `framed`: there are virtual line breaks before
-    and after the text. `whole`: yield no stream before the end of the blocks.
+    - `begin`: the offset of the first byte.
+    - `boundary`: the step, or the steps, that end a stream; only the last stream may end otherwise.
+      With ANY_STEP, every step may end a stream. With None there is one stream.
+    - `compiled`: a function that returns whether to use the compiled kernel; it is called for each
+      block.
+    - `tokens`: the number of tokens for which memory is first allocated.
+    - `eager`: yield a stream for each block that completes a boundary.
+    - `header`: further steps that may end the last stream before an error.
+    - `stack`: the initial parser states, to begin in the middle of a text. By default, the parse
+      begins with the virtual line break before a text.
+    - `framed`: there are virtual line breaks before and after the text.
+    - `whole`: yield no stream before the end of the blocks.
 
-    After `part`, `next` is the first token after the part, or None if no record ends before
-    it; `before_next` is the stack of parser states before this token.
+    After a call of `part`, `next` is the first token after the part, and `before_next` is the stack
+    of parser states before this token. `next` is None if no record ends before the token.
     """
 
     def __init__(
@@ -128,9 +134,10 @@ class Driver:
     def streams(self, blocks: Iterable[Block]) -> Iterator[ParseStream]:
         """Parse the blocks of a text, and yield streams of its tokens and steps.
 
-        A step is complete as soon as every token that can follow reduces it. Each stream counts
-        tokens and steps from 0; offsets count from the source's first byte. Streams are views,
-        valid until the next stream. Raises `Rejection` after the streams before the error.
+        A step is complete as soon as every token that can follow would reduce it. In each stream,
+        the numbers of tokens and steps begin at 0; offsets count from the source's first byte. A
+        stream is a view, valid until the next stream. If the grammar rejects the text, raises
+        `Rejection` after the streams before the error.
         """
         waiting: list[Block] = []
         for block in blocks:
@@ -144,16 +151,16 @@ class Driver:
         yield from self.rest(*waiting)
 
     def rest(self, *blocks: Block) -> Iterator[ParseStream]:
-        """Parse the last blocks of a text, and its end, as `streams` does."""
+        """Parse the last blocks of a text, and the end of the text, as `streams` does."""
         self._extend([*blocks, self.after])
         self.final = True
         yield from self._step()
 
     def part(self, block: Block, following: Block) -> Iterator[ParseStream]:
-        """Parse a block as `streams` does, and also the first token after it.
+        """Parse a block as `streams` does, and also the first token after the block.
 
-        following: the bytes that follow the block. Yields one stream, of all records that end in
-        the block.
+        following: the bytes that follow the block. Yields one stream, which has all records that
+        end in the block.
         """
         self.next = None
         self._extend([block])
@@ -193,7 +200,7 @@ class Driver:
 
     @property
     def first(self) -> Token | None:
-        """The first token of the next stream; None if a step of the stream precedes it."""
+        """The first token of the next stream; None if a step of the stream comes before."""
         state = self.output.state
         is_clean = state[k.TOKENS] and (not state[k.STEPS] or self.output.before[0])
         return self._token(0) if is_clean else None
@@ -248,11 +255,11 @@ class Driver:
         return views(self.tables), views(self.cache)
 
     def _complete(self, early: bool = False) -> Iterator[ParseStream]:
-        """Yield one stream, up to the last step in the kernel's output that may end a stream;
-        nothing if there is no such step.
+        """Yield one stream, up to the last step of the kernel's output that may end a stream.
 
-        The tokens and steps after it move to the start of the arrays. `early`: first add the
-        steps that are certain whatever the next token is.
+        Yields nothing if there is no such step. The tokens and steps after this step move to the
+        start of the arrays. `early`: first add the steps that are certain, whatever the next token
+        is.
         """
         if not self.boundary:
             return
@@ -278,8 +285,9 @@ class Driver:
         return step in self.boundary or ANY_STEP in self.boundary
 
     def _last_end(self) -> int:
-        """Return how many steps there are up to the last one that may end a stream; 0 if there
-        is none.
+        """Return the number of steps up to the last step that may end a stream.
+
+        Return 0 if there is no such step.
         """
         count = int(self.output.state[k.STEPS])
         if ANY_STEP in self.boundary:
@@ -288,8 +296,9 @@ class Driver:
         return self.inner + int(ends[-1]) + 1 if len(ends) else 0
 
     def _add_early(self) -> None:
-        """Add the steps that every possible next token would reduce first, up to the last that
-        may end a stream.
+        """Add the steps that every possible next token would reduce first.
+
+        The last step that this adds is one that may end a stream.
         """
         state = self.output.state
         steps = certain(self.grammar, self._stack)
@@ -322,8 +331,9 @@ class Driver:
             self._grow(name, steps, needed)
 
     def _grow(self, name: str, count: int, needed: int) -> None:
-        """Enlarge the array `name`, which has `count` elements in use, unless it has room for
-        `needed` more and for `count` more.
+        """Enlarge the array `name`, which has `count` elements in use, if its room is too small.
+
+        The room is large enough for `max(count, needed)` more elements.
         """
         old = getattr(self.output, name)
         if count + max(count, needed) > len(old):
@@ -377,8 +387,9 @@ def blocks(source: Source, begin: int) -> Iterator[Block]:
 
 
 def grown(array: NDArray[T], more: int) -> NDArray[T]:
-    """Return a copy of an array with room for `more` elements; the system allocates the room
-    only when it is used.
+    """Return a copy of an array that has room for `more` further elements.
+
+    The operating system allocates memory for this room only when the room is used.
     """
     grown = np.empty(len(array) + more, array.dtype)
     grown[: len(array)] = array
@@ -386,12 +397,14 @@ def grown(array: NDArray[T], more: int) -> NDArray[T]:
 
 
 def _drop(array: NDArray[T], count: int, left: int) -> None:
-    """Drop the first `count` elements of an array, and move the next `left` to the front."""
+    """Drop the first `count` elements of an array, and move the `left` elements after them to its
+    start.
+    """
     array[:left] = array[count : count + left].copy()
 
 
 def views(arrays: R) -> R:
-    """Return memory views of arrays, which plain Python reads and fills several times faster."""
+    """Return memory views of arrays: plain Python reads and fills views several times faster."""
     named: Any = arrays
     changed: R = named._replace(**{name: array.data for name, array in named._asdict().items()})
     return changed

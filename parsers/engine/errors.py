@@ -18,10 +18,11 @@ _SHOWN: Final = 24
 
 @dataclass(frozen=True)
 class Unexpected:
-    """A word that the grammar rejects, for functions that make a hint.
+    """A word that the grammar rejects: the argument of functions that make a hint.
 
-    source: the text, parsed from the byte `begin` on. offset: the offset of the word. word: its
-    bytes, empty at the end of the text. expected: the terminals that the grammar allows.
+    source: the text. begin: the offset from which the text was parsed. offset: the offset of the
+    word. word: the bytes of the word, empty at the end of the text. expected: the terminals that
+    the grammar allows in place of the word.
     """
 
     source: Source
@@ -54,12 +55,11 @@ def syntax_error(
     hint: Hint,
     opener: Place | None = None,
 ) -> FormatError:
-    """Return the error for a rejection. `name`: a function that returns a terminal's name for
-    messages.
+    """Return the error for a rejection.
 
-    If the text ends inside brackets or quotation marks, the error is at the innermost opening
-    mark, else at the rejected word. `opener`: the place of the opening mark, if the source begins
-    after it.
+    The error is at the rejected word. But if the text ends inside brackets or quotation marks, the
+    error is at the innermost opening mark. name: a function that returns a terminal's name for
+    messages. opener: the place of the opening mark, if this place is before the start of `source`.
     """
     match = _WORD.match(source.data, rejection.offset - source.start)
     found = match.group() if match else b""

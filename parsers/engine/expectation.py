@@ -43,8 +43,9 @@ def certain(lowered: Lowered, stack: Sequence[int]) -> list[int]:
 
 
 def stack_after(lowered: Lowered, kinds: NDArray[np.int16]) -> Sequence[int]:
-    """Return the stack of parser states after the tokens `kinds`, all of which the grammar
-    must accept.
+    """Return the stack of parser states after the tokens `kinds`.
+
+    The grammar must accept all these tokens.
     """
     tables, columns = lowered.tables, lowered.tables.sizes[t.COLUMNS]
     stack = [int(tables.sizes[t.FIRST_STATE])]
@@ -56,9 +57,7 @@ def stack_after(lowered: Lowered, kinds: NDArray[np.int16]) -> Sequence[int]:
 
 
 class Marks(Sequence[tuple[str, int]]):
-    """A sequence of brackets and quotation marks, each with its offset, stored in a few bytes
-    each.
-    """
+    """A compact sequence of brackets and quotation marks, each with its offset."""
 
     def __init__(self) -> None:
         self._marks = bytearray()
@@ -102,8 +101,8 @@ def opened(
 ) -> Marks:
     """Return the brackets and quotation marks that are open after some tokens, with their offsets.
 
-    kinds, starts: the terminal of each token, and its offset. literals: for each terminal its
-    text, if it always matches the same text, else None.
+    kinds, starts: the terminal and the offset of each token. literals: for each terminal, the text
+    that it matches if this is always the same text, else None.
     """
     brackets = {*CLOSERS, *CLOSERS.values()}
     marks = {number: text for number, text in enumerate(literals) if text in brackets}

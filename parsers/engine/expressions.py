@@ -1,8 +1,9 @@
 """Compile a regular expression to an automaton over bytes, with the same matches as Python's `re`.
 
-The automaton keeps the order in which `re` tries the alternatives, so lazy quantifiers and
-alternatives of different lengths match as in Python. It knows one byte before and one byte after a
-position: this is enough for word boundaries, and for lookaround of one character.
+The automaton keeps the order in which `re` tries the alternatives. So lazy quantifiers, and
+alternatives of different lengths, match as in Python. At each position, the automaton knows one
+byte before and one byte after. This is enough for word boundaries, and for lookahead and lookbehind
+of one character.
 """
 
 import importlib
@@ -46,7 +47,7 @@ _REFUSED: Final = {
 class NotRegularError(ValueError):
     """Raised for an expression that no automaton can run.
 
-    what: the part that prevents it. advice: what to write instead.
+    what: the part of the expression that prevents it. advice: what to write instead of this part.
     """
 
     def __init__(self, what: str, advice: str) -> None:
@@ -61,8 +62,9 @@ class NotRegularError(ValueError):
 class Automaton(NamedTuple):
     """The automaton of one terminal; it starts in state 0.
 
-    moves: int32[states, 256], the next state for each byte, DEAD for no match. final: bool[states,
-    257], whether the state is a match if this byte, or the end of the text, follows.
+    moves: int32[states, 256], the next state for each byte; DEAD if nothing can match any more.
+    final: bool[states, 257], whether the match may end in the state, for each byte that may follow;
+    the last column is for the end of the text.
     """
 
     moves: NDArray[np.int32]
@@ -70,11 +72,13 @@ class Automaton(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A node of the expression. A set of symbols is an integer with a bit for each symbol in it.
+    """A node of the expression. A set of symbols is an integer with a bit for each symbol in the
+    set.
 
-    A node with `bytes` matches one of these bytes. A node with `before` and `after` matches
-    between a symbol of the first set and a symbol of the second. Other nodes lead to all nodes in
-    `then`, in the order in which `re` tries them. A node that leads nowhere is the end.
+    A node with `bytes` matches one of these bytes. A node with `before` and `after` matches the
+    position between a symbol of the set `before` and a symbol of the set `after`. Other nodes lead
+    to all nodes in `then`, in the order in which `re` tries them. A node that leads nowhere is the
+    end.
     """
 
     then: tuple[int, ...]
@@ -96,7 +100,9 @@ def compile_expression(pattern: str) -> Automaton:
 
 @dataclass
 class _Builder:
-    """Makes the nodes of an expression that `re` has parsed, from its end to its start."""
+    """Makes the nodes of a parsed expression, from its end to its start. `re` has parsed the
+    expression.
+    """
 
     nodes: list[_Node] = field(default_factory=list)
 
@@ -110,7 +116,8 @@ class _Builder:
     def sequence(self, items: Any, flags: int, then: int) -> int:
         """Add the nodes for consecutive items of the expression; return the first of these nodes.
 
-        items: what `re` parsed. flags: those of the expression. then: the node after the items.
+        items: the items, as `re` parsed them. flags: the flags of the expression. then: the node
+        after the items.
         """
         for operation, argument in reversed(list(items)):
             then = self._item(str(operation), argument, flags, then)
@@ -157,8 +164,8 @@ class _Builder:
 def _set_of(name: str, argument: Any, flags: int) -> int | None:
     """Return the set of bytes that an item of an expression matches.
 
-    name, argument: the item, as `re` parsed it. Returns None unless it matches exactly one
-    character.
+    Returns None if the item does not match exactly one character. name, argument: the item, as `re`
+    parsed it.
     """
     if name == "ANY":
         return _BYTES if flags & re.DOTALL else _BYTES & ~(1 << 10)
@@ -186,7 +193,9 @@ def _set_of(name: str, argument: Any, flags: int) -> int | None:
 
 
 def _category(name: str) -> int:
-    r"""Return the set of bytes in a class of characters, such as `\d`; `name`: its name in `re`."""
+    r"""Return the set of bytes in a class of characters, such as `\d`. name: the name of the class
+    in `re`.
+    """
     letter = {"DIGIT": "d", "SPACE": "s", "WORD": "w"}[name.rpartition("_")[2]]
     one = re.compile(f"\\{letter}".encode())
     found = sum(1 << each for each in range(256) if one.match(bytes([each])))
@@ -194,10 +203,10 @@ def _category(name: str) -> int:
 
 
 def _tests_of(name: str, argument: Any, flags: int) -> list[tuple[int, int]]:
-    r"""Return where an item without width, such as `\b`, matches: as pairs of sets of symbols.
+    r"""Return where an item without width, such as `\b`, matches, as pairs of sets of symbols.
 
-    It matches between a symbol of the first set of a pair and one of the second. The result is
-    empty for an unknown item.
+    For a pair (before, after), the item matches between a symbol of `before` and a symbol of
+    `after`. The result is empty for an unknown item. name, argument: the item, as `re` parsed it.
     """
     word = _category("WORD")
     other = _ALL & ~word
@@ -221,10 +230,10 @@ def _tests_of(name: str, argument: Any, flags: int) -> list[tuple[int, int]]:
 
 
 def _one(items: Any, flags: int) -> int | None:
-    """Return the set of bytes that a parsed expression matches, as bits; None unless it
-    matches exactly one character.
+    """Return the set of bytes that a parsed expression matches, as bits.
 
-    flags: those of `re` that apply.
+    Return None if the expression does not match exactly one character. flags: the flags of `re`
+    that apply.
     """
     if len(items) != 1:
         return None
@@ -250,7 +259,7 @@ _State = tuple[tuple[int, ...], int | None]
 
 
 class _Subsets:
-    """Makes the states of the automaton; each state is a set of nodes that are reached together."""
+    """Makes the states of the automaton; a state is a set of nodes that are reached together."""
 
     def __init__(self, nodes: list[_Node], start: int) -> None:
         self.nodes = nodes
@@ -295,11 +304,11 @@ class _Subsets:
         return _trimmed(np.array(moves, np.int32), np.array(finals), np.array(self.classes))
 
     def _reached(self, state: _State, after: int | None) -> tuple[list[int], bool]:
-        """Return the nodes with bytes that a state reaches, in order, and whether it reaches
-        the end.
+        """Return the nodes with `bytes` that a state reaches, in order, and whether it reaches the
+        end.
 
-        after: the next symbol, on which some nodes depend. Nodes that come after the end in this
-        order are left out.
+        after: the next symbol, because some nodes depend on it. The result leaves out the nodes
+        that come after the end in this order.
         """
         nodes, before = state
         found, seen = list[int](), set[int]()
@@ -333,9 +342,10 @@ class _Subsets:
 def _trimmed(
     moves: NDArray[np.int32], final: NDArray[np.bool_], classes: NDArray[np.int_]
 ) -> Automaton:
-    """Return the automaton after removing moves to states from which nothing can match.
+    """Return the automaton without the moves to states from which nothing can match.
 
-    classes: the class of each byte, which is the column of `moves`.
+    moves: int32[states, classes]. classes: the class of each byte, which is the byte's column in
+    `moves`.
     """
     live: NDArray[np.bool_] = np.any(final, axis=1)
     while (more := live | (live[moves] & (moves != DEAD)).any(axis=1)).sum() > live.sum():

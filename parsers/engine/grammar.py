@@ -1,4 +1,4 @@
-"""A grammar of `exset.grammars`; Lark, or tables made from the grammar, parse texts with it."""
+"""A grammar of `exset.grammars`. Lark, or tables made from the grammar, parse texts with it."""
 
 import contextlib
 import importlib
@@ -42,13 +42,16 @@ LIBRARIES = ("lark", "numpy.version")
 class Grammar:
     """A Lark grammar, its start rule, and its steps.
 
-    A step is a rule or an alias whose name has no leading underscore. `steps`: the names of the
-    steps that the format's actions handle, in the order of their numbers; with None each rule of
-    Lark's table is a step. `words`: the names of terminals in error messages; a terminal without a
-    name is shown as its quoted literal. `records`: how to continue after a syntax error. `file`:
-    the grammar, a file of `exset.grammars`, unless `text` has it. `framed`: the drivers add a line
-    break before the parsed text and one after it. Lark is imported only to lower a grammar the
-    first time, and by the reference driver.
+    A step is a rule, or an alias, whose name has no leading underscore. Lark is imported only to
+    lower a grammar the first time, and by the reference driver.
+
+    - `steps`: the names of the steps that the format's actions handle, in the order of their
+      numbers. With None, each rule of Lark's table is a step.
+    - `words`: the names of terminals in error messages. A terminal without a name is shown as its
+      quoted literal.
+    - `records`: how to continue after a syntax error.
+    - `file`: the file of `exset.grammars` that has the grammar, unless `text` is the grammar.
+    - `framed`: the drivers add a line break before the parsed text and one after it.
     """
 
     file: str
@@ -70,18 +73,19 @@ class Grammar:
         tokens: int = TOKENS,
         check: Check | None = None,
     ) -> Iterator[ParseStream]:
-        """Yield the tokens and steps of a text from the byte `begin` on.
+        """Yield the tokens and steps of a text, from the byte `begin` on, as parse streams.
 
-        `text`: a whole text, or a window of a text that is still being read. `engine`: with
-        "reference", Lark runs the grammar; "table" runs the lowered grammar, always compiled;
-        "auto" runs it compiled if the text is long. Each stream but the last ends with the step
-        `boundary`; with None there is one stream. `tokens`: the number of tokens for which memory
-        is first allocated. `hint`: returns advice on a syntax error. `check`: raises the errors
-        that the reader finds in a stream.
+        - `text`: a whole text, or a window of a text that is still being read.
+        - `engine`: with "reference", Lark runs the grammar. With "table", the compiled kernel runs
+          the lowered grammar. With "auto", the kernel is compiled only if the text is long.
+        - `boundary`: the step that ends each stream except the last. With None there is one stream.
+        - `tokens`: the number of tokens for which memory is first allocated.
+        - `hint`: a function that returns advice on a syntax error.
+        - `check`: a function that raises the errors that the reader finds in a stream.
 
-        At an error, it yields the streams of all records before it, or the stream of the header if
-        the first record has the error; then it raises FormatError. If the text is whole, the
-        FormatError has the errors of later records, too.
+        At an error, this method yields the streams of all records before the error, or the stream
+        of the header if the first record has the error. Then it raises FormatError. If `text` is a
+        whole text, the FormatError also has the errors of later records.
         """
         results = self.results(
             text, engine, hint=hint, begin=begin, boundary=boundary, tokens=tokens, check=check
@@ -100,11 +104,11 @@ class Grammar:
         check: Check | None = None,
         work: Callable[[ParseStream], R | None] | None = None,
     ) -> Iterator[tuple[ParseStream, R | None]]:
-        """Yield the streams of `parse`, each with the result of `work` for it, or with None.
+        """Yield the streams of `parse`, each with the result of `work`.
 
-        With `work`, several threads parse a large text that is complete, and call `work` for their
-        streams, except the first of the text. So `work` must change nothing. The result is None
-        for a stream for which it was not called, or raised FormatError.
+        The result is None for a stream for which `work` was not called or raised FormatError. With
+        `work`, several threads parse a large text that is complete. These threads call `work` for
+        all streams except the first of the text, so `work` must change nothing.
         """
         try:
             yield from self._results(text, engine, begin, boundary, tokens, work)
@@ -128,7 +132,9 @@ class Grammar:
         boundary: int | None = None,
         tokens: int = TOKENS,
     ) -> Iterator[ParseStream]:
-        """Yield the same as `parse`, but raise `Rejection` where the grammar rejects the text."""
+        """Yield the same streams as `parse`, but raise `Rejection` where the grammar rejects the
+        text.
+        """
         for stream, _ in self._results(text, engine, begin, boundary, tokens, None):
             yield stream
 
@@ -141,7 +147,9 @@ class Grammar:
         tokens: int,
         work: Callable[[ParseStream], R | None] | None,
     ) -> Iterator[tuple[ParseStream, R | None]]:
-        """Yield the same as `results`, but raise `Rejection` where the grammar rejects the text."""
+        """Yield the same pairs as `results`, but raise `Rejection` where the grammar rejects the
+        text.
+        """
         driver = partial(self._driver, text, engine, boundary, tokens)
         parts = _parts(text, begin)
         try:
@@ -239,7 +247,7 @@ class Grammar:
 
     @cached_property
     def lark(self) -> "Lark":
-        """Lark's LALR parser for this grammar. It reads bytes, and refuses terminals that
+        """Lark's LALR parser for this grammar. It parses bytes, and does not accept terminals that
         collide.
         """
         from lark import Lark
@@ -256,7 +264,7 @@ class Grammar:
 
     @cached_property
     def lowered(self) -> Lowered:
-        """The tables made from the grammar, read from the cache if it has them."""
+        """The tables made from the grammar. They are read from the cache if they are there."""
         if stored := disk_cache.load(self.cache_name):
             with contextlib.suppress(ValueError):
                 return Lowered.from_bytes(stored)
@@ -267,8 +275,8 @@ class Grammar:
 
     @cached_property
     def cache_name(self) -> str:
-        """The name of the tables in the cache; it differs if anything that affects the tables
-        differs.
+        """The name of the tables in the cache. The name depends on everything that affects the
+        tables.
         """
         text = f"{self.start} {self.steps}\n{self._source}"
         return f"grammars/{self.start}-{digest(text, *MODULES, *LIBRARIES)}.tables"
@@ -306,7 +314,7 @@ class Grammar:
 
 
 def size_of(text: Source | Window) -> int:
-    """Return the size of a text in bytes; for a text that is still being read, the size so far."""
+    """Return the size of a text in bytes, or the size so far if the text is still being read."""
     return len(text.content) if isinstance(text, Source) else text.size
 
 

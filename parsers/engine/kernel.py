@@ -1,13 +1,13 @@
 """The kernel that lexes and parses: one function over bytes and tables, compiled or not.
 
-It can stop at any byte, or when its output is full, and continue later: `Output` and
+The kernel can stop at any byte, or when its output is full, and continue later: `Output` and
 `TransitionCache` have its whole state.
 
-Two facts explain the form of the code. Indexing is twice as fast if the compiler can prove that
-the index is not negative: `0 <=` and the masks prove it. And the processor computes ahead unless
-the next step needs a table entry that is still being loaded. So an inner loop runs while the
-automaton stays in one state, and each row of the cache remembers its most likely token, which is
-tried first.
+Two facts explain the form of the code. First, indexing is twice as fast if the compiler can prove
+that the index is not negative; the comparisons `0 <=` and the masks prove it. Second, the processor
+computes ahead, except when the next step needs a table entry that is still being loaded. So an
+inner loop runs while the automaton stays in one state. And each row of the cache stores its most
+likely token, which the kernel tries first.
 """
 
 from typing import Final
@@ -50,10 +50,10 @@ def parse(
 ) -> int:
     """Continue to parse with the bytes in `buffer`, and return why parsing stopped.
 
-    `final`: whether nothing follows the buffer. If not, a token at the buffer's end, which may be
-    cut, is left for the next call. `base`: the offset of the buffer's first byte in the source.
-    `output`: what to fill; it also has the state between calls. After an error, or if more bytes
-    are needed, the stack is as it was before the current token.
+    `final`: True if nothing follows the buffer. If it is False, a token at the buffer's end may be
+    incomplete, so it is left for the next call. `base`: the offset of the buffer's first byte in
+    the source. `output`: the arrays to fill, and the state between calls. After an error, or if
+    more bytes are needed, the stack is as it was before the current token.
     """
     moves, classes = tables.moves, tables.classes
     columns, labels = tables.sizes[COLUMNS], tables.sizes[CLASSES] & OFFSET
@@ -152,11 +152,11 @@ def parse(
 
 @kernel
 def relex(tables: Tables, buffer: Bytes, start: int, position: int) -> tuple[int, int]:
-    """Find the longest token that begins at index `position` of the buffer; return its label
-    and end.
+    """Return the label and the end of the longest token that begins at index `position` of the
+    buffer.
 
-    The kernel calls this if the automaton has stopped at a byte after the end of the token.
-    start: where the row of the lexer's first state begins in `tables.moves`.
+    The kernel calls this function if the automaton has read beyond the end of the token. start: the
+    index in `tables.moves` at which the row of the lexer's first state begins.
     """
     moves, classes, labels = tables.moves, tables.classes, tables.sizes[CLASSES]
     found, end = NOTHING, position

@@ -1,7 +1,8 @@
-"""Make one table for all lexers of a grammar, one lexer for each set of terminals.
+"""Make one table for all lexers of a grammar; each lexer matches another set of terminals.
 
-A lexer runs the automata of its terminals in parallel. The result is that of Lark's contextual
-lexer: the first terminal in Lark's order that matches wins, with this terminal's longest match.
+A lexer runs the automata of its terminals in parallel. The result is the same as that of Lark's
+contextual lexer: of the terminals that match, the first in Lark's order wins, with its longest
+match.
 """
 
 from collections.abc import Sequence
@@ -36,9 +37,9 @@ class Lexers(NamedTuple):
 class _States(NamedTuple):
     """The states of all lexers. State 0 is `_NO_MATCH`: nothing can match any more.
 
-    moves: int[states, classes], the next state. label: int[states], the label of the state, which
-    says what token ends here. ahead: int[states, classes + 1], the label if the next byte has this
-    class, or if the text ends.
+    A label says which token ends in the state. moves: int[states, classes], the next state. label:
+    int[states], the label of the state. ahead: int[states, classes + 1], the label of the state for
+    each class of the next byte; the last column is for the end of the text.
     """
 
     moves: NDArray[np.intp]
@@ -86,10 +87,10 @@ def _combined(
     labels: dict[str, int],
     sample: NDArray[np.intp],
 ) -> tuple[_States, NDArray[np.intp]]:
-    """Run the automata of each lexer in parallel: return the states, and each lexer's first state.
+    """Run the automata of each lexer in parallel. Return the states, and each lexer's first state.
 
-    orders: the terminals of each lexer, in the order in which Lark tries them. labels: the label
-    of each terminal. sample: one byte of each class.
+    orders: the terminals of each lexer, in the order in which Lark tries them. labels: the label of
+    each terminal. sample: one byte of each class.
     """
     moves_of = {name: one.moves[:, sample].tolist() for name, one in automata.items()}
     found: dict[_State, int] = {_NO_MATCH: 0}
@@ -131,12 +132,13 @@ def _accepted(
 ) -> tuple[int, NDArray[np.intp], NDArray[np.intp]]:
     """Return what a lexer finds in a state: the label at the end of the text, and two arrays.
 
-    Both arrays have an element for each class of the next byte, and one for the end of the text.
-    The first array has the label of the token that ends before this byte. The second array has the
-    number of units that can still match after this byte: those up to the first unit that accepts.
+    Both arrays have an element for each class of the next byte, and an element for the end of the
+    text. The first array has the label of the token that ends before this byte. The second array
+    has the number of units that can still match after this byte: the units up to the first unit
+    that accepts.
 
-    automata: the automaton of each terminal. labels: the label of each terminal. sample: a byte of
-    each class.
+    automata: the automaton of each terminal. labels: the label of each terminal. sample: one byte
+    of each class.
     """
     symbols = [*sample, END]
     by_class = np.full(len(symbols), NOTHING)
@@ -160,9 +162,10 @@ def _accepted(
 
 
 def _minimal(states: _States, starts: NDArray[np.intp]) -> tuple[_States, NDArray[np.intp]]:
-    """Merge equivalent states; the lexers of a grammar have many of them.
+    """Merge equivalent states, of which the lexers of a grammar have many.
 
-    starts: the first state of each lexer. Returns the states and `starts` with new numbers.
+    starts: the first state of each lexer. Returns the states that are left, and `starts` with the
+    new numbers of these states.
     """
     keys, count = np.column_stack([states.label, states.ahead]), 0
     while True:
@@ -178,11 +181,12 @@ def _minimal(states: _States, starts: NDArray[np.intp]) -> tuple[_States, NDArra
 
 
 def _blanks(states: _States, starts: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which bytes can be skipped at the start of a token: bool[lexers, classes].
+    """Return which bytes a lexer can skip at the start of a token: bool[lexers, classes].
 
-    Such a byte is an ignored token by itself, and the next bytes are lexed in the same way without
-    it. So after each possible next byte, the automaton is dead, or it is inside an ignored token,
-    in the state that it would also reach from the start.
+    Such a byte is an ignored token by itself, and the bytes after it are lexed in the same way
+    without it. Both are true if, after the byte and each possible next byte, the automaton is
+    either dead, or inside an ignored token and in the state that the next byte alone would reach
+    from the start.
     """
     inside = np.isin(states.label, (NOTHING, IGNORED))
     inside &= np.isin(states.ahead, (NOTHING, IGNORED)).all(axis=1)

@@ -14,9 +14,10 @@ from exset.parsers.engine.tables import MOST_COLUMNS, MOST_MOVES, SILENT, Lowere
 
 
 def lower(lark: Lark, start: str, step_names: tuple[str, ...] | None) -> Lowered:
-    """Convert a Lark grammar to tables. Raises ValueError for a terminal that is not regular.
+    """Convert a Lark grammar to tables.
 
-    start: the start rule. step_names: the names of the steps; with None every rule is a step.
+    start: the start rule. step_names: the names of the steps. With None, every rule is a step.
+    Raises ValueError for a terminal that is not regular.
     """
     patterns = sorted(lark.terminals, key=lambda terminal: terminal.name)
     terminals = tuple(terminal.name for terminal in patterns)
@@ -77,9 +78,10 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...] | None) -> Lowered
 
 
 def steps_of(lark: Lark, names: tuple[str, ...] | None) -> dict[Rule, int]:
-    """Return the step of each rule: the index of its name in `names`, or SILENT if it is not there.
+    """Return the step of each rule: the index of the rule's name in `names`.
 
-    If `names` is None, each rule's step is the number of the rule.
+    The step of a rule whose name is not in `names` is SILENT. If `names` is None, the step of each
+    rule is the number of the rule.
     """
     if names is None:
         return {rule: number for number, rule in enumerate(lark.rules)}
@@ -90,9 +92,10 @@ def steps_of(lark: Lark, names: tuple[str, ...] | None) -> dict[Rule, int]:
 def _in_order(states: Mapping[int, Mapping[str, tuple[object, object]]], start: int) -> list[int]:
     """Return Lark's parser states in an order that is the same in every process.
 
-    It is: the start, then the states reached from it, and so on. The states reached from a state
-    are sorted by symbol, because Lark's own order depends on the hashes of strings. No move leads
-    to the start, so in a table 0 can mean that there is no state.
+    The start comes first, then the states reached from the start, then the states reached from
+    these, and so on. The states reached from a state are sorted by symbol, because Lark's own order
+    depends on the hashes of strings. No move leads to the start, so 0 in a table can mean that
+    there is no next state.
     """
     order = [start]
     for state in order:

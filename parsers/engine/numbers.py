@@ -16,8 +16,9 @@ _HALF_WAY: Final = float(2**128 - 2**103)  # between the largest binary32 and in
 def float32s(numerals: Sequence[bytes]) -> NDArray[np.float32]:
     """Return the values of decimal and hexadecimal numerals, correctly rounded to binary32.
 
-    They are read as C reads them: a number with an optional sign and exponent, or `inf`,
-    `infinity`, `nan` in any case; `-` is NaN, too. An exponent without digits is ignored.
+    The numerals are read as C reads them: a number with an optional sign and exponent, or `inf`,
+    `infinity` or `nan` in any case. In addition, `-` is NaN, and an exponent without digits is
+    ignored.
     """
     wide = np.fromiter(map(float64, numerals), np.float64, len(numerals))
     with np.errstate(over="ignore"):
@@ -28,9 +29,9 @@ def float32s(numerals: Sequence[bytes]) -> NDArray[np.float32]:
 
 
 def int64s(numerals: Sequence[bytes]) -> NDArray[np.int64]:
-    """Return the values of integers with an optional sign.
+    """Return the values of integers that may have a sign.
 
-    An integer out of range gives the nearest int64.
+    The value of an integer out of range is the nearest int64.
     """
     values = (min(max(_int(text), -(2**63)), 2**63 - 1) for text in numerals)
     return np.fromiter(values, np.int64, len(numerals))
@@ -97,9 +98,10 @@ def _tied(wide: NDArray[np.float64], narrow: NDArray[np.float32]) -> NDArray[np.
 
 
 def _round_tie(numeral: bytes, middle: float, rounded: np.float32) -> np.float32:
-    """Return the binary32 nearest to a numeral whose binary64 is halfway between two binary32.
+    """Return the binary32 nearest to a numeral that is close to the middle of two binary32 numbers.
 
-    middle: this binary64. rounded: one of the two; the other is its neighbour on the other side.
+    middle: the binary64 of the numeral, which is exactly halfway between the two. rounded: one of
+    the two; the other is its neighbour on the other side of `middle`.
     """
     value = exact(numeral)
     if value == middle or (value > middle) == (float(rounded) > middle):

@@ -18,7 +18,7 @@ NO_KIND: Final = -1
 
 
 class Output(NamedTuple):
-    """What the kernel fills: the arrays of a `ParseStream`, the parser's stack, and its own
+    """What the kernel fills: the arrays of a `ParseStream`, the parser's stack, and the kernel's
     state.
     """
 

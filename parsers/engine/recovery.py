@@ -1,8 +1,7 @@
-"""Continue after an error: find the next record of a rejected text, and the errors there.
+"""Continue after an error: find the next record of a rejected text, and the errors in the rest.
 
-This module runs only for rejected texts. It cuts the stack of parser states back to the beginning
-of the wrong record, as if that record were complete, and runs the lowered grammar from the next
-record.
+This module runs only for rejected texts. It shortens the stack of parser states to what it would be
+if the wrong record were complete. Then it runs the lowered grammar from the next record.
 """
 
 import re
@@ -29,10 +28,12 @@ _TOKENS: Final = 1 << 12
 class Records:
     """How to find the next record of a language after an error.
 
-    steps: the numbers of the steps that complete a record (or a header that ends as records do).
-    end: the byte that ends a record. begin: the byte that begins a record, if no byte ends it.
-    skipped: a pattern for text, such as comments, in which this byte and brackets have no meaning.
-    header: the numbers of the steps that may complete a header, which later checks may need.
+    - steps: the numbers of the steps that complete a record, or a header that ends as records do.
+    - end: the byte that ends a record.
+    - begin: the byte that begins a record, if no byte ends a record.
+    - skipped: a pattern for text, such as a comment, in which brackets and the byte `end` or
+      `begin` have no meaning.
+    - header: the numbers of the steps that may complete a header that later checks may need.
     """
 
     steps: tuple[int, ...]
@@ -58,10 +59,10 @@ def errors_after(
 ) -> Iterator[FormatError]:
     """Yield the errors of a text after its first rejection, at most one for each record.
 
-    Stops if the next record cannot be found: after an error in a header that all records need, or
-    in a bracket that is never closed. `compiled`: whether to use the compiled kernel. `describe`:
-    returns the error for a rejection. `check`: raises the errors that the reader finds in a
-    stream.
+    Stops if it cannot find the next record: after an error in a header that all records need, or in
+    a bracket that is never closed. `compiled`: whether to use the compiled kernel. `describe`: a
+    function that returns the error for a rejection. `check`: a function that raises the errors that
+    the reader finds in a stream.
     """
     rejection = first
     while True:
@@ -94,10 +95,11 @@ def with_later_errors(
     record: int,
     check: Check,
 ) -> FormatError:
-    """Return the error of the stream `failed`, which now also has the errors of later records.
+    """Return `error`, the error of the stream `failed`, together with the errors of later records.
 
-    `rest`: the streams after `failed`. `record`: the step that completes a record. `check`: raises
-    the errors that the reader finds in a stream. The errors are in the order of the text.
+    `rest`: the streams after `failed`. `record`: the step that completes a record. `check`: a
+    function that raises the errors that the reader finds in a stream. The errors are in the order
+    of the text.
     """
     if isinstance(error, LimitError):
         return error
@@ -113,7 +115,7 @@ def with_later_errors(
 def in_order(found: Sequence[Finding]) -> FormatError:
     """Return one error for several findings, sorted by their places.
 
-    The first finding is the error; the others are its later errors.
+    The finding with the first place becomes the error; the others become its later errors.
     """
 
     def start(finding: Finding) -> int:
@@ -140,9 +142,10 @@ def _findings_in(streams: Iterable[ParseStream], record: int, check: Check) -> I
 
 
 def _errors_in(stream: ParseStream, record: int, check: Check) -> Iterator[FormatError]:
-    """Yield the error of each wrong record in a stream; raise a LimitError at once.
+    """Yield the error of each wrong record in a stream. Raise a LimitError at once.
 
-    `record`: the step that completes a record. `check`: raises the errors of a stream.
+    `record`: the step that completes a record. `check`: a function that raises the errors of a
+    stream.
     """
     try:
         check(stream)
@@ -157,10 +160,9 @@ def _errors_in(stream: ParseStream, record: int, check: Check) -> Iterator[Forma
 
 
 def _without_record(lowered: Lowered, stack: Sequence[int], steps: Sequence[int]) -> Sequence[int]:
-    """Return the stack of parser states that the parser would have if the current record were
-    complete.
+    """Return the stack of parser states as if the current record were complete.
 
-    steps: the steps that end a record. Return an empty stack if the parser is not in a record.
+    Return an empty stack if the parser is not in a record. steps: the steps that complete a record.
     """
     tables = lowered.tables
     rules = tables.rules.reshape(-1, t.RULE_SIZE)
@@ -178,7 +180,7 @@ def _without_record(lowered: Lowered, stack: Sequence[int], steps: Sequence[int]
 def _next_record(
     lowered: Lowered, records: Records, source: Source, rejection: Rejection
 ) -> int | None:
-    """Return the offset of the next record after a rejection, or None if it is not certain."""
+    """Return the offset of the next record after a rejection. Return None if it is not certain."""
     at = rejection.offset - source.start
     text = source.view[at : at + _REACH]
     if records.begin:
@@ -203,9 +205,10 @@ def _next_record(
 
 
 def _is_inside(lowered: Lowered, records: Records, rejection: Rejection) -> bool:
-    """Return whether, at a rejection, the byte that ends records would be part of another token.
+    """Return whether, at a rejection, the parser is in a token that may contain the end of a
+    record.
 
-    For example, the parser may be in a string, which may contain this byte.
+    The end of a record is the byte that ends records. An example of such a token is a string.
     """
     tables, [byte] = lowered.tables, records.end
     start = tables.lexer[rejection.stack[-1]]

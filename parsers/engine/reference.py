@@ -1,7 +1,7 @@
-"""The reference driver: Lark itself runs the grammar. Tests compare the fast driver with it.
+"""The reference driver: Lark itself runs the grammar. Tests compare the fast driver with Lark.
 
-Only this module and `lowering` use undocumented parts of Lark: its parser's stack of states and its
-table.
+Only this module and `lowering` use undocumented parts of Lark: the parser's table, and its stack of
+states.
 """
 
 from array import array
@@ -38,11 +38,12 @@ def streams(
     boundary: int | None = None,
     header: Sequence[int] = (),
 ) -> Iterator[ParseStream]:
-    """Parse a whole text, whose first byte has the offset `begin`.
+    """Parse a whole text, and yield streams of its tokens and steps.
 
-    If the grammar is framed, the parser adds one line break before the text and one after it.
-    Before it raises `Rejection`, it yields the stream up to the last step that is `boundary` or in
-    `header`, if there is one.
+    begin: the offset of the text's first byte. If the grammar is framed, the parser adds one line
+    break before the text and one after it. If the grammar rejects the text, raises `Rejection`;
+    before this, yields the stream up to the last step that is `boundary` or in `header`, if there
+    is such a step.
     """
     parse = _Parse(grammar, source, begin)
     try:

@@ -1,7 +1,7 @@
-"""Write the tokens of a text with canonical white space between them; comments stay.
+"""Write the tokens of a text with canonical white space between them; keep comments.
 
-A gap is the white space and comments before a token. A format computes a code for each gap.
-`Spacing` writes the tokens unchanged, and each gap as its code says.
+A gap is the white space and the comments before a token. A format computes a code for each gap.
+`Spacing` writes the tokens unchanged, and writes each gap as its code says.
 """
 
 import re
@@ -39,8 +39,8 @@ class Spacing:
     """Builds the canonical text of a source from its tokens, which come in chunks.
 
     begin: the offset of the first byte after a byte order mark. line_end: the bytes that end a
-    line. A gap may have comments only in column 1; in formats that allow them elsewhere, comments
-    are tokens.
+    line. A gap may have comments only in column 1. If a format allows comments elsewhere, these
+    comments are tokens.
     """
 
     def __init__(
@@ -78,8 +78,9 @@ class Spacing:
         return np.searchsorted(places, starts) - low
 
     def add(self, starts: Longs, ends: Longs, gaps: Gaps) -> None:
-        """Add the next tokens, source[start:end] each; gaps: the code of the gap before each
-        token.
+        """Add the next tokens: token i is the bytes source[starts[i]:ends[i]].
+
+        gaps: the code of the gap before each token.
         """
         before = self.before(starts, ends)
         pieces = list[bytes]()
@@ -104,9 +105,10 @@ class Spacing:
         return b"".join(self._pieces)
 
     def _is_canonical(self, before: Longs, starts: Longs, gaps: Gaps) -> Flags:
-        """Return for each gap whether it is already what its code asks for.
+        """Return for each gap whether it already has the form that its code demands.
 
-        before, starts: where each gap starts and ends.
+        before: where each gap starts. starts: where each gap ends, which is the start of a token.
+        gaps: the codes of the gaps.
         """
         width = starts - before
         first: Bytes = self._buffer[np.minimum(before, len(self._buffer) - 1)]
@@ -117,8 +119,10 @@ class Spacing:
         return result
 
     def _gap(self, raw: bytes, code: int, *, is_first: bool) -> bytes:
-        """Return what to write for the gap `raw`, whose code is `code`; is_first: whether this gap
-        begins the text.
+        """Return the bytes to write for a gap.
+
+        raw: the bytes of the gap in the source. code: the code of the gap. is_first: whether this
+        gap begins the text.
         """
         lines = [b""] * is_first + self._line_end.split(raw)
         out = list[bytes]()

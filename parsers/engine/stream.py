@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 class ParseStream:
     """Tokens and steps of one parse, in order.
 
-    kinds:  int16[tokens], the number of each token's terminal
-    starts, ends:  int64[tokens], the token's bytes in the source. The parser adds a line break
-        after the source; the token of this line break is at the end of the source, without length
-    steps:  int16[steps], the number of each step (`Grammar.steps`)
-    tokens_before:  int64[steps], the number of tokens shifted before each step
+    - kinds: int16[tokens], the number of each token's terminal.
+    - starts, ends: int64[tokens], the offsets of the token's bytes in the source. The parser may
+      add a line break after the source; the token of this line break is at the end of the source,
+      and has no length.
+    - steps: int16[steps], the number of each step (`Grammar.steps`).
+    - tokens_before: int64[steps], the number of tokens shifted before each step.
     """
 
     kinds: NDArray[np.int16]
@@ -26,7 +27,7 @@ class ParseStream:
     tokens_before: NDArray[np.int64]
 
     def after(self, tokens: int, steps: int) -> "ParseStream":
-        """Return the tokens and steps after the first `tokens` tokens and `steps` steps."""
+        """Return the stream without its first `tokens` tokens and its first `steps` steps."""
         later = slice(tokens, None)
         kinds, starts, ends = self.kinds[later], self.starts[later], self.ends[later]
         return ParseStream(
@@ -34,8 +35,10 @@ class ParseStream:
         )
 
     def split(self, steps: int) -> "tuple[ParseStream, ParseStream]":
-        """Split into two streams: the first has `steps` steps (at least one) and the tokens
-        before them.
+        """Split into two streams.
+
+        The first stream has the first `steps` steps (at least one) and the tokens before them. The
+        second stream has the rest.
         """
         tokens = int(self.tokens_before[steps - 1])
         kinds, starts, ends = self.kinds[:tokens], self.starts[:tokens], self.ends[:tokens]
@@ -54,10 +57,10 @@ class ParseStream:
 class Rejection(Exception):
     """Raised for a text that the grammar rejects.
 
-    offset: the first byte of the wrong token, or of text that no terminal matches; the length of
-    the source if it ends too early. expected: the terminals that the grammar allows at this
-    offset. opened: the brackets and quotation marks, with their offsets, that are open among the
-    tokens after the last stream. stack: the parser states.
+    offset: the first byte of the wrong token, or of text that no terminal matches. If the source
+    ends too early, `offset` is the length of the source. expected: the terminals that the grammar
+    allows at this offset. opened: the brackets and quotation marks, with their offsets, that are
+    open among the tokens after the last stream. stack: the parser states.
     """
 
     def __init__(
@@ -74,5 +77,8 @@ class Rejection(Exception):
         self.stack = stack
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle only what does not refer to the text: some libraries pickle the context, too."""
+        """Pickle only attributes that do not refer to the text.
+
+        Some libraries pickle the context of an exception, too.
+        """
         return Rejection, (self.offset, self.expected, (), ())

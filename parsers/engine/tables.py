@@ -28,19 +28,21 @@ MOST_COLUMNS = 1 << 13
 
 
 class Tables(NamedTuple):
-    """The arrays that the kernel runs on.
+    """The arrays that the kernel runs on. The arrays `moves` to `rules`, except `lexer`, are flat.
 
-    classes: uint8[256], the class of each byte
-    moves: uint32[lexer states, classes + 2], flat. For each class of bytes, the index at which the
-        row of the next state begins (0: no match); then the label of the state; then its row of
-        `ahead`, or 0. Each lexer has its own start row; bytes that can be skipped lead back to it
-    ahead: uint16[rows, classes + 1], flat: the label if a byte of the class, or the end, follows
-    lexer: int64[parser states], the start row of each state's lexer
-    action: int16[parser states, terminals + 1], flat: 0 error, s + 1 shift to s, -(r + 1) reduce by
-        rule r; the last column is for the end of the text
-    goto: int16[parser states, nonterminals], flat: the next state, 0 for none
-    rules: int16[rules, 4], flat
-    sizes: int64: terminals + 1, nonterminals, the first state, the last state, classes of bytes
+    - classes: uint8[256], the class of each byte.
+    - moves: uint32[lexer states, classes + 2]. A row has first, for each class of bytes, the index
+      at which the row of the next state begins (0: no match); then the label of the state; then the
+      state's row of `ahead`, or 0. Each lexer has a start row of its own; bytes that can be skipped
+      lead back to this row.
+    - ahead: uint16[rows, classes + 1], the label if the next byte has the class; the last column is
+      for the end of the text.
+    - lexer: int64[parser states], the start row of each state's lexer.
+    - action: int16[parser states, terminals + 1]: 0 error, s + 1 shift to s, -(r + 1) reduce by
+      rule r; the last column is for the end of the text.
+    - goto: int16[parser states, nonterminals], the next state, 0 for none.
+    - rules: int16[rules, 4].
+    - sizes: int64: terminals + 1, nonterminals, the first state, the last state, classes of bytes.
     """
 
     classes: NDArray[np.uint8]
@@ -57,9 +59,9 @@ class Tables(NamedTuple):
 class Lowered:
     """The tables of a grammar, and the names of its terminals and steps.
 
-    terminals: the names, in the order of the terminals' numbers. literals: the text of each
-    terminal that is a literal, None for other terminals. steps: the names of all steps that the
-    grammar can report.
+    terminals: the names of the terminals, in the order of their numbers. literals: for each
+    terminal, its text if it is a literal, else None. steps: the names of all steps that the grammar
+    can report.
     """
 
     tables: Tables
@@ -68,8 +70,8 @@ class Lowered:
     steps: tuple[str, ...]
 
     def to_bytes(self) -> bytes:
-        """Return the tables and the names as bytes: `.npy` files one after another, all
-        compressed.
+        """Return the tables and the names as bytes: `.npy` files one after another, compressed
+        together.
         """
         file = io.BytesIO()
         names = repr((self.terminals, self.literals, self.steps)).encode()
@@ -79,9 +81,7 @@ class Lowered:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Lowered":
-        """Make tables from the result of `to_bytes`. Raises ValueError for damaged or other
-        data.
-        """
+        """Make tables from the result of `to_bytes`. Raises ValueError for any other bytes."""
         try:
             file = io.BytesIO(zlib.decompress(data))
         except zlib.error as error:

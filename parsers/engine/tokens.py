@@ -1,6 +1,4 @@
-"""The tokens of a parsed text, by index: their terminals, bytes and places, and errors about
-them.
-"""
+"""The tokens of a parsed text by index, with their terminals, bytes, places and errors."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -22,10 +20,10 @@ R = TypeVar("R")
 
 
 class Tokens:
-    """The tokens of a text, or of a chunk of it.
+    """The tokens of a text, or of a chunk of a text.
 
-    Offsets count from the source's first byte; `base` is the offset of the buffer's first byte. A
-    format derives a class from this one, with the kernels that work on its tokens. `findings`
+    Offsets count from the source's first byte; `base` is the offset of the buffer's first byte.
+    Each format has a subclass, with the kernels that work on the format's tokens. `findings`
     collects the findings about tokens.
     """
 
@@ -58,7 +56,9 @@ class Tokens:
         return np.frombuffer(self.source.data, np.uint8)
 
     def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
-        """Return the machine code of a kernel if the text is long, else the kernel itself."""
+        """Return a kernel as machine code if the text is long, else the Python function of the
+        kernel.
+        """
         return self.kernels.choose(kernel, self.compiled)
 
     def count(self, *terminals: str) -> int:

@@ -1,9 +1,10 @@
 """A cache that stores how tokens change the stack of parser states.
 
-In most files, the same tokens come with the same few stacks. So each stack gets a row when it
-first occurs. The row has an edge for each kind of token, which stores the effect of the token: the
-steps that it reduces, and the stack after it. When the same token comes again with the same stack,
-one look-up is enough. Deep stacks get no row. A full cache is emptied.
+In most files, the same tokens come with the same few stacks. So the cache adds a row for each stack
+when the stack first occurs. A row has an edge for each kind of token. The edge stores the effect of
+the token: the steps that the token reduces, and the stack after the token. When the same token
+comes again with the same stack, one look-up is enough. Deep stacks get no row. A full cache is
+emptied.
 """
 
 from typing import Final, NamedTuple
@@ -59,16 +60,22 @@ _KEPT: Final = 1 << 14
 
 
 class TransitionCache(NamedTuple):
-    """The arrays of the cache, whose rows are stacks of parser states.
+    """The arrays of the cache. Each row stands for a stack of parser states.
 
-    Row 0 is for all stacks without a row of their own; row 1 is the stack with only the first
-    state. below: int32[rows], the row of the stack without its top. states: int32[rows], the top.
-    depths: int32[rows], the depth of the stack. child: int32[rows], the row of the first stack
-    with one state more. sibling: int32[rows], the row of the next stack that differs only in its
-    top. Both are 0 if there is none. edges: int64[rows, terminals + 3], the effect of each kind of
-    token as one number, 0 if unknown; then the most likely kind, and its effect. programs: int32
-    of the same shape, the index in `kept` of the first step that each effect reduces. kept: int16,
-    the steps of all effects.
+    Row 0 is for all stacks without a row of their own. Row 1 is the stack with only the first
+    state.
+
+    - below: int32[rows], the row of the stack without its top state.
+    - states: int32[rows], the top state of the stack.
+    - depths: int32[rows], the depth of the stack.
+    - child: int32[rows], the row of the first stack with one state more, 0 if there is none.
+    - sibling: int32[rows], the row of the next stack that differs only in its top state, 0 if there
+      is none.
+    - edges: int64[rows, terminals + 3], the effect of each kind of token as one number, 0 if
+      unknown. The last two columns are the most likely kind, and its effect.
+    - programs: int32 of the same shape as `edges`, the index in `kept` of the first step that each
+      effect reduces.
+    - kept: int16, the steps of all effects.
     """
 
     below: NDArray[np.int32]
@@ -103,10 +110,11 @@ def empty_cache(columns: int, first_state: int) -> TransitionCache:
 
 @kernel
 def advance(tables: Tables, kind: int, cache: TransitionCache, output: Output) -> int:
-    """Run the parser on one token: do all reductions, shift the token, and store this in the cache.
+    """Run the parser on one token: do all reductions, shift the token, and store the effect in the
+    cache.
 
-    kind: the terminal of the token. Returns SHIFTED, or the reason for a failure, after which
-    stack and steps are unchanged. The end of the text is not shifted: for it, the result is DONE.
+    kind: the terminal of the token. Returns SHIFTED, or DONE at the end of the text, which is not
+    shifted. Otherwise returns the reason for a failure; the stack and the steps are then unchanged.
     """
     stack, state, reduced = output.stack, output.state, output.steps
     action, goto, rules = tables.action, tables.goto, tables.rules
@@ -182,11 +190,10 @@ def unwind(cache: TransitionCache, output: Output) -> None:
 def _remember(
     tables: Tables, kind: int, before: int, low: int, cache: TransitionCache, output: Output
 ) -> None:
-    """Store in the cache what a token did to the stack: an edge from the old row to the row of
-    the new stack.
+    """Store in the cache what a token did to the stack, as an edge of the old stack's row.
 
-    kind: the terminal of the token. before: the number of steps before the token. low: the
-    depth up to which the new stack equals the old one.
+    The edge leads to the row of the new stack. kind: the terminal of the token. before: the number
+    of steps before the token. low: the depth up to which the new stack equals the old stack.
     """
     stack, state, depths = output.stack, output.state, cache.depths
     edges, columns = cache.edges, tables.sizes[COLUMNS]
@@ -223,7 +230,7 @@ def _remember(
 
 @kernel
 def _child(row: int, top: int, cache: TransitionCache, state: NDArray[np.int64]) -> int:
-    """Return the row of a stack that has one state more: `top`, above the stack of `row`.
+    """Return the row of the stack that has the state `top` above the stack of `row`.
 
     Add this row if it is missing.
     """

@@ -1,4 +1,4 @@
-"""A text that is read in chunks: the bytes to parse, and earlier bytes, kept for messages."""
+"""A text that is read in chunks: the bytes to parse, and earlier bytes that messages may show."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -16,9 +16,9 @@ _LONG: Final = 1 << 16  # bytes after which a line, or lines without a mark, are
 class Window:
     """The bytes of a text around the chunk that is being read.
 
-    Chunks consist of complete lines: a message can then show the line, and an example is complete
-    at the end of its line. A very long line comes in several chunks, without waiting for its end.
-    Bytes are kept until `release`.
+    A chunk consists of complete lines, for two reasons: a message can then show the line, and an
+    example is complete at the end of its line. A very long line comes in several chunks, because a
+    chunk does not wait for its end. The window keeps its bytes until `release`.
     """
 
     def __init__(
@@ -26,8 +26,8 @@ class Window:
     ) -> None:
         """Prepare to read a text from `blocks`.
 
-        `mark`: the bytes that end an example. A chunk is complete only if it has a line with them,
-        unless a line is very long. `line_ends`: the bytes that end a line.
+        `mark`: the bytes that end an example. A chunk is complete only if one of its lines has
+        `mark`, unless a line is very long. `line_ends`: the bytes that end a line.
         """
         self._blocks = blocks
         self._mark = mark
@@ -39,19 +39,19 @@ class Window:
 
     @property
     def size(self) -> int:
-        """The size of the text, or the number of bytes read so far if that is larger."""
+        """The size of the text. It is the number of bytes read so far, if that number is larger."""
         return max(self._blocks.needed or 0, self._read)
 
     @property
     def source(self) -> Source:
-        """The bytes that are kept, up to the last byte that was read."""
+        """The bytes that the window has in memory, up to the last byte that was read."""
         if self._new:
             self._known = self._known.moved(self._first, b"".join(self._new))
             self._new.clear()
         return self._known
 
     def release(self, end: int) -> None:
-        """Drop the bytes before `end` from memory, except the last `BEHIND`, which messages
+        """Drop the bytes before `end` from memory. Keep the last `BEHIND` of them, which messages
         may show.
         """
         self._first = max(self._first, end - BEHIND)

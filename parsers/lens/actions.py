@@ -1,8 +1,8 @@
 """Run the steps of a Lens text: find the data of each event (Lens, example.c: readExample).
 
-The actions are kernels over flat arrays. Each action reads the tokens before `token`, the number
-of tokens before its step. An action that fails stores the reason and the wrong token in the state.
-`exset.parsers.lens.write_plan` follows the same rules when it writes.
+The actions are kernels over flat arrays. The argument `token` of an action is the number of tokens
+before its step; the action reads these tokens. An action that fails stores the reason and the wrong
+token in the state. `exset.parsers.lens.write_plan` follows the same rules for writing.
 """
 
 import numpy as np
@@ -29,8 +29,9 @@ from exset.parsers.lens.steps import (
 
 @entry_kernel
 def act(tokens: Tokens, columns: Columns) -> None:
-    """Run the action of each step in `tokens`; the actions fill `columns`. Stop at a step that
-    fails: the state then has the `REASON` of the failure.
+    """Run the action of each step in `tokens`; the actions fill `columns`.
+
+    Stop at a step whose action fails: the state then has the reason (`REASON`) of the failure.
     """
     state = columns.state
     for index in range(len(tokens.steps)):
@@ -73,9 +74,10 @@ def act(tokens: Tokens, columns: Columns) -> None:
 
 @kernel
 def set_real(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Set a real field of the set or, after an event list, of the events in it.
+    """Set a real field of the set or, after an event list, of the events in the list.
 
-    step: its number, which says which field. token: the index of the token after the step.
+    step: the number of the step, which says which field to set. token: the index of the token after
+    the step.
     """
     state, field, at = columns.state, step % c.NUM_REALS, token - 2
     if step < c.NUM_REALS:
@@ -107,7 +109,8 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
 def set_string(columns: Columns, step: int, token: int) -> None:
     """Set the name of an example, or the proc of the set, of an example or of listed events.
 
-    step: its number, which says which string. token: the index of the token after the step.
+    step: the number of the step, which says which string to set. token: the index of the token
+    after the step.
     """
     state = columns.state
     start = state[c.STRING_START]
@@ -137,9 +140,10 @@ def set_string(columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Set the frequency of an example; ignore its number of events, which `event_offsets` reads.
+    """Set the frequency of an example. Ignore its number of events, which `event_offsets` reads.
 
-    step: its number, which says which field. token: the index of the token after the step.
+    step: the number of the step, which says which of the two fields it is. token: the index of the
+    token after the step.
     """
     end_header(columns)
     if step == c.NUM_EVENTS:
@@ -164,7 +168,8 @@ def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None
 def list_events(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """Add an event, a span of events, or `*` (all events) to the current event list.
 
-    step: its number, which says which of them. token: the index of the token after the step.
+    step: the number of the step, which says which of the three to add. token: the index of the
+    token after the step.
     """
     state = columns.state
     if not state[c.LISTING]:
@@ -193,7 +198,7 @@ def list_events(tokens: Tokens, columns: Columns, step: int, token: int) -> None
 
 @inline_kernel
 def end_events(columns: Columns) -> None:
-    """End the current event list: its events get the inputs and targets that follow.
+    """End the current event list. Its events get the inputs and targets that follow in the text.
 
     An empty list means all events.
     """
@@ -239,10 +244,10 @@ def end_example(columns: Columns, token: int) -> None:
 
 @inline_kernel
 def in_order(columns: Columns) -> bool:
-    """Return whether the lists of the current example are already in the order of the normal form.
+    """Return whether the lists of the current example already have the order of the normal form.
 
-    This order is: first the lists of inputs, then those of targets, both by first event; and all
-    lists are used.
+    In this order, the lists of inputs come before the lists of targets, both are sorted by their
+    first event, and no list is unused.
     """
     state = columns.state
     low, high = state[c.BASE], state[c.BASE] + state[c.NUM_EVENTS_HERE]
@@ -256,10 +261,10 @@ def in_order(columns: Columns) -> bool:
 
 
 def event_offsets(tokens: Tokens, count: Ints) -> Ints:
-    """Return which events each example has, as offsets among all events: int64[examples + 1].
+    """Return the events of each example, as offsets among all events: int64[examples + 1].
 
     If an example states its number of events several times, the last number counts; the default is
-    1. count: how many steps of each kind the chunk has.
+    1. count: the number of steps of each kind in the chunk.
     """
     if not count[c.NUM_EVENTS]:
         return np.arange(count[c.EXAMPLE] + 1)

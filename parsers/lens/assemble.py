@@ -15,7 +15,7 @@ from exset.parsers.lens.tokens import Quoted, Text
 
 
 def strings_of(text: Text, columns: Columns) -> StringsOf:
-    """Return the strings of a chunk; a proc that many events have is included only once."""
+    """Return the strings of a chunk. A proc that many events share is included only once."""
     of_events = columns.event_proc
     if len(of_events):
         of_events = of_events[np.unique(of_events[:, 0], return_index=True)[1]]
@@ -29,7 +29,7 @@ def strings_of(text: Text, columns: Columns) -> StringsOf:
 
 
 def header_of(text: Text, columns: Columns, strings: StringsOf) -> SetHeader:
-    """Return the header of the set, from the first chunk of a text, which contains it."""
+    """Return the header of the set, which is in the first chunk of a text."""
     [proc] = text.strings(strings.header_proc)
     return SetHeader(proc=proc, **dict(zip(REAL_FIELDS, columns.header.tolist(), strict=True)))
 
@@ -37,8 +37,8 @@ def header_of(text: Text, columns: Columns, strings: StringsOf) -> SetHeader:
 def example_set(text: Text, columns: Columns, strings: StringsOf, header: SetHeader) -> ExampleSet:
     """Make the example set of a chunk, in normal form.
 
-    text: the tokens of the chunk. columns: what the actions filled. strings: the tokens that are
-    strings. header: the header of the set.
+    text: the tokens of the chunk. columns: the columns that the actions filled. strings: the tokens
+    that are strings. header: the header of the set.
     """
     n, lists = len(columns.event_offsets) - 1, columns.state[c.NUM_LISTS]
     group, groups = _groups(text, strings.group, int(columns.state[c.NUM_RANGES]))
@@ -60,7 +60,7 @@ def _rows(text: Text, quoted: Quoted, n: int) -> Strings:
 
 
 def _numbers(column: NDArray[T], default: int, n: int) -> NDArray[T]:
-    """Return the column; if no step has set it, a column of n times the default."""
+    """Return `column`. If no step has set the column, return n times the default instead."""
     return compact(column[:n]) if len(column) else constant(default, n, column.dtype.type)
 
 

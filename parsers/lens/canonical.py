@@ -1,10 +1,9 @@
-"""The canonical text of a Lens text: the layout of `exset.parsers.lens.render`; comments do not
-change.
+"""The canonical text of a Lens text: the layout of `exset.parsers.lens.render`, with all comments.
 
-An example with one event is one line; an example with several has about one line for each event.
-Line breaks between the numbers of a list stay, so that a picture stays a picture; such an example
-has a line for each list. White space is removed or added only where Lens still reads the same
-words.
+An example with one event is one line. An example with several events has about one line for each
+event. Line breaks between the numbers of a list stay, so that a picture stays a picture; an example
+with such a line break has a line for each list. White space is removed or added only where Lens
+still reads the same words.
 """
 
 import re
@@ -37,9 +36,10 @@ _NUMBERS: Final = ("REAL", "INF", "NAN", "VALUE", "UNKNOWN", "INT", "UNIT", "COU
 
 
 def canonical(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto") -> bytes:
-    """Return the canonical text of a source. Raises FormatError for a syntax error.
+    """Return the canonical text of a source.
 
-    Lens reads a text of fewer than 4 bytes as empty: such a text does not change.
+    Lens reads a text of fewer than 4 bytes as empty, so such a text does not change. Raises
+    FormatError for a syntax error.
     """
     if len(source.data.replace(b"\r\n", b"\n")) < SMALLEST:
         return source.data
@@ -57,8 +57,8 @@ class _Lines(NamedTuple):
     """Facts about each token of a chunk, which decide where lines begin.
 
     continued: whether a line break before the token stays. is_list: whether the token begins an
-    event list. is_data: whether it begins inputs or targets. marker: int64, the index of the last
-    token up to here that begins an item or ends an example.
+    event list. is_data: whether the token begins inputs or targets. marker: int64, the index of the
+    last token, up to this token, that begins an item or ends an example.
     """
 
     continued: Flags
@@ -103,13 +103,13 @@ class _Layout:
         return gaps
 
     def is_a(self, *terminals: str) -> Flags:
-        """Return for each token whether it is of one of these terminals."""
+        """Return for each token whether its terminal is one of `terminals`."""
         found: Flags = _table(terminals)[self.kinds]
         return found
 
     def _strings(self) -> Flags:
-        """Return for each token whether it is inside a string with delimiters, after its first
-        token.
+        """Return for each token whether it is in a string with delimiters, but is not the string's
+        first token.
         """
         steps, before = self.stream.steps, self.stream.tokens_before
         at = np.flatnonzero(steps == c.STRING)
@@ -135,7 +135,7 @@ class _Layout:
     def _rows(self, lines: _Lines, in_list: Flags) -> Flags:
         """Return for each token whether it begins a new line within an example.
 
-        in_list: which tokens are in an event list.
+        in_list: for each token, whether it is in an event list.
         """
         n = len(self.kinds)
         example = np.cumsum(self.begins) - 1
@@ -160,11 +160,11 @@ class _Layout:
         return rows
 
     def _end_of_counts(self) -> Longs:
-        """Return the index of the token after the numbers that Lens ignores at the start of
-        the set.
+        """Return the index of the token after the numbers that Lens ignores at the start of the
+        set.
 
-        Lens ignores them if the set has no header. Return an empty array if there are none, or
-        if a header ends with `;`.
+        Lens ignores these numbers if the set has no header. Return an empty array if there are no
+        such numbers, or if a header ends with `;`.
         """
         steps, before = self.stream.steps, self.stream.tokens_before
         if (steps == c.HEADER).any():
@@ -184,7 +184,7 @@ class _Layout:
 
 
 def _after(mask: Flags) -> Flags:
-    """Return for each token whether the token before it is in the mask."""
+    """Return for each token whether `mask` is true for the token before it."""
     moved = np.zeros(len(mask), np.bool_)
     moved[1:] = mask[:-1]
     return moved

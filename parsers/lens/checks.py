@@ -33,11 +33,11 @@ def check_integers(text: Text, ints: Ints) -> None:
 def check_event_counts(
     text: Text, tokens: Tokens, counts: Ints, before: int, limits: Limits
 ) -> None:
-    """Raise FormatError for an example without events, LimitError for too many events.
+    """Raise FormatError for an example without events, and LimitError for too many events.
 
-    Called only if an example states its number of events. tokens: the tokens that state these
-    numbers. counts: the number of events of each example. before: the number of events in the
-    chunks before.
+    This is called only if an example states its number of events. tokens: the tokens that state
+    these numbers. counts: the number of events of each example. before: the number of events in
+    earlier chunks.
     """
     stated = tokens.before[tokens.steps == c.NUM_EVENTS] - 1
     zero = stated[tokens.ints[stated] == 0]

@@ -43,7 +43,7 @@ _BEGINNINGS: Final = (
 
 
 def hint(found: Unexpected) -> str | None:
-    """Return a hint for a word that the grammar rejects, or None."""
+    """Return a hint for a word that the grammar rejects. Return None if there is no hint."""
     near = found.before[-_NEAR:]
     return (
         _other_format(found)
@@ -78,14 +78,14 @@ def _keywords() -> frozenset[bytes]:
 
 @cache
 def _bare(field: str) -> re.Pattern[bytes]:
-    """Return a pattern for the field `field` whose text has no delimiters."""
+    """Return a pattern that matches the field `field` if its text has no delimiters."""
     return re.compile(rf"{field}[ \t\r\n\f\v]*+({GRAMMAR.pattern('BARE')})".encode())
 
 
 def _hint_for_text(near: bytes, found: Unexpected) -> str | None:
-    """Return a hint if the error is probably caused by the end of the last name or proc before it.
+    """Return a hint if a name or proc before the error probably ends at the wrong place.
 
-    near: the text before the error.
+    The hint is about the last such name or proc. near: the text before the error.
     """
     words = list(_bare("(?:name|proc):").finditer(near))
     if not words:

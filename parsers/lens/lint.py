@@ -24,7 +24,7 @@ _NUMBER_TAIL: Final = "lens-number-tail"
 
 
 class StringsOf(NamedTuple):
-    """The strings of a chunk of a text, by what they are for.
+    """The strings of a chunk of a text, by purpose, such as names of groups or procs of events.
 
     Each distinct proc of events is included once.
     """
@@ -39,8 +39,8 @@ class StringsOf(NamedTuple):
 class Meaning(NamedTuple):
     """A chunk of a text, and the values that were found in it.
 
-    counts: how many steps of each kind it has. hard: the indices of tokens that are reals in an
-    unusual notation.
+    counts: the number of steps of each kind in the chunk. hard: the indices of tokens that are
+    reals in an unusual notation.
     """
 
     text: Text
@@ -52,7 +52,7 @@ class Meaning(NamedTuple):
 
 
 def report(chunk: Meaning, groups: Iterable[bytes | None], findings: Findings) -> None:
-    """Add the findings of a chunk. groups: the distinct group names."""
+    """Add the findings of a chunk to `findings`. groups: the distinct group names."""
     text, tokens, columns, counts, hard, strings = chunk
     kept: list[tuple[int, str, int, int, int]] = []
     for code, at in (
@@ -75,7 +75,7 @@ def report(chunk: Meaning, groups: Iterable[bytes | None], findings: Findings) -
 
 
 class Alternation:
-    """Checks whether the examples of a set alternate: one has only inputs, the next only
+    """Checks whether the examples of a set alternate: one example has only inputs, the next only
     targets.
     """
 
@@ -85,7 +85,7 @@ class Alternation:
         self._place: Place | None = None  # of the first `;` to remove
 
     def add(self, chunk: Meaning) -> None:
-        """Check the examples of the next chunk, unless it is already clear that they do not
+        """Check the examples of the next chunk, unless earlier chunks show that examples do not
         alternate.
         """
         offsets = chunk.columns.event_offsets

@@ -1,4 +1,4 @@
-"""The actions for inputs and targets: find the events that get them, and read their ranges.
+"""The actions for inputs and targets: they find the events of each list, and read its ranges.
 
 These kernels follow the rules of `exset.parsers.lens.actions`, which runs them.
 """
@@ -22,16 +22,18 @@ from exset.parsers.lens.steps import (
 
 @inline_kernel
 def is_of(step: int, side: int) -> bool:
-    """Return whether a step begins inputs (side 0) or targets (side 1); one step begins both."""
+    """Return whether a step begins inputs (side 0) or targets (side 1). One of the steps begins
+    both.
+    """
     return bool(step == c.BOTH or step == c.INPUTS + side)
 
 
 @inline_kernel
 def begin_list(columns: Columns, step: int, token: int) -> None:
-    """Begin a list of inputs, targets or both: find the event that gets it.
+    """Begin a list of inputs, of targets or of both: find the event that gets the list.
 
-    Also find the event's active value, which is the default for the list. step: which of the three
-    it is. token: the index of the token after the step.
+    Also find the event's active value, which is the default value of the list. step: the step,
+    which says which of the three it begins. token: the index of the token after the step.
     """
     state = columns.state
     end_header(columns)
@@ -121,11 +123,11 @@ def end_list(columns: Columns) -> None:
 
 @inline_kernel
 def note_active(columns: Columns, kind: int, field: int, low: int, high: int) -> None:
-    """Add a note if an event that gets the list has another active value than the list's default.
+    """Add a note if an event of the list has an active value that differs from the list's default.
 
-    Add it only for a list with a sparse range whose value is this default. kind: the kind of
-    the note. field: the active value of inputs or of targets. low, high: the first event that gets
-    the list, and the event after the last.
+    The note is added only if the list has a sparse range whose value is this default. kind: the
+    kind of the note. field: the active value of inputs or of targets. low, high: the first event
+    that gets the list, and the event after the last.
     """
     for event in range(low, high):
         if effective(columns, field, event) != columns.active[0]:
@@ -152,10 +154,11 @@ def begin_range(columns: Columns) -> None:
 
 @inline_kernel
 def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Run a step within a range: store its group, its first unit or its value, or begin its
+    """Run a step within a range: store the group, the first unit or the value, or begin the
     numbers.
 
-    step: its number, which says what to store. token: the index of the token after the step.
+    step: the number of the step, which says which of these to do. token: the index of the token
+    after the step.
     """
     state = columns.state
     if step == c.STRING:
@@ -187,9 +190,9 @@ def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def is_blank(tokens: Tokens, start: int, end: int) -> bool:
-    """Return whether a string contains only line breaks; it then counts as empty, not as a name.
+    """Return whether a string has only line breaks. Such a string counts as empty, not as a name.
 
-    start, end: its first token, and the token after its last.
+    start, end: the string's first token, and the token after its last.
     """
     for token in range(start, end):
         first = tokens.buffer[tokens.starts[token] - tokens.base]
@@ -200,10 +203,10 @@ def is_blank(tokens: Tokens, start: int, end: int) -> bool:
 
 @inline_kernel
 def end_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """End a range after its numbers, and store it.
+    """End a range after its numbers, and store the range.
 
-    Without ( ) or { } and without numbers, there is no range to store. step: whether the numbers
-    are values or units. token: the token after them.
+    A range without ( ), { } and numbers is not stored. step: the step, which says whether the
+    numbers are values or units. token: the token after the numbers.
     """
     state, index, start = columns.state, columns.state[c.NUM_RANGES], columns.state[c.RUN_START]
     if state[c.EXPLICIT] or token > start:
@@ -241,8 +244,8 @@ def keep_values(tokens: Tokens, columns: Columns, token: int) -> None:
 def keep_units(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """Store the units of a range, which end before the token `token`.
 
-    A negative unit ends a span, and must not be below its first unit. step: whether the units are
-    listed, or `*` means all.
+    A negative number ends a span of units, which must not end below its first unit. step: the step,
+    which says whether the units are listed or are all units (`*`).
     """
     state, start, before = columns.state, columns.state[c.RUN_START], 0
     if step == c.ALL_UNITS:

@@ -11,7 +11,9 @@ from exset.parsers.lens.steps import Columns, Ints, set_pair
 
 
 def room_for(columns: Columns) -> tuple[Columns, Ints]:
-    """Return what `arrange` needs to fill: empty columns, and -1 as the new number of each list."""
+    """Return what `arrange` fills: empty columns, and an array with -1 as the new number of each
+    list.
+    """
     fields = ("lists", "group", "first", "value", "value_ends", "unit_ends", "values", "units")
     new = {field: np.empty_like(getattr(columns, field)) for field in fields}
     numbers = np.full(columns.state[c.NUM_LISTS], -1, np.int64)
@@ -20,10 +22,11 @@ def room_for(columns: Columns) -> tuple[Columns, Ints]:
 
 @entry_kernel
 def arrange(old: Columns, new: Columns, numbers: Ints) -> None:
-    """Copy the lists of each example in another order: first inputs, then targets, by first event.
+    """Copy the lists of each example in the order of the normal form.
 
-    old, new: the columns to read and to fill. numbers: -1 for each list before the call; after it,
-    the new number of each list.
+    This order is: lists of inputs, then lists of targets, both sorted by first event. old: the
+    columns to read. new: the columns to fill. numbers: the new number of each list, -1 before the
+    call.
     """
     lists = ranges = 0
     new.lists[0] = new.value_ends[0] = new.unit_ends[0] = 0

@@ -1,9 +1,9 @@
 """Parse Lens example files, text (.ex), to an `ExampleSet`; the module `render` writes them.
 
-`grammars/lens.lark` defines the syntax. The manual page "Example Files" describes it; where the
+`grammars/lens.lark` defines the syntax. The manual page "Example Files" describes it. Where the
 manual and Lens 2.63 (example.c, util.c) differ, exset follows Lens. A text that Lens reads gives
-the values that Lens gets; a text on which Lens crashes or hangs is an error. A `proc:` is Tcl
-code, which stays text. The set does not contain comments, white space, or the notation of numbers
+the same values as in Lens. A text on which Lens crashes or hangs is an error. A `proc:` is Tcl
+code, and remains text. The set does not contain comments, white space, or the notation of numbers
 and strings.
 """
 
@@ -52,10 +52,10 @@ def parse(
 ) -> ExampleSet:
     """Return the examples of a text, in normal form.
 
-    `findings` collects the likely mistakes that Lens accepts. `engine`: with "reference", Lark
-    runs the grammar; "table" runs tables made from the grammar, always compiled; "auto" runs the
-    tables, compiled if the text is long. Raises FormatError for a text that Lens refuses, or on
-    which Lens crashes or hangs, and LimitError for a text beyond the limits.
+    `findings` collects the likely mistakes that Lens accepts. `engine`: with "reference", Lark runs
+    the grammar. With "table", compiled code runs tables made from the grammar. With "auto", the
+    code is compiled only if the text is long. Raises FormatError for a text that Lens refuses, or
+    on which Lens crashes or hangs. Raises LimitError for a text beyond the limits.
     """
     chunks = list(Reading(source, limits, findings, engine).sets())
     return chunks[0] if len(chunks) == 1 else ExampleSet.joined(chunks)
@@ -70,10 +70,10 @@ def stream(
 ) -> Iterator[ExampleSet]:
     """Yield the examples of a text in one or more sets, while the text is still being read.
 
-    An example is yielded when its line is complete, so Lens could already read it from a pipe. The
-    sets have the same header. Joined, they equal the result of `parse` for the same bytes, with
-    the same findings; an error is raised after all examples before it. The reference engine first
-    reads the whole text.
+    An example is yielded when its line is complete, because Lens could then read it from a pipe.
+    All sets have the same header. Joined, the sets equal the result of `parse` for the same bytes,
+    with the same findings. An error is raised after all examples before the error. The reference
+    engine reads the whole text first.
     """
     size = SMALLEST
     while len(_translated(head := blocks.head(size))) < SMALLEST and len(head) == size:
@@ -87,8 +87,8 @@ def stream(
 class Chunk(NamedTuple):
     """The examples of one chunk of a text.
 
-    expanded: how many events the event lists in the chunk name, which counts towards a limit of
-    the whole text.
+    expanded: the total number of events that the event lists in the chunk name. A limit applies to
+    this number for the whole text.
     """
 
     meaning: Meaning
@@ -97,9 +97,9 @@ class Chunk(NamedTuple):
 
 
 class Reading:
-    """Reads a text in chunks; each chunk but the last ends with an example.
+    """Reads a text in chunks; each chunk except the last ends with an example.
 
-    window: gives the chunks; if it is None, the source is the whole text.
+    window: gives the chunks. If it is None, the source is the whole text.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Reading:
 
     @property
     def expanded(self) -> int:
-        """How many events all event lists that were read so far name."""
+        """The total number of events that the event lists read so far name."""
         return self.limits.max_expand - self.before.left
 
     def sets(self) -> Iterator[ExampleSet]:
@@ -176,20 +176,23 @@ class Reading:
     def ahead(self, stream: ParseStream) -> Chunk:
         """Return the examples of a later chunk, before the chunks that precede it are read.
 
-        It assumes that those have at most one event for each byte, and no event lists.
+        It assumes that the preceding chunks have at most one event for each byte, and no event
+        lists.
         """
         events = int(stream.starts[0]) if len(stream.starts) else 0
         return self.chunk(stream, self.before._replace(left=self.limits.max_expand, events=events))
 
     def fits(self, chunk: Chunk) -> bool:
-        """Return whether what `ahead` assumed for a chunk is true, now that the earlier chunks
+        """Return whether the assumptions of `ahead` for a chunk are true, now that earlier chunks
         are read.
         """
         text = chunk.meaning.text
         return chunk.expanded <= self.before.left and self.before.events <= text.starts[0]
 
     def taken(self, chunk: Chunk) -> ExampleSet:
-        """Return the examples of the next chunk, and add its findings and totals."""
+        """Return the examples of the next chunk. Add the chunk's findings and totals to those of
+        the text.
+        """
         meaning, examples, _ = chunk
         self.header = examples.header
         self.count(chunk)
@@ -210,9 +213,9 @@ class Reading:
         )
 
     def check(self, stream: ParseStream) -> None:
-        """Check a chunk after an earlier error: raise FormatError if it has an error, too.
+        """Check a chunk after an earlier error. Raise FormatError if this chunk has an error, too.
 
-        A chunk that is a single example counts as one example, even with an error.
+        A chunk that is a single example counts as one example, even if it has an error.
         """
         try:
             self.count(self.chunk(stream, self.before))
@@ -222,9 +225,10 @@ class Reading:
             raise
 
     def chunk(self, stream: ParseStream, before: Before) -> Chunk:
-        """Run the actions on a chunk; `before`: facts about the text before it.
+        """Run the actions on a chunk, and return its examples.
 
-        Raises FormatError for an error that the grammar cannot detect.
+        `before`: facts about the text before the chunk. Raises FormatError for an error that the
+        grammar cannot detect.
         """
         # Use the size of the whole text or, if that is unknown, of the bytes read so far.
         compiled = KERNELS.use_compiled(size_of(self.window or self.source), self.engine)
@@ -259,12 +263,12 @@ class Reading:
 
 
 def _translated(data: bytes) -> bytes:
-    """Return bytes with each CRLF replaced by LF, as Tcl reads them."""
+    """Return `data` with each CRLF replaced by LF, as Tcl does when it reads a file."""
     return data.replace(b"\r\n", b"\n")
 
 
 def begin_of(source: Source, findings: Findings) -> int:
-    """Check the first bytes of a text as Lens does; return the offset at which to begin parsing.
+    """Check the first bytes of a text as Lens does. Return the offset at which to begin to parse.
 
     Source: Lens, readExampleSet.
     """

@@ -1,8 +1,9 @@
-"""Read a large text in parts: each begins after an example, and ends with an example.
+"""Read a large text in parts. Each part begins after an example, and ends with an example.
 
-A semicolon at the end of a line usually ends an example, but may also be in a string or a comment.
-Each part is parsed as if it began with an example. If no part has an error, each part ends with an
-example, so the next part does begin with one. Otherwise the text must be read as a whole.
+A semicolon at the end of a line usually ends an example, but it may also be in a string or a
+comment. Each part is parsed as if an example began at its start. If no part has an error, each part
+really ends with an example, so the next part really begins with one. Otherwise the text must be
+read as a whole.
 """
 
 import re
@@ -30,14 +31,14 @@ _BLOCK: Final = 1 << 19
 
 
 def count(blocks: Blocks) -> int:
-    """Return into how many parts to divide a text; 1 for a compressed text."""
+    """Return the number of parts into which to divide a text. Return 1 for a compressed text."""
     return 1 if blocks.file is None else max(1, (blocks.size or 0) // SIZE)
 
 
 def read(
     blocks: Blocks, part: FilePart, findings: Findings, limits: Limits, engine: Engine
 ) -> Generator[ExampleSet, None, PartState]:
-    """Yield the examples of one part of a text, in sets.
+    """Yield the examples of one part of a text, in sets; return the state of the part.
 
     Lines and offsets in findings count from the start of the part. Only the sets of the first part
     have the `proc` of the text's header.
@@ -73,10 +74,10 @@ def read(
 
 
 def joined(parts: Sequence[tuple[PartState, Findings]], limits: Limits) -> Findings | None:
-    """Return the findings of a whole text, from the state and the findings of each of its parts.
+    """Return the findings of a whole text, given the state and the findings of each of its parts.
 
-    Return None if the text must be read as a whole: if a part is not certain, or if the parts
-    together reach a limit.
+    Return None if the text must be read as a whole. This is so if the division is not certain for a
+    part, or if the parts together reach a limit.
     """
     groups = {name for state, _ in parts for name in state.names}
     expanded = sum(state.expanded for state, _ in parts)
@@ -106,7 +107,7 @@ class _Moved:
 
 
 class _Below(ChangedFindings):
-    """Adds findings to another collection, except those about the header.
+    """Adds findings to another collection, except findings about the header.
 
     The places of the added findings count from the end of the header.
     """
@@ -114,8 +115,8 @@ class _Below(ChangedFindings):
     def __init__(self, findings: Findings, size: int) -> None:
         """Wrap the collection `findings`.
 
-        size: the number of bytes of the header, one line that was put before the part; 0 for the
-        first part, which itself begins with a header.
+        size: the number of bytes of the header, which is one line put before the part. It is 0 for
+        the first part, which already begins with the header of the text.
         """
         super().__init__(findings, _Moved(-size, -1 if size else 0))
         self._size = size
@@ -128,7 +129,10 @@ class _Below(ChangedFindings):
 
 
 def _header(file: BinaryIO, name: str, limits: Limits, engine: Engine) -> SetHeader | None:
-    """Return the header of the set, from the beginning of the text; None if that has an error."""
+    """Return the header of the set, from the beginning of the text.
+
+    Return None if the header has an error.
+    """
     file.seek(0)
     blocks = Blocks(name, iter(lambda: file.read(_BLOCK), b""), None)
     try:
@@ -140,8 +144,8 @@ def _header(file: BinaryIO, name: str, limits: Limits, engine: Engine) -> SetHea
 def _boundary(file: BinaryIO, part: FilePart, rank: int) -> int:
     """Return the offset at which part `rank` of the text begins.
 
-    This is after the first likely end of an example in the part's share of the bytes; or the end
-    of the text.
+    The part begins after the first likely end of an example that is in or after the part's share of
+    the bytes. If there is none, the result is the end of the text.
     """
     size = file.seek(0, 2)
     at = size * rank // part.count

@@ -1,7 +1,7 @@
-"""The steps into which the grammar divides a Lens text: the number of each step, and the arrays.
+"""The steps into which the grammar divides a Lens text: their numbers, and the arrays of a chunk.
 
-`exset.parsers.lens.actions` runs the action of each step: it reads the arrays of tokens, and fills
-the arrays of columns.
+`exset.parsers.lens.actions` runs the action of each step. An action reads the arrays of tokens, and
+fills the arrays of columns.
 """
 
 from enum import IntEnum
@@ -101,10 +101,14 @@ class Note(IntEnum):
 class Tokens(NamedTuple):
     """The steps and tokens of a chunk, the values of the tokens, and the text.
 
-    steps: the number of each step. before: how many tokens precede each step. starts, ends: where
-    each token is in the source. reals: float32[tokens], the value of each token that is a real;
-    every NaN is the quiet NaN. ints: int64[tokens], the value of each token that is an integer.
-    Values of other tokens are undefined. base: the offset of the buffer's first byte.
+    - steps: the number of each step.
+    - before: the number of tokens before each step.
+    - starts, ends: where each token is in the source.
+    - reals: float32[tokens], the value of each token that is a real. Every NaN is the quiet NaN.
+    - ints: int64[tokens], the value of each token that is an integer.
+    - base: the offset of the buffer's first byte.
+
+    The elements of `reals` and `ints` for other tokens are undefined.
     """
 
     steps: NDArray[np.int16]
@@ -120,9 +124,8 @@ class Tokens(NamedTuple):
 class Columns(NamedTuple):
     """The columns that the actions fill. A column that no step sets has size 0.
 
-    A string is a pair: its first token, and the token after its last; an absent string is (-1,
-    -1). Lists and ranges are in normal form, except for the order of lists if the state has
-    `UNORDERED`.
+    A string is a pair: its first token, and the token after its last. An absent string is (-1, -1).
+    Lists and ranges are in normal form, but the lists are not sorted if the state has `UNORDERED`.
     """
 
     # Of the set
@@ -163,9 +166,9 @@ class Columns(NamedTuple):
 class Before(NamedTuple):
     """Facts about the text before a chunk, which the chunk's actions need.
 
-    left: how many events the event lists may still name. examples, events: how many come before
-    the chunk, including examples with an error. header: the real fields of the set, None if the
-    chunk may begin with them.
+    left: the number of events that event lists may still name before a limit is reached. examples,
+    events: the number of examples and events before the chunk, including examples with an error.
+    header: the real fields of the set; None if the chunk may begin with these fields.
     """
 
     left: int
