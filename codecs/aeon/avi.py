@@ -1,6 +1,6 @@
-"""Read the frames of an AVI file of Motion JPEG, each a JPEG picture, for aeon's video type.
+"""Read the frames of an AVI file of Motion JPEG, for aeon's video type. A frame is a JPEG picture.
 
-aeon reads only a few of the layouts that the AVI format allows. exset reads more of them, with a
+aeon reads only a few of the layouts that the AVI format allows. exset reads more layouts, with a
 finding for each property that aeon does not accept. Source: avi.cpp and cap_mjpeg_decoder.cpp of
 aeon.
 """
@@ -37,9 +37,8 @@ _SIZE: Final = 4
 class Video:
     """A video whose frames are JPEG pictures (Motion JPEG).
 
-    width, height: in pixels, as the header of the file gives them. frames: the bytes of each
-    frame's JPEG picture, not copied; an empty picture means that the previous frame is shown
-    again.
+    width, height: in pixels, from the header of the file. frames: the bytes of each frame's JPEG
+    picture, not copied. For an empty picture, players show the previous frame again.
     """
 
     width: int
@@ -79,7 +78,7 @@ def decode(
 
 
 def _video_stream(chunks: Chunks, findings: Findings) -> int:
-    """Return the number of the first stream with pictures; the streams of the file count from 0.
+    """Return the number of the first stream with pictures. Streams are numbered from 0.
 
     Adds a finding for each other stream.
     """
@@ -103,10 +102,10 @@ def _video_stream(chunks: Chunks, findings: Findings) -> int:
 def _check_codec(
     chunks: Chunks, stream: int, header: int, handler: bytes, findings: Findings
 ) -> None:
-    """Raise FormatError unless one of the two headers of the stream `stream` names Motion JPEG.
+    """Raise FormatError unless one of the two headers of a stream names Motion JPEG.
 
-    `header`: the index of the chunk `strh`, the first header. `handler`: the codec in it. Adds a
-    finding if the handler differs from `MJPG`.
+    `stream`: the number of the stream. `header`: the index of the chunk `strh`, the first header.
+    `handler`: the codec that this header names. Adds a finding if the handler differs from `MJPG`.
     """
     if handler == _CODEC:
         return
@@ -132,9 +131,9 @@ def _check_order(chunks: Chunks, findings: Findings) -> None:
 def _frames(chunks: Chunks, number: int, has_index: bool, findings: Findings) -> Longs:
     """Return the indices of the chunks that contain the frames of stream `number`.
 
-    They are in the order of the file's index `idx1`. Without a usable `idx1`, they are in file
-    order, and a finding says why. `has_index`: whether the main header says that the file has an
-    index.
+    The chunks are in the order of the file's index `idx1`. Without a usable `idx1`, they are in
+    file order, and a finding says why. `has_index`: whether the main header says that the file has
+    an index.
     """
     name = b"%02ddc" % number
     movies = chunks.lists(b"movi")
@@ -167,8 +166,8 @@ def _frames(chunks: Chunks, number: int, has_index: bool, findings: Findings) ->
 def _indexed(chunks: Chunks, movie: int, index: int, frames: Longs, name: bytes) -> Longs | None:
     """Return the elements of `frames` in the order of the file's index `idx1`.
 
-    `frames`: the indices of the chunks with the name `name` in the list `movie`. `index`: the
-    chunk `idx1`. Returns None if `idx1` names a chunk that is not in `frames`.
+    Returns None if `idx1` names a chunk that is not in `frames`. `frames`: the indices of the
+    chunks with the name `name` in the list `movie`. `index`: the index of the chunk `idx1`.
     """
     fields = chunks.read(_INDEX, index, _SIZE)
     ids = np.ascontiguousarray(fields.strings("entries.ckid").data).view("S4")
@@ -203,8 +202,9 @@ def _first(chunks: Chunks, name: bytes, inside: int) -> int:
 
 
 def _refused(chunks: Chunks, chunk: int | None, message: str) -> FormatError:
-    """Return the error for a video that aeon does not decode. chunk: the index of the chunk
-    with the problem, None for the whole file.
+    """Return the error for a video that aeon does not decode.
+
+    chunk: the index of the chunk with the problem; None for the whole file.
     """
     place = chunks.whole if chunk is None else chunks.place(chunk)
     hint = "convert it, for example with ffmpeg -i IN -c:v mjpeg -an OUT.avi"

@@ -1,9 +1,9 @@
 """Read cpio archives in the old binary format, and blocks of aeon's cache, as a `Block`.
 
-An entry has a heading of thirteen 16-bit words in little-endian byte order, a name and data. The
-last entry is `TRAILER!!!`. In a block of aeon's cache (cpio.cpp) the first entry is the header,
-with the number of records, and the entry before the last has 16 zero bytes. All other entries are
-elements.
+An entry has a heading of thirteen 16-bit words in little-endian byte order, then a name, then data.
+The last entry is `TRAILER!!!`. A block of aeon's cache (cpio.cpp) has two special entries more. Its
+first entry is the header, with the number of records. The entry before `TRAILER!!!` has 16 zero
+bytes. All other entries are elements.
 """
 
 from typing import Final, cast
@@ -47,11 +47,11 @@ def decode(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Block:
-    """Decode a block of aeon's cache; the data of its elements are not copied.
+    """Decode a block of aeon's cache, without copying the data of its elements.
 
     engine: the driver, see `exset.codecs.engine.reader`. `findings` collects likely mistakes that
-    aeon accepts. Raises FormatError for a file that aeon rejects, on which aeon crashes, or from
-    which it makes elements that are not in the file.
+    aeon accepts. Raises FormatError for a file that aeon rejects, or on which aeon crashes, or from
+    which aeon makes elements that are not in the file.
     """
     findings = Findings() if findings is None else findings
     fields, is_whole = _fields(source, limits, engine)
@@ -83,7 +83,7 @@ def decode_archive(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Block:
-    """Decode an archive; the data of its files are not copied.
+    """Decode an archive, without copying the data of its files.
 
     Parameters and errors are those of `decode`.
     """
@@ -118,9 +118,9 @@ def salvage(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto"
 
 
 def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, bool]:
-    """Read a block as columns; also return whether it is complete.
+    """Return a block as columns, and whether the block is complete.
 
-    It is incomplete if it ends without the last entry, which aeon does not read.
+    A block is incomplete if it ends without the last entry. aeon does not read this entry.
     """
     try:
         return read(layout.ARCHIVE, source, limits=limits, engine=engine), True
@@ -156,7 +156,7 @@ def _truncated(error: FormatError, complete: int, why: str | None) -> FormatErro
 
 
 def _entries(fields: Fields, source: Source, findings: Findings) -> Entries:
-    """Make the entries from the columns that were read, including the last entry."""
+    """Make the entries from the columns that were read. The columns include the last entry."""
     starts, lengths = fields.spans("entries.data")
     data = Blobs.unchecked(
         data=np.frombuffer(source.view, np.uint8), starts=starts, lengths=compact(lengths)
@@ -170,15 +170,16 @@ def _entries(fields: Fields, source: Source, findings: Findings) -> Entries:
 
 
 def _long(fields: Fields, name: str) -> Longs:
-    """Return the 32-bit numbers in the field `name`, each of which the file stores as two
-    16-bit words.
+    """Return the 32-bit numbers in the field `name`.
+
+    The file stores each number as two 16-bit words.
     """
     high, low = (cast(Words, fields[f"entries.{name}_{half}"]) for half in ("high", "low"))
     return high.astype(np.int64) << 16 | low
 
 
 def _names(fields: Fields, source: Source, findings: Findings) -> Strings:
-    """Return the names of the entries without the NUL at the end of each.
+    """Return the names of the entries, each without the NUL at its end.
 
     Adds a finding for each name that does not end with a NUL.
     """
@@ -195,7 +196,10 @@ def _names(fields: Fields, source: Source, findings: Findings) -> Strings:
 
 
 def _header(entries: Entries, source: Source, limits: Limits, engine: Engine) -> BlockHeader:
-    """Read the header in the first entry. Raises FormatError if it is not a header of aeon."""
+    """Read the header in the first entry.
+
+    Raises FormatError if this entry is not a header of aeon.
+    """
     at, size = int(entries.data.starts[0]), int(entries.data.lengths[0])
     if size != layout.HEADER_SIZE:
         place = Place.in_bytes(source, 0, "entries[0]")
@@ -225,18 +229,16 @@ def _header(entries: Entries, source: Source, limits: Limits, engine: Engine) ->
 
 
 def _without_header(frame: Entries) -> Entries:
-    """Return `frame` without the data of its first entry, the block's header; this entry is
-    renamed, too.
-    """
+    """Return `frame` with an empty and renamed first entry, which was the header of the block."""
     names = [HEADER_NAME, *frame.name.tolist()[1:]]
     data = [b"", *frame.data.tolist()[1:]]
     return frame.with_unchecked(name=Strings.of(names), data=Blobs.of(data))
 
 
 def _padding(fields: Fields, source: Source, findings: Findings) -> int:
-    """Return how many zero bytes follow the archive.
+    """Return the number of zero bytes after the archive.
 
-    If any other byte follows, adds a finding and returns 0.
+    If any other byte follows the archive, add a finding and return 0.
     """
     after = source.view[fields.end :]
     if not np.any(np.frombuffer(after, np.uint8)):

@@ -40,9 +40,9 @@ def report(block: Block, source: Source, begin: int, findings: Findings) -> None
 
 
 def short_records(block: Block) -> str:
-    """Return the end of a message: which records have fewer elements than the others.
+    """Return the end of a message, which says which records have fewer elements than the others.
 
-    The names of the elements show to which record each belongs. Returns "" if they do not.
+    The names of the elements show to which record each element belongs. Returns "" if they do not.
     """
     numbers = record_numbers(block.elements.name)
     if numbers is None or numbers.max() >= len(block):

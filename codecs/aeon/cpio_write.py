@@ -1,4 +1,4 @@
-"""Write cpio archives and blocks of aeon's cache: at once, or record by record."""
+"""Write cpio archives and blocks of aeon's cache: all at once, or record by record."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,9 +46,11 @@ def encode(
 
     If `block` is an archive, each entry becomes a record of one element. But if the names of all
     entries contain record and element numbers, such as `0000012.1.jpg`, the original block is
-    restored. engine: the driver. Raises FormatError for an entry that is not a regular file; with
-    `lossy` the entry is dropped, and `findings` collects the loss. Also raises FormatError if the
-    block has more records than a file of its size can have.
+    restored.
+
+    engine: the driver. Raises FormatError for an entry that is not a regular file. With `lossy`,
+    such an entry is dropped instead, and `findings` collects the loss. Also raises FormatError if
+    the block has more records than a file of its size can have.
     """
     made = as_block(block, lossy, Findings() if findings is None else findings)
     data = b"".join(_encoded(made, engine))
@@ -66,8 +68,9 @@ def encode_archive(
 
     The elements of a block get names that contain record and element numbers, and a suffix for the
     type of contents: `0000012.1.jpg` is the second element of record 12. Raises FormatError for a
-    block whose records have different numbers of elements, and for data that an archive cannot
-    store; with `lossy` these data are dropped, and `findings` collects the losses.
+    block whose records have different numbers of elements. Also raises FormatError for data that an
+    archive cannot store. With `lossy`, such data are dropped instead, and `findings` collects the
+    losses.
     """
     archive = as_archive(block, lossy, Findings() if findings is None else findings)
     chunks = list(_encoded(archive, engine))
@@ -119,10 +122,11 @@ def _interleaved(encoded: bytes, ends: Longs, data: Iterable[Data]) -> Iterator[
 def _headings(
     name: Strings, lengths: Longs, times: Longs, status: Mapping[str, Words], engine: Engine
 ) -> tuple[bytes, Longs]:
-    """Encode the heading of each entry, which includes its name.
+    """Encode the heading of each entry, which includes the entry's name.
 
-    Return all headings, one after another, and the offset at which each ends. lengths: the sizes
-    of the entries' data. times: in seconds since 1970. status: the other fields of the headings.
+    Return all headings, one after another, and the offset at which each heading ends. lengths: the
+    sizes of the entries' data. times: in seconds since 1970. status: the other fields of the
+    headings.
     """
     count = len(name)
     terminated = np.insert(name.data, name.offsets[1:], 0)
@@ -149,9 +153,8 @@ def _header_bytes(header: BlockHeader, engine: Engine = "auto") -> bytes:
 class BlockWriter:
     """Writes a block of aeon's cache, record by record, to a seekable file.
 
-    Like aeon, it first writes a header of zeros, and `close` replaces this header. clock: a
-    function that returns the time that a new entry gets. Raises OSError if `file` cannot be
-    written.
+    Like aeon, it first writes a header of zeros; `close` replaces this header. clock: a function
+    that returns the time to store in a new entry. Raises OSError if `file` cannot be written.
     """
 
     def __init__(self, file: BinaryIO, clock: Callable[[], float] = time.time) -> None:
@@ -167,14 +170,14 @@ class BlockWriter:
         self._add(HEADER_NAME, bytes(HEADER_SIZE))
 
     def write(self, record: Sequence[Data]) -> None:
-        """Add a record, given the data of its elements, which must not change before `close`."""
+        """Add a record. `record`: the data of its elements, unchanged until `close`."""
         for data in record:
             self._add(element_name(self.records, self._element), data)
             self._element += 1
         self.records += 1
 
     def close(self) -> None:
-        """Write the end of the block and its header; the file stays open."""
+        """Write the end of the block, and its header. The file stays open."""
         for name, data in ((TRAILER_NAME, bytes(TRAILER_SIZE)), (END_NAME, b"")):
             self._add(name, data)
         self._flush()

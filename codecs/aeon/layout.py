@@ -70,7 +70,7 @@ def first_entries(count: int) -> Layout:
 
 @lru_cache(maxsize=8)
 def headings(count: int) -> Layout:
-    """Return a layout that writes the headings and the names of `count` entries, without their
+    """Return a layout that writes `count` headings, each with the entry's name but without its
     data.
     """
     return Layout(

@@ -1,8 +1,7 @@
-"""The layouts of the headers of picture files, up to width and height; names are from the
-standards.
+"""The layouts of the headers of picture files, up to width and height.
 
-This module imports only Construct and the engine, so that the engine can cache the programs that
-it makes from these layouts.
+The names of fields are from the standards. This module imports only Construct and the engine, so
+that the engine can cache the programs that it makes from these layouts.
 """
 
 import construct as cs
@@ -104,9 +103,10 @@ Webp = cs.Struct(
 
 
 def _directory(order: str) -> cs.Struct:
-    """Return the layout of the first directory of a TIFF; order: "little" or "big" endian.
+    """Return the layout of the first directory of a TIFF.
 
-    Each value has four bytes; a number of two bytes is in the first two.
+    order: the byte order, "little" or "big". Each value has four bytes; a number of two bytes is in
+    the first two of them.
     """
     two, four = (cs.Int16ul, cs.Int32ul) if order == "little" else (cs.Int16ub, cs.Int32ub)
     entry = cs.Struct("tag" / two, "type" / two, "count" / four, "value" / cs.Bytes(4))

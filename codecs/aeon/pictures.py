@@ -1,6 +1,4 @@
-"""Read the headers of pictures: their size, whether they have colours, and whether they have Exif
-data.
-"""
+"""Read the headers of pictures: size, colours, and whether there are Exif data."""
 
 import re
 from dataclasses import dataclass
@@ -50,7 +48,7 @@ class Header:
     """The properties of a picture that its header gives.
 
     width, height: in pixels. colours: "grey", "colours" or "palette"; "" if the header does not say
-    which. has_exif: whether the file has Exif data, from which a decoder may rotate the picture.
+    it. has_exif: whether the file has Exif data, because of which a decoder may rotate the picture.
     """
 
     width: int
@@ -62,18 +60,18 @@ class Header:
     def sizes(self) -> tuple[tuple[int, int], ...]:
         """The sizes (width, height) that the decoded picture may have.
 
-        There are two if Exif data may rotate the picture by 90 degrees.
+        There are two sizes if Exif data may rotate the picture by 90 degrees.
         """
         size = self.width, self.height
         return (size, size[::-1]) if self.has_exif else (size,)
 
 
 def read_header(data: bytes, *, limits: Limits = DEFAULT, engine: Engine = "auto") -> Header | None:
-    """Return the header of a PNG, JPEG, BMP, WebP, TIFF or PNM; None for other files.
+    """Return the header of a PNG, JPEG, BMP, WebP, TIFF or PNM. Return None for other files.
 
     data: the file, or its beginning. Also returns None for a TIFF whose first directory is not in
-    `data`. Raises FormatError for a truncated or damaged header; but for a JPEG or PNM returns
-    None, because decoders accept many such headers.
+    `data`. For a truncated or damaged header, returns None if the file is a JPEG or PNM, because
+    decoders accept many such headers, and raises FormatError for all other formats.
     """
     source = Source("picture", data)
     if data.startswith(b"\x89PNG"):
@@ -129,10 +127,10 @@ def _of_tiff(
     limits: Limits,
     engine: Engine,
 ) -> Header | None:
-    """Return the header of a TIFF, from its first directory; None if it lacks width or height.
+    """Return the header of a TIFF, from its first directory.
 
-    head: the layout of the file's first bytes. directory: the layout of a directory. order: the
-    byte order of the numbers in the file.
+    Return None if the directory lacks the width or the height. head: the layout of the file's first
+    bytes. directory: the layout of a directory. order: the byte order of the numbers in the file.
     """
     offset = number_of(read(head, Source("picture", data), limits=limits, engine=engine), "offset")
     if offset >= len(data):

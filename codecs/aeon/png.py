@@ -1,4 +1,4 @@
-"""The chunks of PNG files: list them, and replace the colours of a palette by grey levels."""
+"""The chunks of PNG files: list chunks, and replace the colours of a palette by grey levels."""
 
 from typing import Final
 from zlib import crc32
@@ -24,9 +24,9 @@ _COLOUR_TYPE: Final = 17
 def chunks(
     data: bytes, *, limits: Limits = DEFAULT, engine: Engine = "auto"
 ) -> list[tuple[bytes, bytes]]:
-    """Return the type of each chunk, and all its bytes, up to and including the chunk IEND.
+    """Return each chunk up to and including IEND, as a pair: its type, and all its bytes.
 
-    Raises FormatError for a file that ends inside of a chunk.
+    Raises FormatError for a file that ends inside a chunk.
     """
     try:
         fields = read(_FILE, Source("picture", data + _END), limits=limits, engine=engine)
@@ -41,9 +41,9 @@ def chunks(
 def with_grey_palette(data: bytes) -> bytes | None:
     """Return a copy of a PNG in which colour i of the palette is the grey level i.
 
-    So decoding it gives palette indices. Transparency is left out, because a decoder may blend
-    colours with it. Returns None for a PNG without a palette. Raises FormatError for a truncated
-    file.
+    A decoder of the copy gives palette indices. The copy has no transparency, because a decoder may
+    blend colours with it. Returns None for a PNG without a palette. Raises FormatError for a
+    truncated file.
     """
     if not data.startswith(SIGNATURE):
         return None

@@ -1,4 +1,4 @@
-"""Read the chunks of RIFF files, in which WAVE sounds and AVI videos are stored."""
+"""Read the chunks of RIFF files. WAVE sounds and AVI videos are RIFF files."""
 
 from dataclasses import dataclass, replace
 from itertools import product
@@ -31,7 +31,7 @@ _OTHER: Final = "the file is truncated, damaged, or not a RIFF file"
 
 @dataclass(frozen=True)
 class Chunks:
-    """All chunks of a file, in file order; a list is a chunk, and the chunks in it follow it.
+    """All chunks of a file, in file order. A list is a chunk, too; the chunks in a list follow it.
 
     ids: the name of each chunk, four bytes. forms: the form of each list, four bytes; b"" for a
     chunk that is not a list. begins, ends: int64, the offsets in the source at which the data of
@@ -47,13 +47,13 @@ class Chunks:
     ends: Longs
 
     def named(self, name: bytes, first: int = 0, stop: int | None = None) -> list[int]:
-        """Return the indices of the chunks with this name, from index `first` to `stop` - 1."""
+        """Return the indices of the chunks named `name`, from index `first` to `stop` - 1."""
         return (first + np.flatnonzero(self.ids[first:stop] == name)).tolist()
 
     def lists(self, form: bytes, first: int = 0, stop: int | None = None) -> list[int]:
-        """Return the indices of the lists with this form, from index `first` to `stop` - 1.
+        """Return the indices of the lists with the form `form`, from index `first` to `stop` - 1.
 
-        Lists inside such lists are left out.
+        The result does not include lists that are inside such a list.
         """
         found, end = [], -1
         for each in (first + np.flatnonzero(self.forms[first:stop] == form)).tolist():
@@ -63,9 +63,7 @@ class Chunks:
         return found
 
     def inside(self, outer: int) -> tuple[int, int]:
-        """Return the index of the first chunk in the list `outer`, and the index after its last
-        chunk.
-        """
+        """Return the range (first, stop) of the indices of the chunks in the list `outer`."""
         return outer + 1, int(np.searchsorted(self.begins, self.ends[outer], side="right"))
 
     def outermost(self) -> list[int]:
@@ -75,13 +73,15 @@ class Chunks:
         return np.flatnonzero(is_first | (self.begins > np.roll(last, 1))).tolist()
 
     def data(self, chunk: int, before: int = 0) -> memoryview:
-        """Return the data of a chunk; with `before`, also that many bytes in front of the data."""
+        """Return the data of a chunk. With `before`, also return that many bytes in front of the
+        data.
+        """
         return self.source.view[int(self.begins[chunk]) - before : int(self.ends[chunk])]
 
     def read(self, layout: Layout, chunk: int, before: int = 0) -> Fields:
-        """Read a chunk's data, and the `before` bytes in front of them, with a layout.
+        """Read with a layout the data of a chunk, and the `before` bytes in front of the data.
 
-        Raises FormatError if they do not fit the layout.
+        Raises FormatError if these bytes do not fit the layout.
         """
         source = Source(self.source.name, self.data(chunk, before))
         try:
@@ -109,8 +109,8 @@ def read_chunks(
 ) -> Chunks:
     """Read the chunks of a RIFF file. form: b"WAVE" or b"AVI ".
 
-    Bytes after the last chunk are ignored. Data of odd size without a padding byte give a finding.
-    Raises FormatError for a file of another form, and for a truncated or damaged file.
+    Bytes after the last chunk are ignored. Adds a finding for data of odd size without a padding
+    byte. Raises FormatError for a file of another form, and for a truncated or damaged file.
     """
     whole = _source_of(source, form, limits, engine)
     first: FormatError | None = None
@@ -186,7 +186,7 @@ def _check_ends(chunks: Chunks, starts: Longs) -> None:
 def _damaged(error: FormatError, source: Source) -> FormatError:
     """Return the error for a damaged file, made from an error of the engine.
 
-    A place after the end of the file becomes the end of the file.
+    If the engine's error is at a place after the end of the file, the new error is at the end.
     """
     place, size = error.place or Place(source.name), len(source.view)
     if place.span is not None and place.span.end > size:

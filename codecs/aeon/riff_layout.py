@@ -1,4 +1,4 @@
-"""The layouts of RIFF files, which are WAVE sounds or AVI videos; the names are Microsoft's.
+"""The layouts of RIFF files: WAVE sounds and AVI videos. The names of fields are Microsoft's.
 
 This module imports only Construct and the engine, so that the engine can cache the programs that it
 makes from these layouts.
@@ -21,10 +21,10 @@ Head = cs.Struct("magic" / cs.Const(b"RIFF"), "size" / cs.Int32ul, "form" / cs.B
 def _file(padded: Callable[[cs.Construct], cs.Construct]) -> cs.Construct:
     """Return the layout of a RIFF file.
 
-    padded: a function that adds the padding after a chunk's data. For the lists of an AVI file
-    that contain chunks, the layout reads the heading of the list, then its chunks. It reads the
-    contents of any other list as plain bytes. The layout ends at an empty chunk of zeros, which
-    the reader adds after the file.
+    padded: a function that adds the padding after a chunk's data. Some lists of an AVI file contain
+    chunks: for these lists, the layout reads the heading of the list, then its chunks. It reads the
+    contents of any other list as plain bytes. The layout ends at an empty chunk of zeros, which the
+    reader adds after the file.
     """
     rest = padded(cs.Bytes(this._._.size - 4))
     chunk = cs.Struct(

@@ -1,5 +1,5 @@
-"""Read the WAVE files that aeon's audio type accepts: uncompressed, one channel, 16 bits a
-sample.
+"""Read the WAVE files that aeon's audio type accepts: uncompressed, one channel, samples of 16
+bits.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,10 @@ _CODECS: Final[Mapping[int, str]] = {
 
 @dataclass(frozen=True)
 class Sound:
-    """A sound of one channel. rate: samples per second; samples: int16 [n], not copied."""
+    """A sound of one channel.
+
+    rate: the number of samples per second. samples: int16 [n], not copied.
+    """
 
     rate: int
     samples: NDArray[np.int16]
@@ -49,9 +52,9 @@ def decode(
 ) -> Sound:
     """Read a sound. `findings` collects properties of the file that other programs do not accept.
 
-    Raises FormatError for a file that is damaged or is not a WAVE file, and for compressed sounds,
-    several channels, or samples that do not have 16 bits. Source: etl_audio.cpp, which reads with
-    libsox.
+    Raises FormatError for a file that is damaged or is not a WAVE file. Also raises it for a
+    compressed sound, for several channels, and for samples that do not have 16 bits. Source:
+    etl_audio.cpp, which reads with libsox.
     """
     findings = Findings() if findings is None else findings
     chunks = read_chunks(source, b"WAVE", limits=limits, findings=findings, engine=engine)
@@ -77,8 +80,9 @@ def decode(
 
 
 def _refused(chunks: Chunks, chunk: int | None, message: str) -> FormatError:
-    """Return the error for a sound that aeon does not decode. chunk: the index of the chunk
-    with the problem, None for the whole file.
+    """Return the error for a sound that aeon does not decode.
+
+    chunk: the index of the chunk with the problem; None for the whole file.
     """
     place = chunks.whole if chunk is None else chunks.place(chunk)
     hint = "convert it, for example with sox IN.wav -c 1 -b 16 -e signed-integer OUT.wav"

@@ -1,1 +1,1 @@
-"""Read and write files by a Construct declaration of your own, which the binary engine runs."""
+"""Read and write files by the user's own Construct declaration, which the binary engine runs."""

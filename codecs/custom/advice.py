@@ -1,4 +1,4 @@
-"""Advice for objects of Construct that the engine cannot run: what to write instead."""
+"""Advice about objects of Construct that the engine cannot run: what to write instead."""
 
 from types import MappingProxyType
 from typing import Final
@@ -60,7 +60,7 @@ LAMBDA_ADVICE: Final = "write the expression with `this`; it can have + - * // %
 
 
 def advice_for(con: cs.Construct) -> str:
-    """Return a text that says what to write instead of an object; "" if there is no advice."""
+    """Return a text that says what to write instead of `con`. Return "" if there is no advice."""
     name = type(con).__name__
     if name in ADVICE:
         return ADVICE[name]

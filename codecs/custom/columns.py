@@ -19,16 +19,18 @@ PARENT = "parent"
 
 
 class Found(Protocol):
-    """What a driver of the engine read from a file: flat columns, by the path of each field."""
+    """What a driver of the engine read from a file: flat columns, each by the path of its field."""
 
     def __getitem__(self, path: str) -> Values:
         """Return all values of the field at `path`, in file order."""
 
     def counts(self, path: str) -> np.ndarray[tuple[int], np.dtype[np.integer]]:
-        """Return how many elements the array at `path` has, each time it occurs in the file."""
+        """Return the number of elements of the array at `path`, for each time that it occurs in the
+        file.
+        """
 
     def owners(self, path: str) -> Longs | None:
-        """Return for each value of a field the index of the record that has it.
+        """Return for each value of a field the index of the record that contains the value.
 
         Returns None for a field that every record has.
         """
@@ -39,9 +41,9 @@ class Columns(Mapping[str, Table]):
     """The tables of a file: `columns["root"]`, and a table for each array of records by its path.
 
     A field becomes a column of single values; a row has no value if its record lacks the field. An
-    array of numbers, texts or bytes becomes a column of lists. The column `parent` has,
-    for each row, the index of the row in the table above to which it belongs. `end` is the offset
-    after the last byte that was read.
+    array of numbers, texts or bytes becomes a column of lists. The column `parent` has for each row
+    the index of the row that contains it, in the table above. `end` is the offset after the last
+    byte that was read.
     """
 
     shape: Shape
@@ -134,9 +136,8 @@ def flattened(shape: Shape, tables: Mapping[str, Table]) -> "Flat":
 class Flat:
     """The columns of all tables, by the path of each field.
 
-    values: the values of each field, without those that are absent. present: whether a field is
-    present, for each row of its table. lengths: for each row, the length of a list, or the number
-    of records in an array.
+    values: the present values of each field. present: whether a field is present, for each row of
+    its table. lengths: for each row, the length of a list, or the number of records in an array.
     """
 
     values: dict[str, Numbers | Strings]
@@ -151,9 +152,9 @@ def _dense(column: TableColumn, path: str) -> Numbers | Strings:
 
 
 def _counts(name: str, table: Table, above: int) -> Longs:
-    """Return how many rows of this table belong to each row of the table above it.
+    """Return, for each row of the table above `table`, how many rows of `table` belong to it.
 
-    name: this table's name, for messages. above: how many rows the table above has. Raises
+    name: the name of `table`, for messages. above: the number of rows of the table above. Raises
     ValueError if the column `parent` is missing or wrong.
     """
     parents = table.columns.get(PARENT)

@@ -1,4 +1,4 @@
-"""Compile a Construct declaration of your own to a program that reads files as columns."""
+"""Compile the user's own Construct declaration to a program that reads files as columns."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Layout:
     """A Construct declaration of your own, which exset runs as a program.
 
-    declaration: the Construct object. Raises TypeError for an object that the engine cannot run;
-    the message names the field, and says what to write instead.
+    declaration: the Construct object. Raises TypeError for an object that the engine cannot run.
+    The message names the field, and says what to write instead.
     """
 
     def __init__(self, declaration: "Construct") -> None:
@@ -34,7 +34,7 @@ class Layout:
 
     @cached_property
     def labels(self) -> Mapping[str, Mapping[int, str]]:
-        """The names of the numbers of each Enum and FlagsEnum, by the path of its field."""
+        """The names of the numbers of each Enum and FlagsEnum, by the path of the field."""
         return MappingProxyType(self.shape.tree.labels)
 
     def read(
@@ -45,7 +45,8 @@ class Layout:
         limits: Limits = DEFAULT,
         engine: Engine = "auto",
     ) -> Columns:
-        """Return the columns of a file, given its bytes; bytes after `Columns.end` are ignored.
+        """Return the columns of a file whose bytes are `data`. Bytes after `Columns.end` are
+        ignored.
 
         `name`: the file name for messages. `engine`: with "reference", Construct itself reads the
         data. Raises FormatError for data that do not fit the layout.
@@ -57,16 +58,17 @@ class Layout:
     ) -> Columns:
         """Return the columns of a file, which may be compressed.
 
-        Raises FormatError for data that do not fit the layout, OSError if the file cannot be read.
+        Raises FormatError for data that do not fit the layout, and OSError if the file cannot be
+        read.
         """
         return read(self.shape, files.read(path, limits=limits), limits, engine)
 
     def write(self, columns: Mapping[str, Table], *, engine: Engine = "auto") -> bytes:
         """Return the bytes of a file with the given tables: the inverse of `read`.
 
-        Counts that Construct computes may be left out: exset computes them, too. Raises
-        FormatError for a value that the layout forbids, and ValueError for tables that do not fit
-        the layout.
+        The tables need not have the counts that Construct computes, because exset computes them,
+        too. Raises FormatError for a value that the layout forbids, and ValueError for tables that
+        do not fit the layout.
         """
         from exset.codecs.custom.writing import write
 
@@ -77,9 +79,9 @@ class Layout:
     ) -> Iterator[Columns]:
         """Yield the columns of a large file in chunks, each with the next records of the file.
 
-        The layout must end in an array of records; each chunk also has the fields before this
-        array. exset reads files of other layouts as a whole. Raises FormatError for data that do
-        not fit the layout, OSError if the file cannot be read.
+        The layout must end in an array of records. Each chunk also has the fields before this
+        array. exset reads the file of any other layout as a whole. Raises FormatError for data that
+        do not fit the layout, and OSError if the file cannot be read.
         """
         from exset.codecs.custom.streaming import stream
 
@@ -104,7 +106,7 @@ class Layout:
 def compile_layout(declaration: "Construct") -> Layout:
     """Compile a Construct declaration to a program that reads and writes columns.
 
-    Raises TypeError for an object that the engine cannot run; the message names the field, and
-    says what to write instead. docs/engine.md lists such objects.
+    Raises TypeError for an object that the engine cannot run. The message names the field, and says
+    what to write instead. docs/engine.md lists such objects.
     """
     return Layout(declaration)

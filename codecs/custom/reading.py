@@ -32,8 +32,8 @@ def columns_of(
 ) -> Columns:
     """Make the columns from the fields that the engine read.
 
-    compiled: whether to use compiled kernels. Raises FormatError for a text that cannot be
-    decoded. But in an array without a count, which ends before the first invalid record, such a
+    compiled: whether to use compiled kernels. Raises FormatError for a text that cannot be decoded.
+    There is one exception: an array without a count ends before its first invalid record, so such a
     text ends the array.
     """
     texts: dict[str, Strings] = {}

@@ -1,4 +1,4 @@
-"""Let Construct itself read a file, and make the columns from its values."""
+"""Let Construct itself read a file, and make the columns from the values that Construct returns."""
 
 import copy
 import io
@@ -67,11 +67,13 @@ class Parsed:
         return {path: Text.unchecked(**vars(Strings.of(self._values[path]))) for path in named}
 
     def counts(self, path: str) -> Longs:
-        """Return how many elements the array at `path` has, each time it occurs in the file."""
+        """Return the number of elements of the array at `path`, for each time that it occurs in the
+        file.
+        """
         return np.array(self._counts[path], np.int64)
 
     def owners(self, path: str) -> Longs | None:
-        """Return for each value of a field the index of the record that has it.
+        """Return for each value of a field the index of the record that contains the value.
 
         Returns None for a field that every record has.
         """
@@ -79,9 +81,10 @@ class Parsed:
         return np.array(self._owners[path], np.int64) if is_optional else None
 
     def _walk(self, node: ir.Node, value: Any, row: int) -> None:
-        """Add what Construct parsed for a node to the columns.
+        """Add the value of a node to the columns.
 
-        value: what Construct returned for the node. row: the index of the record that contains it.
+        value: what Construct returned for the node. row: the index of the record that contains the
+        node.
         """
         match node:
             case ir.Record(construct=cs.Struct()):
@@ -124,7 +127,7 @@ class Parsed:
 def evaluated(expression: ir.Expression, values: Mapping[str, Any]) -> Any:
     """Return the value of an expression.
 
-    `values` has, for each field by its path, the value that was read last.
+    values: the value that was last read for each field, by the field's path.
     """
     if isinstance(expression, ir.Number):
         return values[expression.path]
@@ -139,9 +142,9 @@ def evaluated(expression: ir.Expression, values: Mapping[str, Any]) -> Any:
 
 
 def _with_numbers(con: cs.Construct) -> cs.Construct:
-    """Copy a declaration with each FlagsEnum replaced by the number that it reads.
+    """Copy a declaration, but replace each FlagsEnum by the number that it reads.
 
-    Otherwise Construct would drop flags that have no name.
+    With a FlagsEnum, Construct would drop flags that have no name.
     """
     if isinstance(con, cs.FlagsEnum):
         return con.subcon

@@ -1,4 +1,4 @@
-"""The tables that a layout describes: one for the layout itself, and one for each array of
+"""The tables that a layout describes: a table for the layout itself, and one for each array of
 records.
 """
 
@@ -19,7 +19,7 @@ ROOT = "root"
 
 @dataclass(frozen=True)
 class Shape:
-    """Says for each field of a declaration which column of which table it becomes.
+    """Says for each field of a declaration which column of which table the field becomes.
 
     engine: the layout that the engine runs. Paths are those of the engine's fields.
     """
@@ -44,7 +44,7 @@ class Shape:
 
     @cached_property
     def records(self) -> tuple[str, ...]:
-        """The paths of the arrays of records; an outer array comes before the arrays in it."""
+        """The paths of the arrays of records. An outer array comes before the arrays inside it."""
         rows = self.program.rows
         return tuple(sorted((path for path in rows if rows[path].is_records), key=_depth))
 
@@ -60,15 +60,15 @@ class Shape:
 
     @cached_property
     def above(self) -> dict[str, str]:
-        """For each table but the first, the table whose rows contain its rows."""
+        """For each table except the first, the table above, whose rows contain its rows."""
         return {name: self.table_of(name) for name in self.records}
 
     def is_hidden(self, path: str) -> bool:
         """Return whether the field at `path` is a count without a column of its own.
 
-        The lengths of the counted lists already show it. But the count of an array of records that
-        may be absent has a column: without this column, an absent array would look like an empty
-        array.
+        The lengths of the counted lists already show such a count. But the count of an array of
+        records that may be absent has a column: without this column, an absent array would look
+        like an empty array.
         """
         if path not in self.tree.hidden:
             return False
@@ -77,7 +77,7 @@ class Shape:
         return not (is_records and path in self.program.owners)
 
     def table_of(self, path: str) -> str:
-        """Return the name of the table with the field at `path`.
+        """Return the name of the table that has the field at `path`.
 
         For an array of records, return the table above the array's own table.
         """
@@ -89,7 +89,7 @@ class Shape:
         return path in self.program.rows
 
     def below(self, table: str) -> Iterator[str]:
-        """Yield the names of the tables of the arrays that are directly in this table's records."""
+        """Yield the names of the tables of the arrays directly in the records of `table`."""
         return (name for name, above in self.above.items() if above == table)
 
 

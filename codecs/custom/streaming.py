@@ -30,10 +30,10 @@ _WINDOW: Final = 1 << 22
 
 @dataclass(frozen=True)
 class _Parts:
-    """A layout split before its last field, an array of records; paths stay the same.
+    """A layout, split before its last field, which is an array of records. Paths stay the same.
 
     head: the fields before the array. records: the array. name: the name of the array. count: the
-    path of its count; None if it has none.
+    path of the array's count; None if it has no count.
     """
 
     head: Shape
@@ -80,7 +80,10 @@ def stream(
 
 
 def _split(shape: Shape) -> _Parts | None:
-    """Split a layout before its last field; return None unless this is an array of records."""
+    """Split a layout before its last field.
+
+    Return None if this field is not an array of records.
+    """
     declaration = shape.declaration
     while isinstance(declaration, cs.Renamed | cs.Compiled):
         is_named = isinstance(declaration, cs.Renamed)
@@ -120,7 +123,7 @@ class _Stream:
         self._start = 0
 
     def chunks(self) -> Iterator[Columns]:
-        """Yield the columns of each chunk; there is at least one chunk."""
+        """Yield the columns of each chunk. There is at least one chunk."""
         head, name = self._head(), self._parts.name
         left = None
         if self._parts.count is not None:
@@ -162,10 +165,11 @@ class _Stream:
                 return head
 
     def _records(self, left: int | None, first: int) -> tuple[Columns, FormatError | None]:
-        """Read the complete records in the bytes that are in memory.
+        """Return the complete records in memory, and the error that ended them, or None if there is
+        none.
 
-        left: how many records the file still has, or None if it has no count. first: the index of
-        the next record, for errors. Also returns the error that ended the records, or None.
+        left: the number of records that the file still has; None if it has no count. first: the
+        index of the next record, for errors.
         """
         records, source = self._parts.records, self._source
         limits, compiled, wrong = self._limits, self._compiled, None
@@ -192,8 +196,9 @@ class _Stream:
     def _raise_short(self, wrong: FormatError | None, left: int, count: int, first: int) -> None:
         """Raise the error for a file whose count is larger than the number of its records.
 
-        wrong: the error in the record at which reading stopped, or None. left: how many records
-        were still expected. count: how many were found. first: the index of the first one.
+        wrong: the error in the record at which reading stopped, or None. left: the number of
+        records that were still expected. count: the number of records that were found. first: the
+        index of the first of these.
         """
         if wrong is None:
             wrong = TruncatedError(f"the data end after {first + count} of {first + left} records")
@@ -207,7 +212,9 @@ class _Stream:
         return Source(self._blocks.name, self._held)
 
     def _read_more(self, size: int) -> bool:
-        """Read until `size` bytes are in memory, or the file ends; return whether any were read."""
+        """Read until `size` bytes are in memory, or the file ends. Return whether any bytes were
+        read.
+        """
         blocks, held = [self._held], len(self._held)
         while held < size and (block := next(self._blocks, None)) is not None:
             blocks.append(block)

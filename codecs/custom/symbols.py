@@ -64,8 +64,8 @@ for _name in _COMPARISONS:
 def symbolic(value: object) -> object:
     """Return the expression that a function in a declaration computes.
 
-    Return the function itself if it does more than an expression can, and any other value
-    unchanged.
+    If the function does more than an expression can, return the function itself. Return any value
+    that is not a function unchanged.
     """
     if isinstance(value, ExprMixin) or not callable(value):
         return number_of(value)

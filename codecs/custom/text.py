@@ -15,17 +15,18 @@ _NOT_ASCII = 0x80
 class Encoding(NamedTuple):
     """How a field stores a text or bytes.
 
-    name: the encoding of a text; "" for bytes. strip: zeros at the end are removed in groups of
-    this many bytes; 0 removes nothing.
+    name: the encoding of a text; "" for bytes. strip: the size of the groups in which zeros are
+    removed from the end; 0 if none are removed.
     """
 
     name: str
     strip: int
 
     def decode(self, raw: Strings) -> "tuple[Strings, int | None]":
-        """Decode a column of stored bytes to UTF-8.
+        """Decode a column of stored bytes to UTF-8. Return the texts, and the first row that
+        failed.
 
-        Also return the index of the first row that cannot be decoded, or None.
+        The latter is an index; it is None if all rows can be decoded.
         """
         if self.strip:
             raw = _stripped(raw, self.strip)
@@ -66,7 +67,7 @@ class Encoding(NamedTuple):
 def _stripped(raw: Strings, unit: int) -> Strings:
     """Remove zeros from the end of each row, as Construct's NullStripped does.
 
-    unit: how many zeros are removed together, such as 2 in UTF-16.
+    unit: the number of zeros that are removed together, such as 2 in UTF-16.
     """
     begins, ends = raw.offsets[:-1], raw.offsets[1:].copy()
     tails = (ends - begins) % unit

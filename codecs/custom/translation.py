@@ -1,8 +1,8 @@
-"""Convert declarations of users, which may use more of Construct than exset's own, to the nodes of
-the engine.
+"""Convert declarations of users to the nodes of the engine.
 
-Members that Construct computes when it builds, such as the count of a PrefixedArray, become fields
-of the engine, but not columns.
+These declarations may use more of Construct than exset's own. Construct computes some members when
+it builds, such as the count of a PrefixedArray. Such members become fields of the engine, but not
+columns.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,10 +25,13 @@ _COUNT: Final = "_count"
 class WideTree(Tree):
     """A checked declaration of a user.
 
-    encodings: the encoding of each text, by path. labels: the names of the numbers of each Enum
-    and FlagsEnum, by path. hidden: the paths of fields that are not columns. computed: for each
-    field that is computed when it is written, the array or bytes that it counts, or an expression.
-    Raises TypeError for an object that the engine cannot run; the message says what to write
+    - encodings: the encoding of each text, by path.
+    - labels: the names of the numbers of each Enum and FlagsEnum, by path.
+    - hidden: the paths of fields that are not columns.
+    - computed: how to compute each field that is computed when it is written: from the array or
+      bytes that the field counts, or by an expression.
+
+    Raises TypeError for an object that the engine cannot run. The message says what to write
     instead.
     """
 
@@ -103,7 +106,7 @@ class WideTree(Tree):
     def _constant(self, con: Any, path: str, scope: Scope) -> ir.Node:
         """Convert a constant of Construct, `con`, to a node that allows only the constant's bytes.
 
-        path: of the field. scope: the fields that come before it.
+        path: the path of the field. scope: the fields that come before it.
         """
         inner = _stripped(con.subcon)
         if isinstance(con.value, float) or not isinstance(
@@ -166,7 +169,7 @@ class WideTree(Tree):
     def _number(self, con: cs.Construct, path: str, suffix: str, scope: Scope) -> ir.Number:
         """Convert a number that Construct writes before a field, such as the field's count.
 
-        suffix: added to the field's path, for the number's path. The number is not a column.
+        The number is not a column. suffix: the number's path is the field's path plus this suffix.
         """
         node = self._node(con, path + suffix, scope)
         if not isinstance(node, ir.Number) or node.is_real:
@@ -175,9 +178,10 @@ class WideTree(Tree):
         return node
 
     def _group(self, con: cs.Construct, path: str, scope: Scope, *nodes: ir.Node) -> ir.Record:
-        """Return a node for one member of a Struct that is converted to several nodes.
+        """Return one node for a member of a Struct that becomes several nodes.
 
-        con: the member. path: of its field. scope: the fields to which it can refer.
+        con: the member. path: the path of the member's field. scope: the fields to which the member
+        can refer. nodes: the several nodes.
         """
         record = ir.Record(con, path, tuple((None, node) for node in nodes))
         self._scopes[record] = {"_": scope}
@@ -234,8 +238,9 @@ class WideTree(Tree):
         return ir.Test(con, path, condition)
 
     def _switch(self, con: Any, path: str, scope: Scope) -> ir.Node:
-        """Convert a Switch to branches. Paths contain the key of the case: `body.3.size` for case
-        3.
+        """Convert a Switch to branches.
+
+        The path of a field in a branch contains the key of the case: `body.3.size` for case 3.
         """
         key = self._expression(con.keyfunc, scope, path)
         labels = self.labels.get(key.path, {}) if isinstance(key, ir.Number) else {}
@@ -269,7 +274,7 @@ class WideTree(Tree):
 class Length:
     """The value of a number that counts the elements, or bytes, of the field at `path`.
 
-    The number is this count plus `extra`.
+    The value is the number of elements or bytes plus `extra`.
     """
 
     def __init__(self, path: str, extra: int) -> None:
@@ -278,7 +283,7 @@ class Length:
 
 
 def _stripped(con: cs.Construct) -> cs.Construct:
-    """Return a Construct object without the wrappers around it that do not change its bytes."""
+    """Return a Construct object without its wrappers, if they do not change its bytes."""
     while isinstance(con, cs.Compiled | cs.Enum | cs.Hex | cs.Default) or (
         isinstance(con, cs.Renamed) and con.name is None
     ):

@@ -1,4 +1,4 @@
-"""Write a file from the tables of a layout: make its flat columns, and compute the counts."""
+"""Write a file from the tables of a layout: make the flat columns, and compute the counts."""
 
 import operator
 import re
@@ -89,7 +89,7 @@ def _strings(shape: Shape, flat: Flat, path: str) -> Strings:
 
 
 def _exact(values: NDArray[Any], leaf: Leaf, path: str) -> NDArray[Any]:
-    """Convert numbers to the dtype of the field `leaf`; `path` names it in errors.
+    """Convert numbers to the dtype of the field `leaf`. `path`: the name of the field in errors.
 
     Raises ValueError for a number that does not fit.
     """
@@ -108,7 +108,7 @@ def _exact(values: NDArray[Any], leaf: Leaf, path: str) -> NDArray[Any]:
 def _computed(
     shape: Shape, flat: Flat, values: Mapping[str, Values], path: str
 ) -> NDArray[Any] | None:
-    """Return the numbers of a field that exset computes; None if the user gives the field.
+    """Return the numbers of a field that exset computes. Return None if the user gives the field.
 
     flat: the columns of the user. values: the values of the other fields, by path.
     """
@@ -128,8 +128,9 @@ def _computed(
 
 
 def _lengths(shape: Shape, flat: Flat, values: Mapping[str, Values], path: str) -> Longs:
-    """Return the number of elements of an array, or of bytes of a text, each time the field
-    `path` occurs.
+    """Return the number of elements of an array, or the number of bytes of a text.
+
+    The result has a number for each time that the field `path` occurs.
     """
     if path in flat.lengths:
         lengths = flat.lengths[path]
@@ -143,10 +144,10 @@ def _lengths(shape: Shape, flat: Flat, values: Mapping[str, Values], path: str) 
 def _evaluated(
     shape: Shape, flat: Flat, values: Mapping[str, Values], how: object, above: str
 ) -> NDArray[Any]:
-    """Return the value of an expression of a Rebuild, for each row of its table.
+    """Return the value of the expression of a Rebuild, for each row of the table of the Rebuild.
 
-    values: the columns, by path. how: the expression. above: the path of its Struct, with a dot at
-    the end. Raises LookupError if exset cannot compute the expression.
+    values: the columns, by path. how: the expression. above: the path of the Struct that contains
+    the Rebuild, with a dot at the end. Raises LookupError if exset cannot compute the expression.
     """
     if isinstance(how, FuncPath):
         return _lengths(shape, flat, values, above + _name_in(_LENGTH, how))
@@ -166,7 +167,7 @@ def _evaluated(
 
 
 def _name_in(pattern: re.Pattern[str], expression: object) -> str:
-    """Return the name of the field that an expression consists of, in the same Struct.
+    """Return the name of the field, if an expression is only a field of the same Struct.
 
     pattern: matches the text of such an expression. Raises LookupError for any other expression.
     """
@@ -177,7 +178,7 @@ def _name_in(pattern: re.Pattern[str], expression: object) -> str:
 
 
 def _padded(shape: Shape, flat: Flat, values: Mapping[str, Values], blob: ir.Blob) -> Strings:
-    """Return the texts of the field `blob`, filled up with zeros to the size of the field.
+    """Return the texts of the field `blob`, each padded with zeros to the size of the field.
 
     values: the columns, by path. Raises ValueError for a text that is too long.
     """
@@ -199,7 +200,7 @@ def _padded(shape: Shape, flat: Flat, values: Mapping[str, Values], blob: ir.Blo
 
 
 def _sizes(shape: Shape, flat: Flat, values: Mapping[str, Values], count: object, path: str) -> Any:
-    """Compute the size of a text, from the expression `count`, for each row of its table.
+    """Return the size of a text for each row of its table, computed from the expression `count`.
 
     path: the field of the text. Raises ValueError if exset cannot compute the size.
     """
@@ -229,10 +230,9 @@ def _blobs(node: ir.Node) -> dict[str, ir.Blob]:
 
 
 def _check_rows(shape: Shape, flat: Flat, data: bytes) -> None:
-    """Raise ValueError unless the rows that have a value are exactly those where the layout
-    has one.
+    """Raise ValueError if a row has a value where the layout has none, or lacks a value.
 
-    data: the file that was written; it shows where the layout has a value.
+    data: the file that was written, which shows where the layout has a value.
     """
     owners = shape.program.owners
     if not any(path in flat.present for path in owners):

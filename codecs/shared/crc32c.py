@@ -1,4 +1,4 @@
-"""Compute the checksum CRC-32C (Castagnoli), as in aeon's manifests and in TFRecord files."""
+"""Compute the checksum CRC-32C (Castagnoli), which aeon's manifests and TFRecord files use."""
 
 from functools import cache
 from typing import Final
@@ -17,7 +17,7 @@ _ONES: Final = 0xFFFFFFFF
 
 
 def crc32c(data: NDArray[np.uint8], before: int = 0) -> int:
-    """Return the checksum of bytes that follow others.
+    """Return the checksum of `data`, continued from the bytes before them.
 
     before: the checksum of the bytes before `data`; 0 if there are none.
     """
@@ -38,7 +38,8 @@ def crc32c_each(data: Bytes, starts: Longs, lengths: Longs) -> NDArray[np.uint32
 
 @entry_kernel
 def update_each(data: Bytes, starts: Longs, lengths: Longs, tables: LongRows, out: Longs) -> None:
-    """Set `out[i]` to the checksum of span i of `data`, without inverting its bits at the end.
+    """Set `out[i]` to the checksum of span i of `data`, without the inversion of the bits at the
+    end.
 
     starts, lengths: where the spans are. tables: the result of `crc_tables`.
     """
@@ -48,10 +49,10 @@ def update_each(data: Bytes, starts: Longs, lengths: Longs, tables: LongRows, ou
 
 @entry_kernel
 def update(data: NDArray[np.uint8], tables: LongRows, crc: int) -> int:
-    """Return the checksum `crc` continued over the bytes `data`, without inverting its bits at
-    the end.
+    """Return the checksum `crc` continued over the bytes `data`, without the final inversion of the
+    bits.
 
-    tables: the result of `crc_tables`. crc: the checksum so far, also not inverted.
+    tables: the result of `crc_tables`. crc: the checksum so far, also without this inversion.
     """
     at, whole = 0, len(data) - len(data) % 8
     while at < whole:
@@ -69,8 +70,7 @@ def update(data: NDArray[np.uint8], tables: LongRows, crc: int) -> int:
 
 @instruction_kernel("llvm.x86.sse42.crc32.64.64")
 def update_by_word(crc: int, word: int, tables: LongRows) -> int:
-    """Return the checksum `crc` after eight more bytes: those of the number `word`, the lowest
-    first.
+    """Return the checksum `crc` continued over the eight bytes of `word`, the lowest byte first.
 
     tables: the result of `crc_tables`.
     """
@@ -92,7 +92,8 @@ def update_by_word(crc: int, word: int, tables: LongRows) -> int:
 def crc_tables() -> LongRows:
     """Return tables of what a byte contributes to a checksum: int64 [8, 256].
 
-    The first index is how many bytes follow the byte, the second index is its value.
+    The first index is the number of bytes that follow the byte. The second index is the byte's
+    value.
     """
     made: LongRows = np.empty((8, 256), np.int64)
     rest = np.arange(256)

@@ -1,8 +1,9 @@
 """Decode base64 as aeon does: in groups of four bytes of any value.
 
-A byte outside the alphabet decodes as zero; `=` as the third or fourth byte of a group ends the
-field. aeon reads past the end of a field whose last group is incomplete, and past its table for a
-byte above 127: the result then depends on other data in memory.
+A byte outside the alphabet decodes as zero. `=` as the third or fourth byte of a group ends the
+field. If the last group of a field is incomplete, aeon reads past the end of the field. For a byte
+above 127, it reads past the end of its table. In both cases, the result depends on other data in
+memory.
 """
 
 import binascii
@@ -29,8 +30,8 @@ _AS_READ: Final = bytes(byte if byte in _ALPHABET else _ALPHABET[0] for byte in 
 def decode(field: bytes | memoryview) -> tuple[bytes, int]:
     """Return the bytes that aeon makes from a field, and a verdict: `CLEAN`, `LAX` or `MEMORY`.
 
-    CLEAN: valid base64. LAX: invalid, but aeon decodes it. MEMORY: aeon reads undefined memory; no
-    bytes are returned.
+    CLEAN: the field is valid base64. LAX: the field is invalid, but aeon decodes it. MEMORY: aeon
+    reads undefined memory, so this function returns no bytes.
     """
     try:
         return binascii.a2b_base64(field, strict_mode=True), CLEAN
@@ -51,7 +52,7 @@ def issues(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Bytes:
 
 
 def decoded(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Strings:
-    """Decode each field buffer[start:end]; no value for the verdict `MEMORY`.
+    """Decode each field buffer[start:end]. A field with the verdict `MEMORY` has no value.
 
     compiled: whether to use the compiled kernel.
     """

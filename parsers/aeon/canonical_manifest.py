@@ -1,4 +1,4 @@
-"""The canonical text of a manifest: at most one empty line between lines; else nothing changes."""
+"""The canonical text of a manifest: at most one empty line between lines. Nothing else changes."""
 
 import numpy as np
 

@@ -24,12 +24,13 @@ def parse(
     """Read a configuration from JSON, and check it as a version of aeon does.
 
     `dialect` is the version of aeon. With None, exset tries the last version, then the others. If
-    all reject the file, exset reads outdated members by their later names, each with a finding
-    `aeon-refuses`. A version is not chosen only because it ignores members that another version
-    rejects.
+    all versions reject the file, exset reads outdated members by their later names, each with a
+    finding `aeon-refuses`. exset does not choose a version only because this version ignores
+    members that another version rejects.
+
     `findings` collects the warnings; a FormatError has all errors. `engine` is as in
     `exset.parsers.shared.json_tree`. Raises FormatError for a configuration that aeon rejects,
-    LimitError for a file beyond the limits, ValueError for an unknown `dialect`.
+    LimitError for a file beyond the limits, and ValueError for an unknown `dialect`.
     """
     findings = Findings() if findings is None else findings
     tree = json_tree.parse(source, limits=limits, findings=findings, engine=engine)
@@ -47,8 +48,8 @@ def render(
 ) -> bytes:
     """Return a configuration as JSON, which reads back as an equal configuration.
 
-    The JSON has the values that the configuration was given, without defaults. `compact` leaves
-    out white space. `dialect`, `lossy`, `findings` and errors are as in `LoaderConfig.translated`.
+    The JSON has only the values that were set, without defaults. `compact` leaves out white space.
+    `dialect`, `lossy`, `findings` and errors are as in `LoaderConfig.translated`.
     """
     import json
 

@@ -1,9 +1,10 @@
 """Parse aeon's manifests (.tsv, .csv) into `Manifest`; `manifest_text` writes them.
 
 `grammars/manifest.lark` defines the syntax. Where aeon's user guide and its parsers differ, exset
-follows the parsers: the last public parser (7938b99), the parser from the time of the user guide
-(f99a69a), and an old parser (v0.2.7). This module checks fields of numbers and base64;
-`exset.runtime.aeon.elements` decodes them, `exset.runtime.aeon.manifest_files` checks files.
+follows the parsers. There are three: the last public parser (7938b99), the parser from the time of
+the user guide (f99a69a), and an old parser (v0.2.7). This module checks fields of numbers and
+base64. `exset.runtime.aeon.elements` decodes such fields, and `exset.runtime.aeon.manifest_files`
+checks files.
 """
 
 from collections.abc import Iterator
@@ -50,10 +51,10 @@ def parse(
 ) -> Manifest:
     """Parse a text to a manifest.
 
-    dialect: "head", "seed" or "csv", by default detected from the first line. findings: collects
-    likely mistakes that aeon accepts, and elements that aeon cannot read. engine: as in
-    `Grammar.parse`. Raises FormatError for a text that aeon rejects, or on which aeon crashes, and
-    ValueError for an unknown dialect.
+    dialect: "head", "seed" or "csv"; by default, exset detects it from the first line. findings:
+    collects likely mistakes that aeon accepts, and elements that aeon cannot read. engine: as in
+    `Grammar.parse`. Raises FormatError for a text that aeon rejects, or on which aeon crashes.
+    Raises ValueError for an unknown dialect.
     """
     findings = Findings() if findings is None else findings
     chosen = dialect_of(source, findings, dialect)
@@ -75,8 +76,9 @@ def stream(
 ) -> Iterator[Manifest]:
     """Parse a manifest in chunks: yield one or more manifests, each with the records of a chunk.
 
-    Joined, they equal the result of `parse` for the same bytes, with the same findings; an error
-    is raised after all records before it. A record is yielded when the next record begins.
+    Joined, these manifests equal the result of `parse` for the same bytes, with the same findings.
+    An error is raised after all records before the error. A record is yielded when the next record
+    begins.
     """
     findings = Findings() if findings is None else findings
     head = b"" if dialect is not None else dialects.beginning(blocks)
@@ -87,7 +89,9 @@ def stream(
 
 
 def dialect_of(source: Source, findings: Findings, dialect: Dialect | str | None) -> Dialect:
-    """Return `dialect`; if it is None, detect it from the first lines. Report unusual dialects."""
+    """Return `dialect`. If it is None, detect the dialect from the first lines. Report unusual
+    dialects.
+    """
     chosen = dialects.guess_dialect(source.data) if dialect is None else Dialect(dialect)
     if dialect is None and chosen is not Dialect.HEAD:
         if advice := foreign(source.data):
@@ -104,9 +108,9 @@ def dialect_of(source: Source, findings: Findings, dialect: Dialect | str | None
 
 
 class _Parser:
-    """Collects the records of a text that comes in chunks; each chunk ends with a record.
+    """Collects the records of a text that comes in chunks. Each chunk ends with a record.
 
-    window: gives the chunks; if it is None, the source is the whole text.
+    window: gives the chunks. If it is None, the source is the whole text.
     """
 
     def __init__(
@@ -139,7 +143,8 @@ class _Parser:
         self.first_return: Place | None = None
 
     def manifests(self, is_divided: bool = False) -> Iterator[Manifest]:
-        """Yield the manifest of a whole text or, with a window or `is_divided`, one for each chunk.
+        """Yield one manifest for the whole text. With a window or `is_divided`, yield one for each
+        chunk.
 
         is_divided: whether several threads may read a large text.
         """
@@ -202,7 +207,7 @@ class _Parser:
         return manifest
 
     def make_columns(self, size: int) -> None:
-        """Make empty columns for up to `size` bytes of fields; they take memory only when
+        """Make empty columns for up to `size` bytes of fields. Columns take memory only when
         filled.
         """
         self.data = np.empty(size, np.uint8)
@@ -219,7 +224,9 @@ class _Parser:
         return other
 
     def joined(self, other: Self) -> Manifest:
-        """Return the records of the next chunk, which the parser `other` (of `ahead`) has read."""
+        """Return the records of the next chunk, which the parser `other` has read. `ahead` returned
+        `other`.
+        """
         other.lines += self.state[c.LINE]
         self.records += int(other.state[c.RECORDS])
         self.state[c.LINE] += other.state[c.LINE]
@@ -229,7 +236,10 @@ class _Parser:
         return other.taken()
 
     def check(self, stream: ParseStream) -> None:
-        """Raise FormatError if a chunk after the first error has an error, too; store nothing."""
+        """Raise FormatError if a chunk after the first error has an error, too.
+
+        This stores no records.
+        """
         begin = self.first_token(stream)
         if self.width is None:
             self.set_width(stream, begin)
@@ -238,7 +248,9 @@ class _Parser:
             raise self.wrong_width(stream)
 
     def add_chunk(self, stream: ParseStream) -> None:
-        """Add the records of a chunk; at an error, add those before it, then raise FormatError."""
+        """Add the records of a chunk. At an error, add the records before the error, then raise
+        FormatError.
+        """
         begin = self.first_token(stream)
         if begin:
             self.types = tuple(
@@ -266,7 +278,9 @@ class _Parser:
             raise self.wrong_width(stream)
 
     def first_token(self, stream: ParseStream) -> int:
-        """Return the index of a chunk's first token after the header; 0 if it has no header."""
+        """Return the index of a chunk's first token after the header. Return 0 if the chunk has no
+        header.
+        """
         has_header = stream.steps.size and stream.steps[0] == dialects.HEADER
         return int(stream.tokens_before[0]) if has_header else 0
 
@@ -302,7 +316,9 @@ class _Parser:
         return starts[:count], ends[:count]
 
     def set_width(self, stream: ParseStream, begin: int) -> None:
-        """Set the number of fields of all records, from the one after the line break `begin`."""
+        """Set the number of fields of all records to that of the record after the line break
+        `begin`.
+        """
         width = self.fields_of(stream, begin)
         if self.dialect is Dialect.HEAD:
             self.width = len(self.types or ()) if self.types or width else None
@@ -322,7 +338,10 @@ class _Parser:
         self.width = width
 
     def fields_of(self, stream: ParseStream, token: int) -> int:
-        """Return how many fields the record after the line break `token` has, if any; else 0."""
+        """Return the number of fields of the record after the line break `token`.
+
+        Return 0 if there is no such record.
+        """
         kinds = stream.kinds[token + 1 :]
         breaks = np.flatnonzero(kinds == self.line_break)
         count = int(breaks[0]) if breaks.size else kinds.size
@@ -345,7 +364,7 @@ class _Parser:
         self.fields += starts.size
 
     def report(self, types: int, width: int) -> None:
-        """Add findings about the whole manifest. width: how many fields each record has."""
+        """Add findings about the whole manifest. width: the number of fields of each record."""
         place = Place(self.source.name)
         if not self.records:
             self.findings.add(finding_at("aeon-no-records", place))
@@ -390,6 +409,6 @@ class _Parser:
 
 
 def _make_room(array: NDArray[np.generic], size: int) -> None:
-    """Enlarge an array in place to at least `size` elements; there must be no views of it."""
+    """Enlarge an array in place to at least `size` elements. There must be no views of it."""
     if size > array.size:
         array.resize(max(size, 2 * array.size), refcheck=False)

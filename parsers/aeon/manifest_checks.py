@@ -47,7 +47,7 @@ def check_elements(
     """Add findings for the fields of records, which are the elements that aeon will decode.
 
     The fields are buffer[start:end], one record after another. types: the type of each field of a
-    record. width: how many fields a record has.
+    record. width: the number of fields of a record.
     """
     if len(types) == width and types[-1] in NUMBER_DTYPES:
         # A CR at the end of the line has another finding.
@@ -76,10 +76,9 @@ def check_elements(
 def _issues(
     kind: ElementType, buffer: Bytes, starts: Longs, ends: Longs, compiled: bool
 ) -> Iterator[tuple[str, Flags]]:
-    """Yield the code of each finding that fields of a type can have, and for each field whether it
-    has this finding.
+    """Yield pairs for fields of one type: the code of a finding, and which fields have the finding.
 
-    kind: the type. starts, ends: where each field is in `buffer`.
+    kind: the type of the fields. starts, ends: where each field is in `buffer`.
     """
     if kind is ElementType.FILE:
         yield "aeon-empty-path", starts == ends

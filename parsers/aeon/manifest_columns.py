@@ -43,10 +43,10 @@ def find_fields(
 ) -> None:
     """Find the fields of all records, and the line of each record.
 
-    Fills `starts` and `ends` with the bounds of the fields, and `lines`. kinds, token_starts,
-    token_ends: the tokens. begin: the first token of a record. line_break, cell: the kinds of
-    these tokens; a cell starts with the separator. Stops at a record that does not have `width`
-    fields. state: the position, kept for the next call.
+    Fills `starts` and `ends` with the bounds of the fields, and fills `lines`. Stops at a record
+    that does not have `width` fields. kinds, token_starts, token_ends: the tokens. begin: the first
+    token of a record. line_break, cell: the kinds of the tokens that are line breaks and cells; a
+    cell starts with the separator. state: the position, kept for the next call.
     """
     count, filled = len(kinds), 0
     token = begin
@@ -83,8 +83,9 @@ def find_fields(
 def copy_fields(
     buffer: Bytes, starts: Longs, ends: Longs, data: Bytes, offsets: Longs, at: int
 ) -> None:
-    """Copy the fields buffer[starts[i]:ends[i]] to data[at:], one after another; fill `offsets`
-    with the end of each field in `data`.
+    """Copy the fields buffer[starts[i]:ends[i]] to data[at:], one after another.
+
+    Fill `offsets` with the end of each field in `data`.
     """
     for field in range(len(starts)):
         start = starts[field]
@@ -99,8 +100,8 @@ def copy_fields(
 def partition(buffer: Bytes, starts: Longs, ends: Longs, fields: Longs) -> int:
     """Find the fields that start like numbers, and return how many there are.
 
-    A number starts with a digit, or with a sign and a digit. Fills `fields` with the indices of
-    all fields: first of the fields that start like numbers, then of the others.
+    A number starts with a digit, or with a sign and a digit. Fills `fields` with the indices of all
+    fields: first the fields that start like numbers, then the other fields.
     """
     count, rest = 0, len(fields)
     for field in range(len(starts)):
@@ -122,8 +123,8 @@ def read_ints(
 ) -> int:
     """Read the field buffer[start:end] of each integer as aeon does.
 
-    Fills `values`, and `issues` with a verdict on each. Fills `hard` with the indices of fields
-    that this kernel cannot read, and returns how many there are.
+    Fills `values`. Fills `issues` with a verdict on each field. Fills `hard` with the indices of
+    the fields that this kernel cannot read, and returns the number of these fields.
     """
     left = 0
     for field in range(len(starts)):
@@ -156,10 +157,10 @@ def read_ints(
 
 @entry_kernel
 def find_invalid(buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, invalid: Flags) -> None:
-    """Fill `invalid`: for each field, buffer[starts[i]:ends[i]], whether it is not valid
-    base64 with padding.
+    """Set `invalid` to True for each field that is not valid base64 with padding, else to False.
 
-    values: the value of each byte, 0 to 63, or 128 for a byte outside the alphabet.
+    The fields are buffer[starts[i]:ends[i]]. values: the value of each byte, 0 to 63, or 128 for a
+    byte outside the alphabet.
     """
     for field in range(len(starts)):
         start, end = starts[field], ends[field]
@@ -178,7 +179,7 @@ def decode_plain(buffer: Bytes, starts: Longs, values: Bytes, out: Bytes, offset
     """Decode fields of valid base64 into `out`.
 
     values: the value of each byte of the alphabet. offsets: where each decoded field begins in
-    `out`, and the end.
+    `out`, and the end of the last field.
     """
     for field in range(len(starts)):
         place, at, stop = starts[field], offsets[field], offsets[field + 1]

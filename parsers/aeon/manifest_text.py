@@ -19,13 +19,17 @@ def render(
     dialect: Dialect | str | None = None,
     lossy: bool = False,
 ) -> bytes:
-    """Return the text of a manifest, by default in its own dialect.
+    """Return the text of a manifest, by default in the manifest's own dialect.
 
-    Raises FormatError for records that the dialect cannot store: a line break or a separator in a
-    field, a record that would be read as a comment, a header or an empty line, fields without a
-    type, and in `csv` elements of types other than FILE. `lossy` drops fields without a type and,
-    in `csv`, the names of the types. Each loss adds a finding. Raises ValueError for an
-    unknown dialect.
+    Raises FormatError for records that the dialect cannot store:
+
+    - a field that contains a line break or a separator
+    - a record that would be read as a comment, a header or an empty line
+    - fields without a type
+    - in `csv`, elements of types other than FILE
+
+    `lossy` drops fields without a type and, in `csv`, the names of the types. Each loss adds a
+    finding. Raises ValueError for an unknown dialect.
     """
     chosen = manifest.dialect if dialect is None else Dialect(dialect)
 

@@ -1,8 +1,8 @@
 """Read the numbers of a manifest as aeon does, with stod and stof of C++.
 
-These functions read the longest number at the start of a field, in any form that C's strtod
-accepts, and ignore the rest. A result outside the range of the type is an error. A result that is
-rounded to a denormal is an error, too, but not a result that equals a denormal exactly.
+stod and stof read the longest number at the start of a field, in any form that C's strtod accepts,
+and ignore the rest. A result outside the range of the type is an error. A denormal result is an
+error, too, unless it equals the number exactly, without rounding.
 """
 
 import re
@@ -33,7 +33,8 @@ _TOO_LARGE: Final = 2**64
 
 
 class Numbers(NamedTuple):
-    """What aeon reads from fields: a number for each, and a verdict such as `FINE` or `RANGE`.
+    """What aeon reads from fields: for each field a number, and a verdict such as `FINE` or
+    `RANGE`.
 
     A field without a number has the value 0.
     """
@@ -94,9 +95,8 @@ def int32(field: bytes) -> tuple[int, int]:
 
 
 def real(field: bytes) -> tuple[int, int]:
-    """Return the bits of the number that aeon reads from a field of an ASCII_FLOAT column.
-
-    Also return a verdict on the field.
+    """Return the bits of the number that aeon reads from a field of an ASCII_FLOAT column, and a
+    verdict.
     """
     found = _NUMBER.match(field)
     if found is None:
@@ -118,7 +118,7 @@ def _tail(field: bytes, found: re.Match[bytes]) -> int:
 
 
 def _payload(digits: bytes | None) -> int:
-    """Return the bits that `nan(DIGITS)` sets in a NaN; -1 if C cannot read the digits."""
+    """Return the bits that `nan(DIGITS)` sets in a NaN. Return -1 if C cannot read the digits."""
     if digits is None or not _PAYLOAD.fullmatch(digits):
         return 0
     base = 16 if digits[:2].lower() == b"0x" else 8 if digits[:1] == b"0" else 10
@@ -127,10 +127,10 @@ def _payload(digits: bytes | None) -> int:
 
 
 def _underflows(found: re.Match[bytes], value: float, lowest: int, precision: int) -> bool:
-    """Return whether a number is rounded to a denormal, a float below 2**lowest, that it does
-    not equal.
+    """Return whether rounding a number gives a denormal that does not equal the number.
 
-    found: the numeral. value: the rounded number. precision: the bits of a normal number.
+    A denormal is a float below 2**lowest. found: the numeral. value: the rounded number. precision:
+    the number of bits of a normal number.
     """
     from fractions import Fraction  # denormals are rare
 

@@ -1,4 +1,4 @@
-"""The canonical text of a sample list: one space between words; words and lines do not change."""
+"""The canonical text of a sample list: one space between words. Words and lines do not change."""
 
 from typing import Final
 
@@ -27,7 +27,8 @@ def canonical(
 ) -> bytes:
     """Return the canonical text of a source. Raises FormatError for a syntax error.
 
-    Several empty lines between records become one empty line. `ids` and `reader`: as in `parse`.
+    Consecutive empty lines between records become one empty line. `ids` and `reader`: as in
+    `parse`.
     """
     begin = begin_of(source, Findings())
     grammar = GRAMMARS[None if reader is None else Reader(reader)]

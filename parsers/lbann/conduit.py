@@ -33,7 +33,7 @@ _DIGITS = 4000  # Python refuses to convert more at once; an int64 has 19
 
 
 def scalar(text: str) -> int | float | str | None:
-    """Return the value of a scalar; integers are clamped to int64, floats may be infinite."""
+    """Return the value of a scalar. Integers are clamped to int64; floats may be infinite."""
     if match := _INTEGER.fullmatch(text):
         digits = match[2].lstrip("0") or "0"
         number = int(digits) if len(digits) < _DIGITS else INT64[1] + 1
@@ -45,9 +45,9 @@ def scalar(text: str) -> int | float | str | None:
 
 
 def surprise(text: str, plain: bool, value: Value) -> tuple[str, str] | None:
-    """Return how conduit reads a scalar, and a hint, if the value may be unexpected; else None.
+    """Return how conduit reads a scalar, and a hint, if the value may be unexpected.
 
-    plain: whether the scalar has no quotes.
+    Return None otherwise. plain: True if the scalar has no quotes.
     """
     if isinstance(value, str):
         if plain and SPECIAL_IN_YAML.fullmatch(text):

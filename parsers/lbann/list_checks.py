@@ -52,10 +52,11 @@ def hint(unexpected: Unexpected) -> str | None:
 
 
 def with_file_count(error: FormatError, header: Header | None, source: Source) -> FormatError:
-    """Return the error of a list; if the header also has a wrong number of files, both errors.
+    """Return the error of a list. If the header also has a wrong number of files, return both
+    errors.
 
-    They are in the order of the text. A line with a syntax error may be a file or, for example, a
-    comment. So the header may count such lines as files, or leave them out.
+    The errors are in the order of the text. A line with a syntax error may be a file or, for
+    example, a comment. So the header may count such lines as files, or leave them out.
     """
     if header is None or error.findings.stopped:
         return error
@@ -80,7 +81,7 @@ def _count_lines(header: Header, source: Source) -> int:
 def check_counts(header: Header, kind: Kind, files: int, source: Source) -> None:
     """Raise FormatError if the header has a wrong number of files.
 
-    kind: the type that the reader assumes for the list. files: how many files the list has.
+    kind: the type that the reader assumes for the list. files: the number of files in the list.
     """
     _check_file_count(header, files, source)
     if kind.is_single and not header.kind.is_single:
@@ -104,9 +105,10 @@ def _check_file_count(header: Header, count: int, source: Source) -> None:
 
 
 def _check_included(header: Header, count: int, source: Source) -> None:
-    """Check the header's number of samples for the image reader, to which each file is one sample.
+    """Check the header's number of samples for the image reader, which reads each file as one
+    sample.
 
-    count: how many files the list has.
+    count: the number of files in the list.
     """
     declared = header.counts["included"]
     if declared == count:

@@ -13,7 +13,7 @@ Bytes = NDArray[np.uint8]
 
 
 class Verdict(IntEnum):
-    """What `read_ranges` returns: that the ranges are valid, or what is wrong."""
+    """What `read_ranges` returns: the ranges are valid, or what is wrong with them."""
 
     VALID = 0
     NOT_A_NUMBER = 1
@@ -24,7 +24,7 @@ class Verdict(IntEnum):
 
 
 class Note(IntEnum):
-    """An unexpected way in which LBANN reads an id; the notes on an id are bits of a byte."""
+    """An unexpected way in which LBANN reads an id. A byte has a bit for each note on an id."""
 
     NO_BEGIN = 1
     DOWN = 2
@@ -45,7 +45,7 @@ def copy_words(
 ) -> None:
     """Copy the words buffer[start:end] to `data`, one after another.
 
-    Fills `offsets` with where each word begins in `data`, and `hashes` with a hash of each word.
+    Fills `offsets` with the offset of each word in `data`, and `hashes` with a hash of each word.
     """
     at = 0
     offsets[0] = 0
@@ -62,11 +62,11 @@ def copy_words(
 
 @kernel
 def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
-    """Read the integer that begins at buffer[start], and may have a sign; return the index
-    after it.
+    """Read the integer that begins at buffer[start], and store it in `out`; return the index after
+    it.
 
-    The integer, which ends before `end`, is stored in `out`. If there are no digits, return -1
-    and set `out` to 0. For a number of more than 63 bits, return -1 and set `out` to 1.
+    The integer ends before `end`, and may have a sign. If there are no digits, return -1 and set
+    `out` to 0. For a number of more than 63 bits, return -1 and set `out` to 1.
     """
     at = start
     negative = at < end and buffer[at] == 45
@@ -89,10 +89,10 @@ def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
 
 @kernel
 def add_span(first: Ints, last: Ints, spans: int, begin: int, low: int, high: int) -> int:
-    """Add the range `low` to `high` to a record, as a span; return how many spans there are now.
+    """Add the range `low` to `high` to a record, as a span; return the new number of spans.
 
-    first, last: the spans of all records; `spans` of them are filled. begin: the index of the
-    record's first span. A range that continues the last span is joined to it.
+    first, last: the spans of all records, of which the first `spans` are filled. begin: the index
+    of the record's first span. A range that continues the last span is joined to this span.
     """
     if high < low:
         return spans
@@ -119,10 +119,13 @@ def read_ranges(
 ) -> Verdict:
     """Read the ids of records as LBANN does (get_samples_per_file).
 
-    starts, ends: the words that are ids. offsets: where the words of each record begin among them.
-    Fills `first` and `last` with the spans of ids, `span_offsets` with where each record's spans
-    begin, `counts` with the number of ids of each record, and `notes` with the notes on each word.
-    state: the current word, and room for a number.
+    starts, ends: the words that are ids. offsets: the index of each record's first word among these
+    words. state: the current word, and room for a number. Fills these arrays:
+
+    - `first`, `last`: the spans of ids.
+    - `span_offsets`: where each record's spans begin.
+    - `counts`: the number of ids of each record.
+    - `notes`: the notes on each word.
     """
     spans = 0
     span_offsets[0] = 0

@@ -18,7 +18,7 @@ LINES: Final = ("type", "count", "base directory", "label file")
 class Header(NamedTuple):
     """The content of the header of a list.
 
-    counts: the numbers in line 2, by name. spans: where each of them is in the text.
+    counts: the numbers in line 2, by name. spans: where each of these numbers is in the text.
     """
 
     kind: Kind
@@ -29,13 +29,15 @@ class Header(NamedTuple):
 
     @property
     def totals(self) -> Totals | None:
-        """The numbers of samples that line 2 gives; None for a type of list that gives none."""
+        """The numbers of samples in line 2. None if a list of this type has no such numbers."""
         if self.kind.is_single:
             return None
         return Totals(self.counts["included"], self.counts.get("excluded", 0))
 
     def place(self, count: str, source: Source) -> Place:
-        """Return the place of the number `count` in line 2; without it, the place of the source."""
+        """Return the place of the number `count` in line 2, or of the source if line 2 lacks this
+        number.
+        """
         if count not in self.spans:
             return Place(source.name)
         return Place.in_text(source, self.spans[count])
@@ -71,7 +73,7 @@ def header_of(words: Words, stream: ParseStream) -> Header:
 
 
 def _counts(words: Words, kind: Kind, line: range) -> tuple[dict[str, int], dict[str, Span]]:
-    """Return the numbers in line 2, and their spans, by name; a missing number is 0.
+    """Return the numbers in line 2 and their spans, both by name. A missing number is 0.
 
     line: the indices of the line's words.
     """
@@ -94,9 +96,9 @@ def _counts(words: Words, kind: Kind, line: range) -> tuple[dict[str, int], dict
 
 
 def _check_length(words: Words, name: str, line: range) -> None:
-    """Raise FormatError for an empty line of the header; LBANN accepts a line of white space.
+    """Raise FormatError for an empty line of the header. LBANN accepts a line of white space.
 
-    name: what the line should have. line: the indices of its words.
+    name: what the line should have, for the message. line: the indices of the line's words.
     """
     data = words.source.data
     at = min(int(words.ends[line.start - 1]), len(data))

@@ -37,9 +37,9 @@ COMPARED_BYTES: Final = 1 << 16
 
 
 class _Chunk(NamedTuple):
-    """The records of a chunk of a list, and what was found in it.
+    """The records of a chunk of a list, and what was found in the chunk.
 
-    starts: where the name of each record's file begins in the text.
+    starts: for each record, where the name of its file begins in the text.
     """
 
     samples: SampleList
@@ -51,10 +51,12 @@ class _Chunk(NamedTuple):
 class Reading:
     """Reads a list in chunks of records.
 
-    window: gives the chunks of a text that is still being read; if None, `source` is the whole
-    text. ids: the type of the ids; None until it is known. header_source: the text with the
-    header. files, included, excluded: how many files and samples have been read. is_read: whether
-    all records have been read.
+    - window: gives the chunks of a text that is still being read. If it is None, `source` is the
+      whole text.
+    - ids: the type of the ids; None until it is known.
+    - header_source: the text that contains the header.
+    - files, included, excluded: the numbers of files and samples that have been read.
+    - is_read: whether all records have been read.
     """
 
     source: Source
@@ -91,9 +93,10 @@ class Reading:
     ) -> Iterator[SampleList]:
         """Yield the records of the list in chunks, from the byte `begin` of the text on.
 
-        At the end, check what concerns all files. Each chunk has the totals of the header.
-        is_divided: whether several threads may read a large text. Raises FormatError for a list on
-        which LBANN fails; for a whole text, the error has the later errors, too.
+        Each chunk has the totals of the header. After the last chunk, this method checks what
+        concerns all files. is_divided: whether several threads may read a large text. Raises
+        FormatError for a list on which LBANN fails. For a whole text, this error also has the later
+        errors.
         """
         chunks = self.grammar.results(
             self.text,
@@ -125,8 +128,9 @@ class Reading:
         self.end(findings)
 
     def ahead(self, stream: ParseStream) -> _Chunk | None:
-        """Return the records of a later chunk, for use in a thread; None if the type of ids is
-        unknown.
+        """Return the records of a later chunk, for use in a thread.
+
+        Return None if the type of the ids is not known yet.
         """
         return None if self.ids is None else replace(self).chunk(stream, Findings())
 
@@ -144,7 +148,7 @@ class Reading:
             )
 
     def chunk(self, stream: ParseStream, findings: Findings) -> _Chunk:
-        """Return the records in `stream` as a list, with the place of each file's name."""
+        """Return the records in `stream` as a list, with the place of each record's file name."""
         assert self.header is not None
         words = self.words(stream, findings)
         records = records_of(words, stream, self.kind)
@@ -160,13 +164,13 @@ class Reading:
         return _Chunk(samples, words.starts[records.names], findings)
 
     def guess(self, words: Words, records: Records) -> str | None:
-        """Return the probable type of the ids; None if no record so far has ids."""
+        """Return the probable type of the ids. Return None if no record so far has ids."""
         return _guess_ids(words, records) if self.reader is None else "text"
 
     def check(self, stream: ParseStream) -> None:
-        """Check a chunk after an earlier error: raise FormatError if it has an error, too.
+        """Check a chunk after an earlier error. Raise FormatError if this chunk has an error, too.
 
-        Other findings are dropped.
+        Drop all other findings about the chunk.
         """
         if self.header is not None:
             self.chunk(stream, Findings())
@@ -180,7 +184,7 @@ class Reading:
         self.repeated.add(samples, chunk.starts, self.source)
 
     def end(self, findings: Findings) -> None:
-        """After all records, check the numbers in the header, and whether a file is named twice."""
+        """Check the numbers in the header after all records, and find repeated files."""
         self.is_read = True
         assert self.header is not None  # as the grammar requires one
         assert self.header_source is not None
@@ -202,9 +206,9 @@ def _sum(counts: Counts) -> int:
 
 
 def _as_read(header: Header, reader: Reader | None, words: Words) -> tuple[Kind, bytes | None]:
-    """Return what type of list the reader takes this list for, and the path of the label file.
+    """Return the type of list that the reader takes this list for, and the path of the label file.
 
-    The path is None if that type has no label file.
+    The path is None if a list of this type has no label file.
     """
     kind = header.kind if reader is None else reader.kind_of(header.kind)
     if kind is not header.kind:
@@ -216,9 +220,9 @@ def _as_read(header: Header, reader: Reader | None, words: Words) -> tuple[Kind,
 
 
 def _guess_ids(words: Words, records: Records) -> str | None:
-    """Return the probable type of the ids, "text" or "integer"; None if there are no ids.
+    """Return the probable type of the ids, "text" or "integer". Return None if there are no ids.
 
-    The first records of the text decide; if they have no ids, the first record with ids decides.
+    The first records of the text decide. If they have no ids, the first record with ids decides.
     """
     if not records.ids.size or records.kind.is_exclusion:
         return None

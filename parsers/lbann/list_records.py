@@ -1,4 +1,4 @@
-"""The records of a sample list as columns; each record is the line of one file."""
+"""The records of a sample list as columns. A record is the line of one file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,10 +50,10 @@ _ERRORS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Records:
-    """The records of a chunk, given by the indices of their words.
+    """The records of a chunk, as indices of their words.
 
-    names: int64 [records], the name of the file. ids: int64, the ids of all records. offsets:
-    int64 [records + 1], where the ids of each record begin in `ids`.
+    names: int64 [records], the word that is the name of the file. ids: int64, the words that are
+    ids, of all records. offsets: int64 [records + 1], where the ids of each record begin in `ids`.
     """
 
     words: Words
@@ -101,10 +101,10 @@ class Records:
         return values
 
     def _check_counts(self, declared: Ints, found: Ints, tails: Ints | None = None) -> None:
-        """Raise FormatError for a record whose number of ids is not the number that it states.
+        """Raise FormatError for a record that states another number of ids than it has.
 
-        declared: the index of the word with this number, for each record. found: how many ids each
-        has. tails: indices of ids of which LBANN reads only the first digits.
+        declared: for each record, the index of the word that states the number. found: the number
+        of ids of each record. tails: indices of the ids of which LBANN reads only the first digits.
         """
         values, _ = self.words.counts(declared)
         wrong = np.flatnonzero(values != found.astype(np.uint64))
@@ -184,9 +184,9 @@ class Records:
 
 
 def records_of(words: Words, stream: ParseStream, kind: Kind) -> Records:
-    """Return the records of a chunk; `kind`: the type of the list.
+    """Return the records of a chunk. `kind`: the type of the list.
 
-    In a list of single samples, add a finding for words after the name of a file.
+    In a list of single samples, add a finding for each record with words after the file's name.
     """
     ends = stream.tokens_before[stream.steps == RECORD]
     lines = np.flatnonzero(words.is_a("LINE"))
@@ -203,7 +203,8 @@ def records_of(words: Words, stream: ParseStream, kind: Kind) -> Records:
 def repeated(ids: Strings, hashes: Ints, offsets: Ints) -> Ints:
     """Return the indices of ids that also occur earlier in the same record.
 
-    hashes: a hash of each id. offsets: where the ids of each record begin, and the end.
+    hashes: a hash of each id. offsets: where the ids of each record begin, and the end of the last
+    record.
     """
     row = np.repeat(np.arange(offsets.size - 1, dtype=np.uint64), np.diff(offsets))
     candidates = _with_equal_hashes(hashes.view(np.uint64) + row * _HASH_OF_ROW)
@@ -220,7 +221,7 @@ def repeated(ids: Strings, hashes: Ints, offsets: Ints) -> Ints:
 
 
 def _with_equal_hashes(keys: NDArray[np.uint64]) -> Ints:
-    """Return the indices of the keys that occur more than once among the keys."""
+    """Return the indices of all keys that occur more than once in `keys`."""
     ordered = np.sort(keys)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     return np.flatnonzero(np.isin(keys, twice)) if twice.size else np.empty(0, np.int64)

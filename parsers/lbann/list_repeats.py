@@ -20,9 +20,9 @@ _SIDES: Final = ("left", "right")
 
 
 class RepeatedFiles:
-    """Remembers the files of a list, and finds the names that occur again.
+    """Stores the names of the files of a list, and finds the names that occur again.
 
-    `findings` has a finding for each repeated name. `error`: the error for the first file that is
+    `findings` has a finding for each repeated name. `error` is the error for the first file that is
     repeated with another number of samples.
     """
 
@@ -39,7 +39,7 @@ class RepeatedFiles:
         self._again: dict[bytes, int] = {}
 
     def add(self, samples: SampleList, starts: Longs, source: Source) -> None:
-        """Add the files of a chunk; `starts`: where their names begin in the source."""
+        """Add the files of a chunk. `starts`: where the name of each file begins in the source."""
         if samples.kind.is_single or self.error is not None:
             return
         begin, self._count = self._count, self._count + len(samples.name)
@@ -77,9 +77,10 @@ class RepeatedFiles:
         )
 
     def _candidates(self, names: Strings, begin: int) -> Longs:
-        """Add the names of a chunk; return the rows of those that may have occurred before.
+        """Add the names of a chunk. Return the rows of the names that may have occurred before.
 
-        Their hash is that of an earlier name. begin: the number of the chunk's first file.
+        Such a name has the same hash as an earlier name. begin: the number of the chunk's first
+        file.
         """
         hashes = np.fromiter(map(hash, names), np.int64, len(names))
         self._others.add(np.fromiter(map(_other_hash, names), np.int64, len(names)))

@@ -23,10 +23,10 @@ def render(samples: SampleList, *, findings: Findings | None = None, expand: boo
 
 
 def rendered(models: Iterable[SampleList], *, expand: bool = False) -> Iterator[bytes]:
-    """Yield the text of a list that comes in chunks; the header has the totals of all chunks.
+    """Yield the text of a list that comes in chunks. The header has the totals of all chunks.
 
-    models: the chunks, which are read twice. expand: write each number of a range, not `first ...
-    last`.
+    models: the chunks, which are read twice. expand: write each number of a range, instead of
+    `first ... last`.
     """
     totals, header = {"included": 0, "excluded": 0, "files": 0}, b""
     for samples in models:
@@ -56,9 +56,9 @@ def _header(samples: SampleList) -> bytes:
 def _records(
     samples: SampleList, counts: list[Counts], files: slice, expand: bool
 ) -> Iterator[bytes]:
-    """Yield the lines for some files, given by the slice `files`.
+    """Yield the lines of some files. `files`: which files, as a slice.
 
-    counts: the columns of numbers that follow the name in each line, for all files.
+    counts: the columns of numbers that follow the file's name in a line, for all files.
     """
     names = samples.name[files]
     if samples.kind.is_single:
@@ -88,7 +88,7 @@ def _texts(ids: Strings, id_offsets: Longs) -> Iterator[bytes]:
 
 
 def _numbers(ids: Spans, id_offsets: Longs, expand: bool) -> Iterator[bytes]:
-    """Yield the ids of each file as one text: ranges or, with `expand`, every number."""
+    """Yield the ids of each file as one text: as ranges or, with `expand`, as single numbers."""
     ends = id_offsets.tolist()
     for begin, end in pairwise(ends):
         spans = ids.take(np.arange(begin, end))

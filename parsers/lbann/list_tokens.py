@@ -58,7 +58,7 @@ class Words(Tokens):
     kernels = KERNELS
 
     def strings(self, words: Ints) -> tuple[Strings, Ints]:
-        """Return the given words as strings, and the hash of each word."""
+        """Return the words with the indices `words` as strings, and the hash of each."""
         starts, ends = self.spans(words)
         data = np.empty(int((ends - starts).sum()), np.uint8)
         offsets, hashes = np.empty(words.size + 1, np.int64), np.empty(words.size, np.int64)
@@ -67,14 +67,14 @@ class Words(Tokens):
         return Strings.unchecked(data=data, offsets=offsets, present=present), hashes
 
     def spans(self, words: Ints) -> tuple[Ints, Ints]:
-        """Return where each of the given words begins and ends in the buffer."""
+        """Return where each of the words with the indices `words` begins and ends in the buffer."""
         return self.starts[words] - self.base, self.ends[words] - self.base
 
     def counts(self, words: Ints) -> tuple[Counts, Ints]:
-        """Return the given words as numbers, as C++ reads them: modulo 2**64.
+        """Return words as numbers, modulo 2**64 as in C++, and the indices of those with a minus
+        sign.
 
-        Also return the indices of those with a minus sign. Raises FormatError for a number beyond
-        64 bits.
+        words: the indices of the words. Raises FormatError for a number beyond 64 bits.
         """
         values, hard = np.empty(words.size, np.int64), np.empty(words.size, np.int64)
         kinds, role = np.zeros(words.size, np.int16), np.array([INTEGER])
@@ -95,8 +95,9 @@ class Words(Tokens):
         return found, np.flatnonzero(is_negative)
 
     def report(self, code: str, words: ArrayLike, **values: object) -> None:
-        """Add a finding with this code for each of the given words; values: words for its
-        message.
+        """Add a finding with this code for each word in `words`.
+
+        values: values to insert in the finding's message.
         """
         self.findings.add_each(
             np.asarray(words, np.int64).tolist(),

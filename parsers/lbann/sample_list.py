@@ -36,13 +36,17 @@ def parse(
     ids: str | None = None,
     reader: str | None = None,
 ) -> SampleList:
-    """Return the list of a text.
+    """Return the sample list that a text contains.
 
-    ids: "text"; or "integer", with ranges `first ... last`, as for LBANN's SMILES reader. By
-    default ids are text if `reader` is given, else the type of ids is detected. reader: "hdf5" or
-    "image", see `Reader`; by default the type of the list decides. findings: collects warnings.
-    engine: as in `Grammar.parse`. Raises FormatError for a list on which LBANN fails, crashes or
-    hangs, and LimitError for a list beyond the limits.
+    - ids: "text", or "integer" for integers and ranges `first ... last`, as for LBANN's SMILES
+      reader. By default, ids are text if `reader` is given; otherwise exset detects the type of the
+      ids.
+    - reader: "hdf5" or "image", see `Reader`. By default, the type of the list decides.
+    - findings: collects warnings.
+    - engine: as in `Grammar.parse`.
+
+    Raises FormatError for a list on which LBANN fails, crashes or hangs. Raises LimitError for a
+    list beyond the limits.
     """
     findings = Findings() if findings is None else findings
     begin = begin_of(source, findings)
@@ -72,9 +76,9 @@ def stream(
 ) -> Iterator[SampleList]:
     """Parse a list in chunks: yield one or more lists, each with the files of a chunk.
 
-    Joined, they equal the result of `parse`, with the same findings; but for a large text only the
-    first error is raised. A list is read as a whole if its first 64 kB do not show that ids are
-    text.
+    Joined, these lists equal the result of `parse`, with the same findings. But for a large text,
+    only the first error is raised. If the first 64 kB do not show that ids are text, exset reads
+    the list as a whole.
     """
     findings = Findings() if findings is None else findings
     how = _reader(reader), ids, limits, engine
@@ -96,7 +100,7 @@ def _reader(name: str | None) -> Reader | None:
 def _has_text_ids(head: Source, how: tuple[Reader | None, str | None, Limits, Engine]) -> bool:
     """Return whether the beginning of a text shows that its ids are text, not integers.
 
-    how: the reader, the option `ids`, the limits and the engine.
+    how: a tuple of the reader, the option `ids`, the limits and the engine.
     """
     end = head.data.rfind(_LINE_END, COMPARED_BYTES) + 1
     whole = Reading(Source(head.name, head.data[:end]), *how)

@@ -1,7 +1,7 @@
 """Parse schemas from YAML to the values that LBANN gets.
 
-LBANN reads YAML with conduit, which ignores merge keys, tags and all documents but the first, and
-has its own types of scalars (`exset.parsers.lbann.conduit`).
+LBANN reads YAML with conduit. conduit ignores merge keys, tags and all documents except the first.
+It has its own types of scalars (`exset.parsers.lbann.conduit`).
 """
 
 from collections.abc import Iterator
@@ -35,16 +35,16 @@ def parse(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Schema:
-    """Return the schema of a text; ruamel.yaml is the only engine.
+    """Return the schema of a text. ruamel.yaml is the only engine.
 
-    findings: collects warnings. Raises FormatError for a text that LBANN cannot load, LimitError
-    for a text that exceeds `max_text`, `max_depth`, `max_nodes` or `max_name`.
+    findings: collects warnings. Raises FormatError for a text that LBANN cannot load, and
+    LimitError for a text that exceeds `max_text`, `max_depth`, `max_nodes` or `max_name`.
     """
     return _Reader(source, limits, Findings() if findings is None else findings).schema()
 
 
 class _Reader:
-    """Makes the values of a schema from a YAML tree; each use of an alias makes them again."""
+    """Makes the values of a schema from a YAML tree. Each use of an alias makes new values."""
 
     def __init__(self, source: Source, limits: Limits, findings: Findings) -> None:
         self._source = source
@@ -110,7 +110,7 @@ class _Reader:
         return directives
 
     def _pairs(self, item: tree.Node) -> Iterator[tuple[str, Span | None, tree.Node]]:
-        """Yield each member of a mapping: its name, where the name is in the text, and the
+        """Yield each member of a mapping as a tuple: its name, the place of its name, and its
         content.
         """
         seen: set[str] = set()

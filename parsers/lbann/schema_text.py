@@ -1,7 +1,7 @@
 """Write schemas as YAML.
 
-A schema that was read from a text is written into this text: unchanged parts keep their comments
-and order. Other schemas are written plainly, indented by two spaces for each level.
+A schema that was read from a text is written as a changed copy of this text: unchanged parts keep
+their comments and order. Other schemas are written plainly, indented by two spaces for each level.
 """
 
 import io
@@ -32,9 +32,9 @@ _UNLIMITED: Final = DEFAULT.with_(
 def render(schema: Schema, *, findings: Findings | None = None) -> bytes:
     """Return the text of a schema, which parses to an equal schema.
 
-    The result is the source text of the schema, changed only where the schema differs from it. If
-    that fails, comments are lost, and a finding reports this. Raises FormatError for names and
-    values that conduit cannot read, however YAML writes them.
+    The result is the source text of the schema, changed only where the schema differs from this
+    text. If such a change fails, comments are lost, and a finding reports this. Raises FormatError
+    for names and values that conduit cannot read in any notation of YAML.
     """
     if schema.source is None:
         return written(schema.root)
@@ -82,8 +82,9 @@ def scalar_text(value: int | float | str | None) -> str:
 
 
 def name_text(name: str) -> str:
-    """Return a name or a text as YAML, in quotes if needed. Raises FormatError for NUL and lone
-    surrogates.
+    """Return a name or a text as YAML, in quotes if needed.
+
+    Raises FormatError for NUL and lone surrogates.
     """
     if _PLAIN.fullmatch(name) and not conduit.SPECIAL_IN_YAML.fullmatch(name):
         return name
@@ -134,9 +135,9 @@ def _parsed(text: bytes) -> Schema | None:
 
 
 def _changed(text: bytes, old: Node, new: Node) -> bytes | None:
-    """Return the text of the tree `old`, changed so that it is the text of `new`.
+    """Return the text of the tree `old`, changed so that it becomes a text of the tree `new`.
 
-    Returns None if that fails.
+    Returns None if this fails.
     """
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True

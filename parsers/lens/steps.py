@@ -180,10 +180,10 @@ class Before(NamedTuple):
 def empty_columns(
     count: Ints, event_offsets: Ints, values: int, units: int, before: Before
 ) -> Columns:
-    """Return columns that have room for what all steps may store, filled with defaults.
+    """Return columns with room for everything that the steps may store, filled with defaults.
 
-    count: how many steps of each kind there are. values, units: the most tokens that can be
-    values, or units. before: facts about the text before.
+    count: the number of steps of each kind. values, units: the largest possible numbers of tokens
+    that are values, and of tokens that are units. before: facts about the text before the chunk.
     """
     examples, events = len(event_offsets) - 1, int(event_offsets[-1])
     lists = int(count[[INPUTS, TARGETS, BOTH]].sum())
@@ -233,9 +233,9 @@ def _absent(n: int) -> Ints:
 
 @inline_kernel
 def note(columns: Columns, kind: int, token: int, first: int, second: int) -> None:
-    """Count a note, and store it if it is one of the first `KEPT` notes of its kind.
+    """Count a note. Store it if it is one of the first `KEPT` notes of its kind.
 
-    token: the token that the note is about. first, second: numbers for its message.
+    token: the token that the note is about. first, second: numbers for the note's message.
     """
     count = columns.noted[kind]
     if count < KEPT:
@@ -247,8 +247,9 @@ def note(columns: Columns, kind: int, token: int, first: int, second: int) -> No
 
 @inline_kernel
 def fail(columns: Columns, reason: int, token: int, number: int) -> None:
-    """Store a failure in the state: its reason, the token that causes it, and a number for its
-    message.
+    """Store a failure in the state: the reason, the token that causes it, and a number.
+
+    The number becomes part of the message.
     """
     columns.state[REASON] = reason
     columns.state[CULPRIT] = token
@@ -257,9 +258,9 @@ def fail(columns: Columns, reason: int, token: int, number: int) -> None:
 
 @inline_kernel
 def note_repeated(columns: Columns, bit: int, token: int) -> None:
-    """Add a note if the current header or event list already has this field.
+    """Add a note if the current header or event list already has a field.
 
-    bit: the number of the field. token: the token that begins it.
+    bit: the number of the field. token: the token that begins the field.
     """
     if columns.state[SEEN_FIELDS] & (1 << bit):
         note(columns, Note.REPEATED_FIELD, token, 0, 0)
@@ -268,8 +269,9 @@ def note_repeated(columns: Columns, bit: int, token: int) -> None:
 
 @inline_kernel
 def set_pair(pairs: LongRows, row: int, start: int, end: int) -> None:
-    """Store in row `row` of `pairs` where a string is: `start`, its first token, and `end`,
-    the token after its last.
+    """Store a string in row `row` of `pairs`.
+
+    start: the string's first token. end: the token after its last.
     """
     pairs[row, 0] = start
     pairs[row, 1] = end
@@ -277,7 +279,7 @@ def set_pair(pairs: LongRows, row: int, start: int, end: int) -> None:
 
 @inline_kernel
 def end_header(columns: Columns) -> None:
-    """End the header of the set, if it has not ended; note that the example is not empty."""
+    """End the header of the set, if it has not ended. Record that the example is not empty."""
     if columns.state[IN_HEADER]:
         columns.state[IN_HEADER] = 0
         columns.state[SEEN_FIELDS] = 0
@@ -286,9 +288,9 @@ def end_header(columns: Columns) -> None:
 
 @inline_kernel
 def expand(columns: Columns, span: int, token: int) -> bool:
-    """Count the events of one span in the current event list; return False if they are too many.
+    """Count the events of one span in the current event list. Return False if there are too many.
 
-    span: the index of the span. token: the place of the failure, if they are too many.
+    span: the index of the span. token: the place of the failure, if there are too many events.
     """
     columns.state[LEFT] -= columns.highs[span] + 1 - columns.lows[span]
     if columns.state[LEFT] >= 0:
@@ -299,10 +301,10 @@ def expand(columns: Columns, span: int, token: int) -> bool:
 
 @inline_kernel
 def has_any(uses: LongRows, side: int, low: int, high: int) -> bool:
-    """Return whether an event from `low` to `high` - 1 already has inputs (side 0) or targets
-    (side 1).
+    """Return whether an event from `low` to `high` - 1 already has a list.
 
-    uses: the number of each event's list, or -1.
+    side: 0 for a list of inputs, 1 for a list of targets. uses: the number of each event's list, or
+    -1.
     """
     # The compiled max() would make an array.
     return bool(uses[side, low + uses[side, low:high].argmax()] >= 0)
@@ -310,11 +312,11 @@ def has_any(uses: LongRows, side: int, low: int, high: int) -> bool:
 
 @inline_kernel
 def other(uses: LongRows, side: int, low: int, high: int, newest: int) -> int:
-    """Return the first event from `low` to `high` - 1 that has a list other than `newest`; or -1.
+    """Return the first event from `low` to `high` - 1 that has a list other than `newest`.
 
-    uses: the number of each event's list, or -1. side: 0 for inputs, 1 for targets. newest: the
-    number of the newest list, which is the highest number, or -1. There must be at least one
-    event.
+    Return -1 if there is no such event. uses: the number of each event's list, or -1. side: 0 for
+    inputs, 1 for targets. newest: the number of the newest list, which is the highest number, or
+    -1. There must be at least one event.
     """
     if not has_any(uses, side, low, high):
         return -1
@@ -330,7 +332,7 @@ def other(uses: LongRows, side: int, low: int, high: int, newest: int) -> int:
 def effective(columns: Columns, field: int, event: int) -> float:
     """Return the value of the real field `field` for an event.
 
-    It is the event's own value or, if it has none, that of the set.
+    This is the event's own value. If the event has none, it is the value of the set.
     """
     if columns.present.shape[1] and columns.present[field, event]:
         return float(columns.reals[field, event])

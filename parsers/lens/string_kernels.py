@@ -1,6 +1,6 @@
 """Kernels for the strings of a Lens text: find their bytes and unusual properties, and copy them.
 
-Like the actions of `exset.parsers.lens.actions`, they run compiled or as plain Python.
+These kernels run compiled or as plain Python, like the actions of `exset.parsers.lens.actions`.
 """
 
 from typing import Final
@@ -37,12 +37,15 @@ def measure(
 ) -> int:
     """Find the bytes of each string, without delimiters, and flags for its unusual properties.
 
-    pairs: the first token of each string, and the token after its last; -1 for an absent string.
-    kinds: the terminal of each token. places: where each token starts and ends. beginnings: for
-    each terminal, which kind of string it begins. most: the largest number of tokens, and of
-    bytes, of a usual string. has_nul: whether there may be a NUL. Fills `spans`, int64 [pairs, 2],
-    with the first byte of each string and the byte after its last, as indices of the buffer, and
-    `flags`. Returns all flags that occur.
+    - pairs: the first token of each string, and the token after its last; -1 for an absent string.
+    - kinds: the terminal of each token.
+    - places: where each token starts and ends.
+    - beginnings: for each terminal, the kind of string that begins with it.
+    - most: the largest number of tokens and the largest number of bytes of a usual string.
+    - has_nul: whether there may be a NUL.
+
+    Fills `flags`, and `spans`, int64 [pairs, 2], with the first byte of each string and the byte
+    after its last, as indices of the buffer. Returns all flags that occur.
     """
     starts, ends = places
     found = 0
@@ -84,7 +87,7 @@ def measure(
 def gather(buffer: Bytes, spans: LongRows, offsets: Longs, data: Bytes) -> None:
     """Copy the bytes of each span to `data`, one after another.
 
-    Fills `offsets` with 0, then with where each span ends in `data`.
+    Fills `offsets` with 0, followed by the end of each span in `data`.
     """
     size = 0
     for index in range(len(spans)):
@@ -104,11 +107,12 @@ def number(
     heads: Longs,
     numbers: Ints,
 ) -> int:
-    """Number the distinct strings in the order of their first use; return how many there are.
+    """Number the distinct strings in the order of their first use. Return the number of distinct
+    strings.
 
     pairs, spans: as in `measure`. table: a hash table filled with -1; its size is a power of two,
     at least twice the number of strings. Fills `heads` with the index of the first string that has
-    each number, and `numbers` with the number of each string, -1 for an absent string.
+    each number. Fills `numbers` with the number of each string, -1 for an absent string.
     """
     count = 0
     for index in range(len(pairs)):

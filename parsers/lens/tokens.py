@@ -78,8 +78,9 @@ class Quoted(NamedTuple):
     """Strings of a text: their tokens, their bytes, and flags for unusual properties.
 
     pairs: int64 [n, 2], the first token of each string, and the token after its last; (-1, -1) for
-    an absent string. spans: int64 [n, 2], where its bytes begin and end in the text's buffer.
-    flags: uint8 [n], bits that `string_kernels` declares. found: all flags that occur.
+    an absent string. spans: int64 [n, 2], where the bytes of each string begin and end in the
+    text's buffer. flags: uint8 [n], bits that `string_kernels` declares. found: all flags that
+    occur.
     """
 
     pairs: Ints
@@ -106,10 +107,11 @@ class Text(Tokens):
     def numbers(self) -> tuple[Floats, Ints, Ints]:
         """Return the values of the tokens that are numbers: `reals`, `ints` and `hard`.
 
-        `reals`: float32[tokens]; the value of a token that is not a real is undefined. `ints`:
-        int64[tokens]; a token that is not an integer has 0; if there are no integers, `ints` is
-        empty. `hard`: int64[k], the indices of all reals that are too large or have an unusual
-        notation, and maybe of other reals.
+        - `reals`: float32[tokens]; the value of a token that is not a real is undefined.
+        - `ints`: int64[tokens]; the value of a token that is not an integer is 0. If there are no
+          integers, `ints` is empty.
+        - `hard`: int64[k], the indices of all reals that are too large or have an unusual notation,
+          and maybe of other reals.
         """
         roles = _roles()
         reals = np.empty(len(self), np.float32)
@@ -138,7 +140,9 @@ class Text(Tokens):
         return [self.raw(token) for token in tokens.tolist()]
 
     def quoted(self, pairs: Ints) -> Quoted:
-        """Return the strings at `pairs`: for each its first token, and the token after its last."""
+        """Return the strings at `pairs`, which has for each its first token and the token after its
+        last.
+        """
         spans, flags = np.empty((len(pairs), 2), np.int64), np.empty(len(pairs), np.uint8)
         if not len(pairs):
             return Quoted(pairs, spans, flags, 0)
@@ -183,7 +187,8 @@ class Text(Tokens):
         return Strings.unchecked(data=data, offsets=compact(offsets), present=compact(present))
 
     def groups(self, quoted: Quoted) -> tuple[NDArray[np.int32], Strings]:
-        """Return for each string the index of its name, or -1, and the distinct names.
+        """Return the index of each string's name, or -1 for an absent string, and the distinct
+        names.
 
         The names are in the order of their first use.
         """
@@ -202,21 +207,21 @@ class Text(Tokens):
 
 @cache
 def _roles() -> Ints:
-    """Return for each terminal the type of number that its tokens become, or NOTHING."""
+    """Return for each terminal the type of number to which its tokens are converted, or NOTHING."""
     return np.array([_ROLES.get(name, NOTHING) for name in GRAMMAR.terminals], np.int64)
 
 
 @cache
 def _beginnings() -> Ints:
-    """Return for each terminal which kind of string it begins, if any."""
+    """Return for each terminal the kind of string that begins with it, if any."""
     delimiter = string_kernels.DELIMITER
     return np.array([_BEGINNINGS.get(name, delimiter) for name in GRAMMAR.terminals], np.int64)
 
 
 def unbroken(raw: bytes) -> bytes:
-    """Return a string with line breaks as Lens stores it.
+    """Return a string that has line breaks as Lens stores it.
 
-    Lens drops comments, and the line breaks at the beginning.
+    Lens drops comments, and drops the line breaks at the beginning.
     """
     first, *rest = _LINE_BREAK.split(raw)
     lines = [first] if first else []

@@ -1,7 +1,7 @@
-"""The canonical text of JSON: only white space changes; numbers and strings stay as they are.
+"""The canonical text of JSON: only white space changes. Numbers and strings stay as they are.
 
-A list or object is one line if it is short and contains no object. All other lists and objects
-have a line for each value or member, indented by one space for each level.
+A list or object is one line if it is short and contains no object. All other lists and objects have
+a line for each value or member, indented by one space for each level.
 """
 
 from collections.abc import Sequence
@@ -37,10 +37,10 @@ def canonical(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "aut
 
 @dataclass
 class _Open:
-    """An open bracket of a JSON text, while the text is laid out.
+    """An open bracket of a JSON text, while exset computes the layout of the text.
 
-    token: the index of the bracket. size: how many bytes the list or object would take on one
-    line. has_object: whether it contains an object.
+    token: the index of the bracket. size: the number of bytes that the list or object would take on
+    one line. has_object: whether the list or object contains an object.
     """
 
     token: int

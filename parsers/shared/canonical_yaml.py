@@ -43,8 +43,9 @@ def canonical(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "aut
 
 
 class _Row(NamedTuple):
-    """A token or a comment: where its characters start and end, and the code of the gap before
-    it.
+    """A token or a comment: where its characters start and end, and the code of the gap before it.
+
+    A gap is the white space between two tokens.
     """
 
     start: int
@@ -60,8 +61,9 @@ class _Blocks:
         self.before: list[int] = []  # those at the last token
 
     def indent(self, column: int) -> int:
-        """Return how many spaces to put before a comment in this column: the indentation of the
-        innermost block around it.
+        """Return the number of spaces to put before a comment in this column.
+
+        This number is the indentation of the innermost block around the comment.
         """
         levels = [bisect_right(each, column) for each in (self.columns, self.before)]
         return 2 * max(max(levels) - 1, 0)
@@ -112,7 +114,7 @@ def _comments(text: str, start: int, stop: int, blocks: _Blocks) -> Iterator[_Ro
 def _between(last: tokens.Token | None, token: tokens.Token, *, has_gap: bool) -> int:
     """Return the code of the gap between two tokens in the same line.
 
-    has_gap: whether the text has white space there.
+    has_gap: whether the text has white space between the tokens.
     """
     if isinstance(token, tokens.ValueToken):
         return SPACE if has_gap and isinstance(last, tokens.AliasToken) else NONE

@@ -12,12 +12,14 @@ SAMPLE: Final = 100
 def is_header_likely(rows: Sequence[Sequence[str]], labels: Sequence[str]) -> bool:
     """Return whether the first row of a table probably has the names of its columns.
 
-    The fields of the first row must be neither numbers nor paths. Also, a column must have only
-    numbers or only paths in the rows below; or the first label must occur once, and all other
-    labels several times.
+    The fields of the first row must be neither numbers nor paths. In addition, one of these must be
+    true:
 
-    `rows`: the first rows; at most `SAMPLE` of them are used. `labels`: the whole column of
-    labels; empty if there is none.
+    - A column has only numbers, or only paths, in the rows below.
+    - The first label occurs once, and all other labels occur several times.
+
+    `rows`: the first rows of the table, of which at most `SAMPLE` are used. `labels`: the whole
+    column of labels; empty if the table has no such column.
     """
     if not rows or any(_kind(field) for field in rows[0]):
         return False
@@ -29,7 +31,7 @@ def is_header_likely(rows: Sequence[Sequence[str]], labels: Sequence[str]) -> bo
 
 
 def _kind(field: str) -> str:
-    """Return the type of a field: "number", "path", or "" for another text."""
+    """Return the type of a field: "number" or "path". Return "" for any other text."""
     try:
         float(field)
     except ValueError:

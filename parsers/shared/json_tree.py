@@ -79,7 +79,7 @@ def parse(
 def tokens(source: Source, limits: Limits, findings: Findings, engine: Engine) -> ParseStream:
     """Return the tokens of a JSON text.
 
-    Raises FormatError for a syntax error, LimitError for a text that is too large.
+    Raises FormatError for a syntax error, and LimitError for a text that is too large.
     """
     check_size(source, limits, "JSON")
     begin = len(_BOM) if source.data.startswith(_BOM) else 0
@@ -102,7 +102,9 @@ class _Builder:
         self.findings = findings
 
     def build(self, stream: ParseStream) -> Node:
-        """Return the root of the tree, built without recursion, so deep nesting is possible."""
+        """Return the root of the tree. Build the tree without recursion, so that deep nesting is
+        possible.
+        """
         terminals = GRAMMAR.terminals
         opened: list[tuple[int, list[Node] | dict[str, Member]]] = []
         names: list[tuple[str, Span]] = []
@@ -169,9 +171,7 @@ class _Builder:
         return unescaped
 
     def _number(self, span: Span) -> int | float:
-        """Return the value of a number: an int if it is an integer of at most 64 bits, else a
-        float.
-        """
+        """Return the value of a number: an int for an integer of at most 64 bits, else a float."""
         raw = self.source.data[span.start : span.end]
         if len(raw) <= _LONGEST and raw.lstrip(b"-").isdigit() and (whole := int(raw)) in INT64:
             return whole
@@ -220,7 +220,7 @@ def _hint(unexpected: Unexpected) -> str | None:
 
 
 def _string_hint(text: bytes) -> str | None:
-    """Return a hint about the string with which `text` begins; None if the string is valid."""
+    """Return a hint about the string at the start of `text`. Return None if the string is valid."""
     try:
         json.JSONDecoder().raw_decode(text.decode("latin-1"))
     except json.JSONDecodeError as error:

@@ -31,7 +31,7 @@ def real_rows(rows: Ragged[np.float32]) -> list[bytes]:
 
 
 def unit_rows(rows: Ragged[np.int32]) -> list[bytes]:
-    """Return each row of integers as one text: the row 4, -6 becomes ` 4-6`.
+    """Return each row of integers as one text. For example, the row 4, -6 becomes ` 4-6`.
 
     A space precedes every integer that is not negative.
     """
@@ -49,7 +49,7 @@ def _distinct(values: Floats) -> tuple[list[bytes], Longs]:
 
 
 def _unique(values: NDArray[T]) -> tuple[NDArray[T], Longs]:
-    """Return the distinct values, ascending, and the index of each value among them.
+    """Return the distinct values, ascending, and for each element its index in the distinct values.
 
     This is faster than `np.unique(..., return_inverse=True)`, which sorts indices.
     """
@@ -65,7 +65,7 @@ def _texts(values: Floats) -> list[bytes]:
 
 
 def _text(text: str) -> str:
-    """Change the text of a number from NumPy's notation, `text`, to exset's."""
+    """Return the text of a number, changed from NumPy's notation to exset's."""
     if text in _WORDS:
         return _WORDS[text]
     if "e" not in text:
@@ -86,8 +86,8 @@ def _text(text: str) -> str:
 def _rows(table: list[bytes], codes: NDArray[np.intp], offsets: Longs) -> list[bytes]:
     """Return each row of numbers as one text.
 
-    table: the texts of the distinct numbers. codes: the index of each number's text. offsets:
-    where the numbers of each row begin, and the end.
+    table: the texts of the distinct numbers. codes: for each number, the index of its text in
+    `table`. offsets: where the numbers of each row begin, and the end of the last row.
     """
     if not table:
         return [b""] * (offsets.size - 1)

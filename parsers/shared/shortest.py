@@ -1,9 +1,9 @@
 """Write single numbers as text: the shortest decimals of binary32 numbers, and integers.
 
 The kernels write bytes into a buffer that has room, and return the index for the next byte. The
-algorithm is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): it is exact,
+algorithm is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020). It is exact,
 needs only one attempt for each number, and uses integers of 64 bits. `numerals` writes the same
-text, column by column.
+text for whole columns.
 """
 
 from typing import Final
@@ -72,9 +72,9 @@ _HIGH, _LOW = _powers()
 def _scaled(high: int, low: int, n: int) -> int:
     """Return a power of ten times n, divided by 2 ** 64 and rounded to odd.
 
-    high, low: the upper and the lower 32 bits of the power. Rounded to odd means: if the result is
-    inexact, its last bit is 1. This keeps all comparisons correct (Schubfach, section 9.4). n is
-    below 2 ** 31.
+    high, low: the upper and the lower 32 bits of the power. n is below 2 ** 31. Rounded to odd
+    means: if the result is inexact, its last bit is 1. This rounding keeps all comparisons correct
+    (Schubfach, section 9.4).
     """
     middle = high * n + ((low * n) >> 32)
     return (middle >> 32) | ((middle & _HALF) > 1)
@@ -82,10 +82,11 @@ def _scaled(high: int, low: int, n: int) -> int:
 
 @kernel
 def shortest(bits: int) -> tuple[int, int]:
-    """Return the shortest decimal of a finite binary32 number, without its sign.
+    """Return the shortest decimal of a finite binary32 number, without its sign, as (digits,
+    power).
 
-    bits: the bits of the number, which must not be zero. Returns (digits, power) for digits * 10
-    ** power, which is the nearest of the shortest decimals; digits has no trailing zeros.
+    The decimal is digits * 10 ** power. If several decimals are shortest, it is the one nearest to
+    the number. digits has no trailing zeros. bits: the bits of the number, which must not be zero.
     """
     fraction, exponent = bits & 0x7FFFFF, (bits >> 23) & 0xFF
     c, q = (fraction | 0x800000, exponent - 150) if exponent else (fraction, -149)
@@ -106,9 +107,10 @@ def shortest(bits: int) -> tuple[int, int]:
 
 @inline_kernel
 def nearest(value: int, lower: int, upper: int, k: int) -> tuple[int, int]:
-    """Return the shortest decimal from `lower` to `upper`, nearest to `value`: (digits, power).
+    """Return the shortest decimal from `lower` to `upper` that is nearest to `value`: (digits,
+    power).
 
-    All three are in units of 10 ** k, multiplied by four and rounded to odd.
+    `value`, `lower` and `upper` are in units of 10 ** k, multiplied by four and rounded to odd.
     """
     digits = value >> 2
     if digits >= 10:
@@ -125,7 +127,7 @@ def nearest(value: int, lower: int, upper: int, k: int) -> tuple[int, int]:
 
 @kernel
 def trimmed(digits: int, power: int) -> tuple[int, int]:
-    """Return the same decimal, digits * 10 ** power, without zeros at the end of the digits."""
+    """Return the decimal digits * 10 ** power without zeros at the end of `digits`."""
     while digits % 10000 == 0:
         digits //= 10000
         power += 4
@@ -172,8 +174,9 @@ def _put_digits(out: Bytes, at: int, digits: int, count: int) -> int:
 
 @kernel
 def put_integer(out: Bytes, at: int, number: int) -> int:
-    """Write `number`, of less than 64 bits, with its sign, to `out` from index `at` on; return
-    where it ends.
+    """Write an integer with its sign to `out`, from index `at` on; return the index after it.
+
+    number: an integer of less than 64 bits.
     """
     out[at] = _MINUS  # without a branch, which numbers of both signs would make slow
     at += number < 0
@@ -211,8 +214,9 @@ def put_real(out: Bytes, at: int, bits: int) -> int:
 
 @kernel
 def _put_any(out: Bytes, at: int, bits: int) -> int:
-    """Write a binary32 number, given by its bits, to `out` from index `at` on, as `put_real`
-    does; this is slower if the number has few digits.
+    """Write the same as `put_real`, but more slowly for numbers with few digits.
+
+    The number is given by its bits, and goes to `out` from index `at` on.
     """
     magnitude = bits & 0x7FFFFFFF
     if bits != magnitude and magnitude <= 0x7F800000:
@@ -236,7 +240,7 @@ def _put_any(out: Bytes, at: int, bits: int) -> int:
 def put_decimal(out: Bytes, at: int, digits: int, power: int) -> int:
     """Write digits * 10 ** power to `out`, from index `at` on.
 
-    It has an exponent if it is below 1e-4, or 1e10 or more.
+    The text has an exponent if the number is below 1e-4, or if it is 1e10 or more.
     """
     count = _count(digits)
     exponent = count + power - 1
@@ -259,13 +263,13 @@ def put_decimal(out: Bytes, at: int, digits: int, power: int) -> int:
 
 @inline_kernel
 def _put_few_digits(out: Bytes, at: int, bits: int) -> int:
-    """Write a number, given by its bits, to `out` from index `at` on as a decimal of at most
-    six digits, if this is exactly the number; return where it ends.
+    """Write a number to `out` as a decimal of at most six digits; return the index after it.
 
-    The number is from 2 ** -13 to below 2 ** 19. Returns `at`, and writes nothing, if six
-    digits are not enough. If they are enough, the result is the shortest decimal, because
-    different decimals of six digits are different numbers. Rounding twice is exact here: a
-    quotient of these sizes is halfway between two numbers, or not close to that.
+    The number is given by its bits, and is from 2 ** -13 to below 2 ** 19. If no decimal of six
+    digits is exactly this number, write nothing and return `at`. Otherwise, the result is the
+    shortest decimal, because different decimals of six digits are different numbers. Rounding twice
+    is exact here: a quotient of these sizes is either halfway between two numbers, or not close to
+    that.
     """
     exponent = bits >> 23
     if not _LEAST_FEW <= exponent < _MOST_FEW:
@@ -297,8 +301,9 @@ def _put_few_digits(out: Bytes, at: int, bits: int) -> int:
 
 @inline_kernel
 def _put_word(out: Bytes, at: int, word: int) -> None:
-    """Write the eight bytes of `word` to `out` from index `at` on, the lowest first. The
-    compiler stores them at once.
+    """Write the eight bytes of `word` to `out`, from index `at` on, the lowest byte first.
+
+    The compiler joins the eight stores into one.
     """
     eight = out[at : at + 8]
     for i in range(8):
@@ -318,8 +323,9 @@ def _put_scientific(out: Bytes, at: int, digits: int, count: int, exponent: int)
 
 @kernel
 def put_reals(out: Bytes, at: int, bits: Ints, start: int, end: int) -> int:
-    """Write the binary32 numbers bits[start:end], each preceded by a space, to `out` from
-    index `at` on; return where they end.
+    """Write binary32 numbers to `out`, from index `at` on; return the index after the last.
+
+    The numbers are bits[start:end]. A space precedes each number.
     """
     skipped = 0  # after a number of many digits, the next ones probably have many, too
     for i in range(start, end):

@@ -1,7 +1,7 @@
 """Write binary64 numbers as their shortest decimals; `shortest` describes the algorithm.
 
-A product of a power of ten and a number has 210 bits. It is computed in limbs of 30 bits, so that
-each step fits into 63 bits.
+The product of a power of ten and a number has 210 bits. The kernels compute it in limbs of 30 bits,
+so that each step fits into 63 bits.
 """
 
 from typing import Final
@@ -30,7 +30,7 @@ _MOST_POWER: Final = 324
 def _powers() -> Longs:
     """Return the first 150 bits of each power 10 ** k, rounded up.
 
-    They are in limbs of 30 bits, the lowest first.
+    The bits are in limbs of 30 bits, the lowest limb first.
     """
     limbs = []
     for k in range(_LEAST_POWER, _MOST_POWER + 1):
@@ -49,8 +49,8 @@ def _scaled_double(at: int, n: int) -> int:
     """Return a power of ten times n, divided by 2 ** 150 and rounded to odd.
 
     at: the index of the power. n is below 2 ** 60. Rounded to odd means: if the result is inexact,
-    its last bit is 1. The powers are stored rounded up. So where the true result is a whole
-    number, the product is too large by less than 2 ** -90. This fraction counts as zero.
+    its last bit is 1. The stored powers are rounded up. So if the true result is a whole number,
+    the product is too large by less than 2 ** -90. This function ignores such a small fraction.
     """
     low, high = n & _MASK, n >> _LIMB
     zeroth, first, second = _POWERS[at], _POWERS[at + 1], _POWERS[at + 2]
@@ -86,8 +86,9 @@ def shortest_double(bits: int) -> tuple[int, int]:
 
 @kernel
 def put_double(out: Bytes, at: int, bits: int) -> int:
-    """Write a finite binary64 number, given by its bits, to `out` from index `at` on; -0 is
-    `-0`.
+    """Write a finite binary64 number, given by its bits, to `out` from index `at` on.
+
+    -0 is `-0`.
     """
     magnitude = bits & _MAGNITUDE
     if bits != magnitude:

@@ -28,7 +28,7 @@ def too_many(source: Source, span: Span | None, limits: Limits, what: str = "val
 def too_long(source: Source, span: Span, limits: Limits, unit: str) -> LimitError:
     """Return the error for a text that is too long.
 
-    unit: what its length counts, such as bytes.
+    unit: the unit in which the length is counted, such as bytes.
     """
     message = f"this text has more than {limits.max_name:,} {unit}"
     return LimitError(message, source=source, span=span, hint=limit_hint("max_name"))

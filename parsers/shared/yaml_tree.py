@@ -1,8 +1,8 @@
 """Parse YAML bytes into a tree whose scalars are strings (`exset.grammars.columns.tree`).
 
 ruamel.yaml scans and parses. YAML's own types are not used: tags create no objects, and merge keys
-merge nothing. The depth, the number of nodes and the lengths of texts are limited, and no alias
-can contain itself.
+merge nothing. Limits apply to the depth, to the number of nodes and to the lengths of texts. No
+alias can contain itself.
 """
 
 import re
@@ -33,7 +33,7 @@ _NAME = re.compile(rb"[\r\n](?=[\w\"'\x80-\xff])")
 class BadKey(NamedTuple):
     """An invalid key of a mapping: a repeated name, or a key that is not a text.
 
-    span: where it is. name: the repeated name; None for a key that is not a text.
+    span: where the key is. name: the repeated name; None for a key that is not a text.
     """
 
     span: Span | None
@@ -43,8 +43,9 @@ class BadKey(NamedTuple):
 class Document(NamedTuple):
     """The first document of a file.
 
-    root: None if the document is empty. second: the place at which a second document begins.
-    bad_key: the first invalid key; its member is not in the tree.
+    root: the root of the tree; None if the document is empty. second: the place at which a second
+    document begins. bad_key: the first invalid key; the tree does not have the member with this
+    key.
     """
 
     root: Node | None
@@ -53,10 +54,10 @@ class Document(NamedTuple):
 
 
 def document(source: Source, limits: Limits) -> Document:
-    """Read the first document; the node of an alias is the object to which it refers.
+    """Read the first document. The node of an alias is the same object as the node of its anchor.
 
-    Raises FormatError for text that is not YAML, LimitError for text that exceeds `max_depth`,
-    `max_nodes`, `max_name` or `max_text`.
+    Raises FormatError for text that is not YAML. Raises LimitError for text that exceeds
+    `max_depth`, `max_nodes`, `max_name` or `max_text`.
     """
     check_size(source, limits, "YAML")
     text = Text(source)
@@ -72,9 +73,10 @@ def document(source: Source, limits: Limits) -> Document:
 
 
 def _later_errors(source: Source, error: FormatError, limits: Limits) -> Iterator[Finding]:
-    """Yield the errors after `error`: after each error, continue at the next name in column 1.
+    """Yield the errors after `error`.
 
-    The text from this name on is read as a mapping. It may use an anchor that is defined earlier.
+    After each error, continue at the next name in column 1. The text from this name on is read as a
+    mapping, which may use an anchor that is defined earlier.
     """
     while error.place is not None and error.place.span is not None:
         found = _NAME.search(source.data, error.place.span.start - source.start)
@@ -97,7 +99,7 @@ def _style(tag: str | None, quoted: bool = False) -> Style:
 
 
 class Text:
-    """The characters of a source, and for each of them its offset in bytes."""
+    """The characters of a source, with the offset in bytes of each character."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -111,7 +113,7 @@ class Text:
             raise self.error("this byte is not UTF-8", Span(at, at + 1), hint) from None
 
     def span(self, start: int, end: int) -> Span:
-        """Return the span of the characters `start` to `end` - 1, without the white space at their
+        """Return the span of the characters `start` to `end` - 1, without the white space at its
         end.
         """
         end = max(start, len(self.text[start:end].rstrip()) + start)
@@ -144,8 +146,8 @@ class Text:
 class _Open:
     """A sequence or mapping that is being read.
 
-    span: the span of its first character. bracket: the offset of the innermost flow bracket, None
-    if there is none. items: the items; for a mapping, each key and then its value.
+    span: the span of its first character. bracket: the offset of the innermost flow bracket; None
+    if there is none. items: the items of a sequence; for a mapping, each key followed by its value.
     """
 
     span: Span
@@ -206,7 +208,7 @@ class _Composer:
             raise too_deep(self._text.source, span, self._limits)
 
     def _begin(self, span: Span | None, anchor: str | None) -> None:
-        """Count a new node, and note the name of its anchor, if it has one."""
+        """Count a new node. Store the name of its anchor, if the node has one."""
         self._nodes += 1
         if self._nodes > self._limits.max_nodes:
             raise too_many(self._text.source, span, self._limits)
@@ -216,8 +218,9 @@ class _Composer:
             self._anchors[anchor] = None
 
     def _add(self, node: Node, anchor: str | None) -> None:
-        """Add a node to the sequence or mapping that is being read. anchor: the name by which
-        aliases refer to the node, None if it has none.
+        """Add a node to the sequence or mapping that is being read.
+
+        anchor: the name by which aliases refer to the node; None if it has no such name.
         """
         if anchor is not None:
             self._anchors[anchor] = node
@@ -268,9 +271,10 @@ class _Composer:
         raise self._text.error(message, self._text.span(at, at + 1), advice)
 
     def _opener(self, context: int | None) -> int | None:
-        """Return the offset of the bracket or quotation mark that is open at an error, or None.
+        """Return the offset of the bracket or quotation mark that is open at an error.
 
-        `context`: the offset at which the construct begins that the library was reading.
+        Return None if none is open. `context`: the offset of the construct that the library was
+        reading.
         """
         if context is not None and self._text.text[context : context + 1] in tuple("[{\"'"):
             return context
