@@ -1,1 +1,4 @@
-"""The grammars of the text formats, and the models of all families: their data are columns."""
+"""The grammars of the text formats, and the models of all families.
+
+The data of a model are columns.
+"""

@@ -1,3 +1,4 @@
-"""Parse texts to models and write them back: a module for each format, and the engine for
-grammars.
+"""Parse texts to models, and write models as texts.
+
+There is a module for each format, and the engine, which runs grammars.
 """

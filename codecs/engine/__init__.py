@@ -5,9 +5,8 @@
     write(layout, fields) == source.data
 
 Two drivers give the same columns, bytes and errors: Construct itself (the reference), and an
-interpreter. The interpreter runs a program, into which the engine has converted the layout. The
-engine knows no
-file format.
+interpreter. The engine converts the layout to a program, which the interpreter runs. The engine
+knows no file format.
 """
 
 from exset.codecs.engine.chunked import Chunk, ChunkedLayout, ChunkReader

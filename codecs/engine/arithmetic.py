@@ -64,9 +64,9 @@ def real_number(data: Bytes, at: int, size: int, form: int) -> float:
 def calculate(row: CodeRow, ints: Longs, reals: Reals) -> bool:
     """Run one instruction of arithmetic, which sets a register from one or two other registers.
 
-    row: the instruction: its operation, the index of the register to set, and those of the
-    operands. ints, reals: the registers of whole numbers and of reals. Returns False, and sets
-    nothing, if the result may need more than 64 bits.
+    Returns False, and sets no register, if the result may need more than 64 bits. row: the
+    instruction: its operation, the index of the register to set, and the indices of the operands'
+    registers. ints, reals: the registers of whole numbers and of reals.
     """
     opcode = row[0]
     a = row[1]

@@ -31,7 +31,7 @@ class Assembler:
         """Append an instruction, and return its index.
 
         operands: the operation and its operands. origin: the part of the declaration (a node of
-        `ir`) that an error in this instruction names.
+        `ir`) that the message names if this instruction fails.
         """
         self.flush()
         return self._append(*operands, origin=origin)
@@ -44,7 +44,7 @@ class Assembler:
         return at
 
     def here(self) -> int:
-        """Return the index of the next instruction, after ending the current block of numbers."""
+        """End the current block of numbers, then return the index of the next instruction."""
         self.flush()
         return len(self.program.code)
 
@@ -66,7 +66,7 @@ class Assembler:
         return len(self.program.reals) - 1
 
     def add_constant(self, value: bytes) -> int:
-        """Add bytes to the constants of the program, and return where they begin there."""
+        """Add bytes to the constants of the program. Return their index in the constants."""
         self.program.constants += [*value]
         return len(self.program.constants) - len(value)
 
@@ -76,16 +76,15 @@ class Assembler:
         return self.program.streams - 1
 
     def pair(self) -> int:
-        """Add two streams that always have the same length; return the number of the first."""
+        """Add two streams that always have the same length; return the first one's number."""
         self.program.pairs.append(self.program.streams)
         self.program.streams += 2
         return self.program.streams - 2
 
     def feed(self, path: str) -> int:
-        """Add a feed, and return its number.
+        """Add a feed for the column at `path`, and return the number of the feed.
 
-        A feed is a column, the one at `path`, whose values the program needs while it writes a
-        file: for example counts.
+        A feed is a column whose values the program needs while it writes a file, such as counts.
         """
         self.program.feeds.append(path)
         return len(self.program.feeds) - 1
@@ -93,7 +92,8 @@ class Assembler:
     def flush(self) -> None:
         """End the block of adjacent numbers: append one instruction that handles all of them.
 
-        Then append instructions that load the numbers that expressions use into registers.
+        Then append instructions that load numbers of the block into registers, if expressions use
+        them.
         """
         if not self.block:
             return
@@ -123,9 +123,9 @@ class Assembler:
 
 
 def _origin_of(node: ir.Node) -> Origin:
-    """Return what an error message says about a node: its kind, its path, and what it demands.
+    """Return what an error message says about a node: its kind, its path, and its condition.
 
-    For a block of numbers, the node is its last number.
+    For a block of numbers, the node is the block's last number.
     """
     match node:
         case ir.Number():
@@ -153,9 +153,9 @@ def _first_field(expression: ir.Expression | None) -> str | None:
 def fuse(code: list[_Row]) -> None:
     """Change instructions to superinstructions, which also run the instructions after them.
 
-    The instructions after a superinstruction stay in the program. If one of them fails, or its
-    stream is full, the interpreter can stop before it, and then runs it alone to report the error.
-    A jump to one of them works for the same reason.
+    The instructions after a superinstruction stay in the program, for two reasons. If one of them
+    fails, or if its stream is full, the interpreter stops before it, and then runs it alone to
+    report the error. Also, another instruction may jump to it.
     """
     for at, row in enumerate(code):
         if row[0] == op.GO and code[row[1]][0] == op.NEXT:
@@ -166,9 +166,10 @@ def fuse(code: list[_Row]) -> None:
 
 
 def _fused(row: _Row, second: _Row, third: _Row, fourth: _Row) -> int:
-    """Return the operation that the first of four consecutive instructions gets.
+    """Return the operation that replaces the operation of `row`, the first of four instructions.
 
-    It is the instruction's own operation, or a superinstruction that also runs those after it.
+    The result is a superinstruction that also runs instructions after `row`, or the operation of
+    `row` itself. The four instructions are consecutive.
     """
     if row[0] == op.TAKE:
         if second[0] == op.EACH and second[2] == row[3]:

@@ -1,8 +1,7 @@
-"""Read a file of many records in chunks: first the head (the fields before them), then the
-records.
+"""Read a file of many records in chunks: first the fields before the records, then the records.
 
-Each chunk is read like a small file with two fields: the number of records in the chunk, in place
-of the file's count, and the array of these records.
+The fields before the records are the head. Each chunk is read like a small file with two fields:
+the number of records in the chunk, in place of the file's count, and the array of these records.
 """
 
 from collections.abc import Iterator, Mapping
@@ -52,7 +51,7 @@ class ChunkedLayout:
 
     @cached_property
     def stored(self) -> np.dtype[np.generic]:
-        """The dtype of the number of records, as it is stored in the file."""
+        """The dtype in which the file stores the number of records."""
         return next(iter(self.tail.leaves.values())).dtype
 
     @property
@@ -71,8 +70,8 @@ class ChunkedLayout:
     def write_records(self, fields: Mapping[str, Values], written: int = 0) -> bytes:
         """Return the bytes of the records, without the count.
 
-        fields: the columns of a file. written: how many bytes of records earlier calls have
-        returned; for a large file, compiled code is used.
+        fields: the columns of a file. written: the number of bytes of records that earlier calls
+        have returned. It decides whether to use compiled code, which is used for large files.
         """
         columns = {path: fields[path] for path in self.tail.leaves}
         engine: Engine = "table" if KERNELS.use_compiled(written) else "auto"
@@ -106,8 +105,8 @@ class Shift:
 class Chunk:
     """Some consecutive records of a file.
 
-    source: their bytes, after a count of these records, as a small file. fields: their columns.
-    shift: where the chunk is in the file. count: how many records it has.
+    source: a small file: the count of these records, then their bytes. fields: the columns of the
+    records. shift: where the chunk is in the file. count: the number of records.
     """
 
     fields: Fields
@@ -117,10 +116,10 @@ class Chunk:
 
 
 class ChunkReader:
-    """Reads a file in chunks: first call `head`, then `records`.
+    """Reads a file in chunks. Call `head` first, then `records`.
 
-    held: the bytes that were read from the file but not yet decoded. The caller may give the first
-    bytes of the file.
+    held: the bytes that were read from the file but not yet decoded. At the start, the caller may
+    give the first bytes of the file.
     """
 
     def __init__(
@@ -135,7 +134,7 @@ class ChunkReader:
         self._start = 0  # the offset of the held bytes in the file
 
     def head(self) -> tuple[Fields, Source]:
-        """Read the fields before the count; return them and their bytes.
+        """Read the fields before the count. Return these fields and their bytes.
 
         Raises FormatError for a truncated or invalid head.
         """
@@ -190,8 +189,8 @@ class ChunkReader:
                 self._read_more()
 
     def rest(self) -> tuple[int, int]:
-        """Read to the end of the file; return the offset and the number of bytes after the
-        records.
+        """Read to the end of the file. Return the offset after the records, and the number of bytes
+        there.
         """
         return self._start, len(self.held) + sum(map(len, self._blocks))
 
@@ -208,8 +207,8 @@ class ChunkReader:
     def _chunk(self, count: int, first: int) -> Chunk:
         """Make a chunk from the first `count` records in the bytes that were read.
 
-        first: the index of the first record in the file. Raises FormatError whose place is counted
-        from the beginning of the chunk.
+        first: the index in the file of the first of these records. Raises FormatError, whose place
+        counts from the beginning of the chunk.
         """
         if count == 0:
             raise TruncatedError("no record is complete")
@@ -228,8 +227,8 @@ class ChunkReader:
     def _without_records(self, start: int, stored: bytes) -> Chunk:
         """Return a chunk without records, for a file whose count is 0.
 
-        start: the offset of the count. stored: the bytes of the count. Raises FormatError if they
-        are incomplete or the count is negative.
+        start: the offset of the count. stored: the bytes of the count. Raises FormatError if these
+        bytes are incomplete, or if the count is negative.
         """
         source, shift = Source(self._blocks.name, stored), Shift(self._layout.path, start, 0)
         try:
@@ -240,8 +239,8 @@ class ChunkReader:
     def _raise_truncated(self, start: int, stored: bytes, total: int, first: int) -> NoReturn:
         """Raise the error for a file that ends within a record, or whose count is too large.
 
-        start: the offset of the count. stored: its bytes. total: its value. first: the index of
-        the record in which the file ends.
+        start: the offset of the count. stored: the bytes of the count. total: the value of the
+        count. first: the index of the record in which the file ends.
         """
         end = self._blocks.size
         if end is None:
@@ -256,11 +255,12 @@ class ChunkReader:
         raise AssertionError("the record is complete")
 
     def _read_more(self, needed: int = 0, patience: float = 0) -> bool:
-        """Read until `held` has at least `needed` bytes; return whether any bytes were read.
+        """Read until `held` has at least `needed` bytes. Return whether any bytes were read.
 
-        By default, read a window of a file, or what a pipe has. patience: how many seconds to wait
-        for a pipe to double the bytes in `held`. Callers give the time that their last attempt to
-        decode took. So all attempts together take no longer than the waits between them.
+        By default, read a window of a file, or the bytes that a pipe has ready. patience: how many
+        seconds to wait until a pipe has doubled the bytes in `held`. Callers give the time that
+        their last attempt to decode took. So all attempts together take no longer than the waits
+        between them.
         """
         if self._blocks.size is not None and self._start + needed > self._blocks.size:
             return False

@@ -20,10 +20,11 @@ _FIRST_CHUNK, _MAX_CHUNK = 64, 1 << 16
 
 
 class NulString(cs.Construct):  # type: ignore[misc]
-    """A string that ends with a NUL; the value is the `bytes` before the NUL.
+    """A string that ends with a NUL. The value is the `bytes` before the NUL.
 
     Reading takes linear time; Construct's NullTerminated compares byte by byte and takes quadratic
-    time. Raises StreamError if the data end without a NUL, StringError for a value with a NUL.
+    time. Raises StreamError if the data end without a NUL, and StringError for a value that
+    contains a NUL.
     """
 
     def _parse(self, stream: IO[bytes], context: cs.Container, path: str) -> bytes:
@@ -48,9 +49,10 @@ class NulString(cs.Construct):  # type: ignore[misc]
 class Tree:
     """A declaration that the engine has checked, as a tree of nodes of `ir`.
 
-    root: the root of the tree. Supported are Struct, Array, RepeatUntil, GreedyRange, Const, Check,
-    IfThenElse, Pass, Rebuild, the fixed-size numbers, Flag, NulString, Bytes, Padding and Aligned,
-    with `this` expressions. Raises TypeError, which names the object, for any other object.
+    root: the root of the tree. The engine supports Struct, Array, RepeatUntil, GreedyRange, Const,
+    Check, IfThenElse, Pass, Rebuild, the fixed-size numbers, Flag, NulString, Bytes, Padding and
+    Aligned, with `this` expressions. For any other object, raises TypeError, which names the
+    object.
     """
 
     def __init__(self, declaration: cs.Construct) -> None:
@@ -63,7 +65,7 @@ class Tree:
         self.root = self._record(declaration, "", None)
 
     def _record(self, con: cs.Struct, path: str, outer: Scope | None) -> ir.Record:
-        """Convert a Struct to a node; its members can use the names of members before them.
+        """Convert a Struct to a node. A member can use the names of the members before it.
 
         path: the path of the Struct. outer: the names that can be used around the Struct.
         """
@@ -86,9 +88,9 @@ class Tree:
         return record
 
     def _member(self, con: cs.Construct, name: str | None, path: str, scope: Scope) -> ir.Node:
-        """Convert a member of a Struct to a node; `scope`: the names that it can use.
+        """Convert a member of a Struct to a node. `scope`: the names that the member can use.
 
-        path: the path of the member; for a member without a name, the path of the Struct.
+        path: the path of the member. If the member has no name, it is the path of the Struct.
         """
         node = self._node(con, path, scope)
         if name is None and not _needs_no_name(node):
@@ -157,7 +159,7 @@ class Tree:
         return ir.Rows(con, path, count, element)
 
     def _greedy(self, con: cs.GreedyRange, path: str, scope: Scope) -> ir.Rows:
-        """Convert an array without a count; the reference driver cannot read one."""
+        """Convert an array without a count. The reference driver cannot read such an array."""
         return ir.Rows(con, path, None, self._repeated(con, path, scope))
 
     def _repeated(self, con: cs.GreedyRange | cs.RepeatUntil, path: str, scope: Scope) -> ir.Record:

@@ -34,9 +34,9 @@ class TooLarge(Exception):
 class Feeds:
     """The columns to write, joined to the arrays that `interpreter.run` takes.
 
-    ints, reals: the values of all feeds, whole numbers and reals. begins: where each feed begins
-    in its array. limits: for each stream, the number of values that its column has. total: the
-    size of all columns, in bytes.
+    ints, reals: the values of all feeds: whole numbers in `ints`, reals in `reals`. begins: where
+    each feed begins in `ints` or `reals`. limits: for each stream, the number of values that its
+    column has. total: the size of all columns, in bytes.
     """
 
     ints: Ints | Longs = field(default_factory=lambda: np.empty(0, np.int32))
@@ -84,10 +84,9 @@ class Execution:
         return self.out[begin : begin + int(self.counts[stream])]
 
     def run(self, repeat: "Repeat") -> int | None:
-        """Run the program; return the index of the instruction that failed, or None.
+        """Run the program. Return the index of the instruction that failed, or None if none failed.
 
-        repeat: `template.repeat_record`, which does similar records. Raises TooLarge for a value
-        that needs more than 64 bits.
+        Raises TooLarge for a value that needs more than 64 bits.
         """
         self._begin(self._total > _INT32 // 2 or self.feeds.ints.dtype == np.int64)
         while True:
@@ -128,14 +127,16 @@ class Execution:
 
     @property
     def whole(self) -> int:
-        """The number of complete records in the array without a count, in which the run stopped."""
+        """The number of complete records in the array without a count, if the run stopped in this
+        array.
+        """
         rest = self.program.rest
         assert rest is not None
         return int(self[rest.stream][-1]) - int(self.ints[rest.left])
 
     @property
     def fill(self) -> Longs:
-        """For each stream, how many values of its column the run has written."""
+        """For each stream, the number of values of its column that the run has written."""
         fill: Longs = self.counts.copy()
         fill[self._firsts + 1] = self.totals[self._firsts]
         return fill
@@ -143,7 +144,7 @@ class Execution:
     def _begin(self, is_large: bool) -> None:
         """Prepare to run the program from its beginning.
 
-        is_large: whether offsets have 64 bits, not 32.
+        is_large: whether offsets have 64 bits instead of 32.
         """
         self._is_large = is_large
         streams = self.program.streams

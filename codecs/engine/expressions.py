@@ -1,8 +1,13 @@
 """Convert the `this` expressions of a declaration to the nodes of `ir`.
 
-Supported are whole numbers; reals in comparisons and sums; fields that are always present where the
-expression is used; `+ - *`, `//` and `%` by a positive constant, comparisons, `& | ~`; a string or
-a blob `==` or `!=` constant bytes. All other expressions, such as a lambda, raise TypeError.
+These parts of expressions are supported:
+
+- whole numbers, and reals in comparisons and sums
+- fields that are always present where the expression is used
+- `+ - *`, `//` and `%` by a positive constant, comparisons, `& | ~`
+- a string or a blob `==` or `!=` constant bytes
+
+All other expressions, such as a lambda, raise TypeError.
 """
 
 import operator
@@ -26,10 +31,10 @@ They are fields, computed values, constants, Structs, and `_` for the outer Stru
 
 
 def read_expression(value: object, scope: Scope, path: str) -> Expression:
-    """Convert an expression of a declaration to a node. Raises TypeError for an unsupported
-    expression.
+    """Convert an expression of a declaration to a node.
 
-    scope: the fields to which it can refer. path: of the field that has it, for errors.
+    Raises TypeError for an unsupported expression. scope: the fields to which the expression can
+    refer. path: the path of the field that has the expression, for errors.
     """
     if isinstance(value, bool | int | float):
         return value
@@ -58,9 +63,9 @@ def is_real(expression: Expression) -> bool:
 
 
 def check_rebuilt(value: object, path: str) -> None:
-    """Raise TypeError unless a Rebuild computes its value from a length or an expression.
+    """Raise TypeError if a Rebuild computes its value neither from a length nor from an expression.
 
-    value: what the Rebuild calls. path: the path of its field, for the error.
+    value: what the Rebuild calls. path: the path of the Rebuild's field, for the error.
     """
     if not isinstance(value, ExprMixin | int) or (
         isinstance(value, FuncPath) and not repr(value).startswith("len_(this")
@@ -71,7 +76,7 @@ def check_rebuilt(value: object, path: str) -> None:
 def _look_up(value: object, scope: Scope) -> object:
     """Return the node of the field that `value`, a path such as `this.n`, names.
 
-    Return None for another value, and for a field that may be absent. scope: the fields that can
+    Return None for any other value, and for a field that may be absent. scope: the fields that can
     be named.
     """
     try:
@@ -108,5 +113,8 @@ def _operation(
 
 
 def refuse(path: str, message: str) -> NoReturn:
-    """Raise TypeError for a declaration that the engine does not support; `path`: of the field."""
+    """Raise TypeError for a declaration that the engine does not support.
+
+    path: the path of the field.
+    """
     raise TypeError(f"{path or 'the layout'}: {message}")

@@ -1,9 +1,14 @@
 """The errors of binary files: a fixed set of reasons, the same for both drivers.
 
-The offset of an error is the first byte of the primitive that failed. The error of a test is at
-the first field of its condition. The error of a count is at its first field, before the array is
-read. A count is an error if it is negative, or if the remaining bytes are too few for this number
-of elements of the smallest size. The sizes of blobs and of padding are checked in the same way. A
+The place of an error is as follows:
+
+- A primitive that cannot be read: the first byte of the primitive.
+- A test that fails: the first field of the test's condition.
+- A wrong count: the first field of the count's expression. The count is checked before the array is
+  read.
+
+A count is wrong if it is negative, or if the remaining bytes are too few for this number of
+elements of the smallest size. The sizes of blobs and of padding are checked in the same way. A
 constant count is not checked.
 """
 
@@ -38,9 +43,9 @@ _TRUNCATED: Final = "the file is truncated, or damaged here or earlier"
 
 
 class TruncatedError(FormatError):
-    """The data end too early; more data may make them valid.
+    """The data end too early. More data may make them valid.
 
-    needed: how many bytes the data must have at least, as far as the reader knows.
+    needed: the smallest number of bytes that the data must have, as far as the reader knows.
     """
 
     needed = 0
@@ -57,8 +62,8 @@ def fail(
 ) -> NoReturn:
     """Raise the error for the part of a file that begins at `offset` and cannot be read.
 
-    path: the field. fields: the columns that were read before. needed: as in `TruncatedError`.
-    words: the values for the message, whose template is the reason.
+    path: the path of the field. fields: the columns that were read before. needed: as in
+    `TruncatedError`. reason: the template of the message. words: the values for this template.
     """
     message = reason.format(field=path.rpartition(".")[2] or "the layout", **words)
     place = fields.place_at(source, path, offset)
@@ -75,10 +80,10 @@ def fail(
 def fail_in_string(
     fields: Fields, source: Source, limits: Limits, path: str, offset: int
 ) -> NoReturn:
-    """Raise the error for the string of the field `path` that begins at `offset`, and in which
-    no NUL was found.
+    """Raise the error for a string without a NUL.
 
-    It is a LimitError if the string is longer than `limits.max_name`.
+    The string is in the field `path`, and begins at `offset`. The error is a LimitError if the
+    string is longer than `limits.max_name`.
     """
     most = limits.max_name
     if len(source.view) - offset > most:
@@ -87,7 +92,7 @@ def fail_in_string(
 
 
 class Diagnosis:
-    """Finds out why the interpreter stopped, and raises the error of the reference driver.
+    """Finds out why the interpreter stopped, and raises the same error as the reference driver.
 
     fields: the fields that were read; their `end` is the offset at which the interpreter stopped.
     """
@@ -104,7 +109,7 @@ class Diagnosis:
         self.left = len(source.view) - fields.end
 
     def raise_for(self, at: int) -> NoReturn:
-        """Raise the error for the instruction, at index `at`, at which the interpreter stopped."""
+        """Raise the error for the instruction at which the interpreter stopped. at: its index."""
         origin, row = self.program.origins[at], self.program.code[at]
         match origin.kind:
             case "test":
@@ -125,7 +130,7 @@ class Diagnosis:
     def _fail_at_count(self, origin: Origin, count: int) -> NoReturn:
         """Raise the error for a count that is negative or too large.
 
-        If the declaration itself has the count, the error is that the data end too early.
+        If the count is a constant of the declaration, the error is that the data end too early.
         """
         if origin.field is None:
             complete = self.left // origin.size * origin.size if origin.kind == "rows" else 0
@@ -134,7 +139,7 @@ class Diagnosis:
         self._fail_at_field(origin, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY, needed)
 
     def _fail_in_block(self, stream: int) -> NoReturn:
-        """Raise the error for the first number of a block that the data do not contain whole.
+        """Raise the error for the first number of a block that is not complete in the data.
 
         stream: the stream of the block's offsets.
         """
@@ -159,7 +164,8 @@ class Diagnosis:
         fail(reason, self.fields, self.source, path, offset, needed, value=value, **words)
 
     def _fail(self, reason: Reason, path: str, shift: int = 0, **words: object) -> NoReturn:
-        """Raise an error about the field `path`; its place is `shift` bytes after where the
-        interpreter stopped.
+        """Raise an error about the field `path`.
+
+        The place of the error is `shift` bytes after the offset at which the interpreter stopped.
         """
         fail(reason, self.fields, self.source, path, self.offset + shift, 0, **words)

@@ -20,11 +20,12 @@ Values: TypeAlias = NDArray[np.generic] | Strings
 class Fields(Mapping[str, Values]):
     """The columns of a file by path: numbers as arrays of native dtype, strings as Strings.
 
-    columns: the values of each field, in file order. starts: int64, the offset of each value of a
-    field, or of each element of an array of records; for an array of numbers, the offset of the
-    array each time it occurs. bounds: int64, for each array, the index in the column at which it
-    begins each time it occurs, and then the end. end: the offset after the last byte that was
-    read.
+    - columns: the values of each field, in file order.
+    - starts: int64, the offset of each value of a field, or of each element of an array of records.
+      For an array of numbers: the offset of the array, for each time that the array occurs.
+    - bounds: int64, for each array, where it begins in the column, for each time that it occurs;
+      then the end of the column.
+    - end: the offset after the last byte that was read.
     """
 
     layout: Layout
@@ -62,25 +63,28 @@ class Fields(Mapping[str, Values]):
         return cast(Strings, self.columns[path])
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
-        """Return the offset of each string of a column in the file, and its length in bytes."""
+        """Return the offset in the file, and the length in bytes, of each string of a column."""
         return self.starts[path], self.strings(path).lengths
 
     def counts(self, path: str) -> Longs | Ints:
-        """Return how many elements the array at `path` has, each time it occurs in the file."""
+        """Return the number of elements of the array at `path`, for each time that it occurs in the
+        file.
+        """
         return np.diff(self.bounds[path])
 
     def order(self, first: str, second: str) -> Longs:
-        """Return the elements of two columns or arrays, merged in file order, by their numbers.
-
-        The elements of `first` are numbered from 0, then those of `second`. The result is int64
+        """Return the numbers of the elements of two columns or arrays, merged in file order: int64
         [n].
+
+        The elements of `first` are numbered from 0. The numbers of the elements of `second` follow.
         """
         starts = [self.starts[first], self.starts[second]]
         return np.argsort(np.concatenate(starts), kind="stable")
 
     def merged(self, first: str, second: str) -> Values:
-        """Return the values of two columns, given by their names, together in file order. They
-        must have the same dtype.
+        """Return the values of two columns together, in file order.
+
+        first, second: the names of the columns, which must have the same dtype.
         """
         order, a, b = self.order(first, second), self.columns[first], self.columns[second]
         if isinstance(a, Strings) and isinstance(b, Strings):
@@ -88,8 +92,9 @@ class Fields(Mapping[str, Values]):
         return np.concatenate([cast(NDArray[np.generic], a), cast(NDArray[np.generic], b)])[order]
 
     def merged_rows(self, first: str, second: str) -> Ragged[np.generic]:
-        """Return the rows of two arrays of numbers, given by their names, together in file
-        order.
+        """Return the rows of two arrays of numbers together, in file order.
+
+        first, second: the names of the arrays.
         """
         rows = Ragged.concat(
             [
@@ -118,7 +123,7 @@ class Fields(Mapping[str, Values]):
         return self.place_at(source, path, self.offset(path, index))
 
     def place_at(self, source: Source, path: str, offset: int) -> Place:
-        """Return the place of the field at `path` and `offset`; it names the indices: `a[3].b`.
+        """Return the place of the field at `path` and `offset`. The place names indices: `a[3].b`.
 
         For each array, two binary searches in the offsets of its elements find the index. This
         works because no element is empty: all elements of a parent begin before the next parent.
@@ -153,7 +158,10 @@ def quiet_nans(column: NDArray[np.generic]) -> NDArray[np.generic]:
 
 
 def check_columns(layout: Layout, fields: Mapping[str, Values]) -> None:
-    """Raise ValueError unless `fields` has each column of the layout, with the right dtype."""
+    """Raise ValueError if `fields` does not have exactly the columns of the layout.
+
+    Also raise ValueError for a column of a wrong dtype.
+    """
     if fields.keys() != layout.leaves.keys():
         missing = sorted(layout.leaves.keys() - fields.keys())
         unknown = sorted(fields.keys() - layout.leaves.keys())
@@ -178,6 +186,6 @@ def check_room(path: str, column: Values, needed: int) -> None:
 
 
 def check_end(path: str, column: Values, used: int) -> None:
-    """Raise ValueError if the column at `path` has more values than the `used` ones."""
+    """Raise ValueError if the column at `path` has more than `used` values."""
     if used != len(column):
         raise ValueError(f"{path}: {len(column)} values, but only {used} are used")

@@ -1,7 +1,7 @@
-"""Gather columns from the bytes of a file, or scatter them to a file, at the interpreter's
-offsets.
+"""Gather columns from the bytes of a file, or scatter columns to a file.
 
-Compiled kernels move the data, or else NumPy does. Every NaN becomes the quiet NaN.
+The interpreter has found the offsets. Compiled kernels or NumPy move the data. Every NaN becomes
+the quiet NaN.
 """
 
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class Mover:
         return _gathered(data, leaf, starts + np.int64(shift))
 
     def rows(self, data: Bytes, leaf: Leaf, starts: Offsets, lengths: Offsets) -> Numbers:
-        """Return the numbers of an array of numbers, each time it occurs in the file, joined.
+        """Return the numbers of an array of numbers, for all its occurrences in the file, joined.
 
         Occurrence i has `lengths[i]` numbers from offset `starts[i]` of `data` on.
         """
@@ -134,9 +134,9 @@ class Mover:
             out[_places(starts, strings.lengths)] = strings.data
 
     def order(self, a: Offsets, b: Offsets) -> Longs:
-        """Return the indices that sort `a` and `b` together: int64 [a.size + b.size].
+        """Return the indices that sort the joined array of `a` and `b`: int64 [a.size + b.size].
 
-        Both are sorted. An index into `b` has `a.size` added.
+        Both `a` and `b` are sorted. An index into `b` has `a.size` added.
         """
         number = np.arange(a.size + b.size)
         order = self.interleaved(a, b, number[: a.size], number[a.size :])[1]
@@ -145,7 +145,8 @@ class Mover:
     def interleaved(
         self, a: Offsets, b: Offsets, a_values: Offsets, b_values: Offsets
     ) -> tuple[Offsets, Offsets]:
-        """Merge two sorted arrays of offsets; return them, and their values in the same order.
+        """Merge two sorted arrays of offsets. Return the merged offsets, and their values in this
+        order.
 
         a_values, b_values: a value for each offset in `a` and in `b`.
         """

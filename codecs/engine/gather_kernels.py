@@ -1,7 +1,7 @@
 """Kernels that copy numbers and bytes from a file to arrays (gather), or back (scatter).
 
-They work on slices, because the compiler vectorises loops only if it can see that indices are in
-bounds. With `real`, every NaN becomes the quiet NaN. `big`: whether the file is big-endian.
+These kernels work on slices, because the compiler vectorises a loop only if it knows that indices
+are in bounds. With `real`, every NaN becomes the quiet NaN. `big`: whether the file is big-endian.
 `starts`: offsets in the file.
 """
 
@@ -28,7 +28,8 @@ _NAN: Final = np.uint32(0x7FC00000)
 def load_word(raw: Bytes, at: int, big: bool, real: bool) -> np.uint32:
     """Return the number in the four bytes of `raw` from index `at` on, as 32 bits.
 
-    big: whether it is big-endian. real: it is a float32; replace a NaN by the quiet NaN.
+    big: whether the number is big-endian. real: whether it is a float32; a NaN then becomes the
+    quiet NaN.
     """
     if big:
         value = (
@@ -53,7 +54,8 @@ def load_word(raw: Bytes, at: int, big: bool, real: bool) -> np.uint32:
 def store_word(value: np.uint32, raw: Bytes, at: int, big: bool, real: bool) -> None:
     """Write the 32 bits of `value` to the four bytes of `raw` from index `at` on.
 
-    big: whether to write it big-endian. real: it is a float32; replace a NaN by the quiet NaN.
+    big: whether to write big-endian. real: whether the value is a float32; a NaN then becomes the
+    quiet NaN.
     """
     if real and (value & _ABSOLUTE) > _INFINITY:
         value = _NAN
@@ -129,8 +131,9 @@ def scatter_rows(
 
 @kernel
 def _move(source: Bytes, target: Bytes, size: int, swap: bool) -> None:
-    """Copy a number of `size` bytes (one, two or eight) from `source` to `target`; with
-    `swap`, reverse the bytes.
+    """Copy a number of `size` bytes (one, two or eight) from `source` to `target`.
+
+    swap: whether to reverse the bytes.
     """
     if size == 1:
         target[0] = source[0]

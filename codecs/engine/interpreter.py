@@ -27,10 +27,10 @@ _INT32: Final = (1 << 31) - 1
 
 @kernel
 def _last(where: int, feeds: Longs, ends: Index, bases: Longs) -> int:
-    """Return the index, in the array of feeds, of the value that was written last.
+    """Return the index of the value that was written last, in the array of feeds.
 
-    where: two numbers in one. The upper bits are the number of the feed; the lower 16 bits are the
-    number of the stream that counts its values. The arrays are those of `run`.
+    where: two numbers in one. The upper bits are the number of the feed. The lower 16 bits are the
+    number of the stream that counts the feed's values. The arrays are those of `run`.
     """
     last: int = feeds[where >> 16] + ends[where & 65535] - bases[where & 65535] - 1
     return last

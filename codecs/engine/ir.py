@@ -1,7 +1,7 @@
 """The intermediate representation of a checked declaration: a tree of nodes and expressions.
 
-Each node has its Construct object. A path consists of the names from the root to a field,
-separated by dots; arrays add no name to it, so each path is one column.
+Each node has its Construct object. A path consists of the names from the root to a field, separated
+by dots. An array adds no name of its own for its elements, so each path is one column.
 """
 
 from collections.abc import Iterator
@@ -44,14 +44,14 @@ class Blob(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Gap(_Node):
-    """Padding of `count` bytes: ignored by readers; writers fill it with the pattern."""
+    """Padding of `count` bytes. Readers ignore the bytes; writers fill them with the pattern."""
 
     count: "Expression"
 
 
 @dataclass(frozen=True, eq=False)
 class Alignment(_Node):
-    """A node, padded to a multiple of `modulus` bytes from its start."""
+    """A node that is followed by padding, up to a multiple of `modulus` bytes from its start."""
 
     modulus: int
     inner: "Node"
@@ -59,21 +59,23 @@ class Alignment(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Constant(_Node):
-    """Constant bytes, or a constant number; readers check it, and it is no column."""
+    """Constant bytes, or a constant number. Readers check the constant; it has no column."""
 
     size: int
 
 
 @dataclass(frozen=True, eq=False)
 class Test(_Node):
-    """A condition that must hold; if not, the place of the error is the first field in it."""
+    """A condition that must hold. If it does not, the place of the error is the condition's first
+    field.
+    """
 
     condition: "Expression"
 
 
 @dataclass(frozen=True, eq=False)
 class Record(_Node):
-    """A Struct: members one after the other, each with its name.
+    """A Struct: consecutive members, each with its name.
 
     The name may be None for a constant, for padding, and for a `Test` (`Check` in Construct).
     """
@@ -83,9 +85,10 @@ class Record(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Rows(_Node):
-    """An array of `count` elements: numbers, strings, blobs or records.
+    """An array of `count` elements, which are numbers, strings, blobs or records.
 
-    If `count` is None, the array has all complete elements up to the end, and is the last field.
+    If `count` is None, the array has all complete elements up to the end of the file. It is then
+    the last field.
     """
 
     count: "Expression | None"
@@ -140,7 +143,7 @@ Expression: TypeAlias = int | float | Number | Match | Operation
 def operands_in(expression: Expression | None) -> Iterator[Number | Match]:
     """Yield the parts of an expression that depend on the file, from left to right.
 
-    They are fields, and comparisons of texts with constant bytes.
+    These parts are fields, and comparisons of texts with constant bytes.
     """
     if isinstance(expression, Number | Match):
         yield expression
@@ -181,7 +184,10 @@ def expressions_in(node: Node) -> Iterator[Expression]:
 
 
 def is_number_array(node: Node) -> bool:
-    """Return whether a node is an array of numbers, which one instruction reads or writes."""
+    """Return whether a node is an array of numbers.
+
+    One instruction reads or writes such an array.
+    """
     return isinstance(node, Rows) and isinstance(node.element, Number)
 
 

@@ -34,11 +34,12 @@ LIBRARIES: Final = ("construct.version", "numpy.version")
 class Layout:
     """A declaration that the engine can run, to read and to write.
 
-    declaration: a Construct object, or its name, "module:name". With a name, the program is cached
-    on disk, and Construct is imported only to make the program or for the reference driver. The
-    module must import no part of exset except the engine, because the cache does not notice when
-    other parts change. tree: the checked declaration, if the caller has it. Raises TypeError for
-    an unsupported declaration; with a name, on first use.
+    declaration: a Construct object, or the name of one, "module:name". With a name, the program is
+    cached on disk, and Construct is imported only to make the program or for the reference driver.
+    The module must import no part of exset except the engine, because the cache does not notice
+    when other parts change. tree: the checked declaration, if the caller has it.
+
+    Raises TypeError for an unsupported declaration. With a name, this happens on first use.
     """
 
     def __init__(self, declaration: "Construct | str | None", tree: "Tree | None" = None) -> None:
@@ -54,7 +55,7 @@ class Layout:
 
     @property
     def leaves(self) -> dict[str, Leaf]:
-        """The numbers, strings and blobs (raw bytes) by path; each of them is a column."""
+        """The numbers, strings and blobs (raw bytes) by path. Each of these fields is a column."""
         return self.program.leaves
 
     @property
@@ -87,8 +88,9 @@ class Layout:
 
     @cached_property
     def cache_name(self) -> str | None:
-        """The program's name in the cache, a digest of all its dependencies; None if it is not
-        cached.
+        """The program's name in the cache: a digest of everything on which the program depends.
+
+        None if the program is not cached.
         """
         if self.name is None:
             return None

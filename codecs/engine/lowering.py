@@ -1,7 +1,7 @@
 """Lower the nodes of a layout: convert them to the program that the interpreter runs.
 
 Adjacent numbers form a block, with one bounds check and one offset. The program loads only numbers
-that expressions use; columns are gathered after the run, from the offsets.
+that expressions use. After the run, the columns are gathered from the file, with the offsets.
 """
 
 from collections import defaultdict
@@ -43,8 +43,8 @@ _TRUTHS: Final = frozenset((*_COMPARISONS, *_SWAPPED, "!=", "not"))  # operators
 def lower(tree: Tree, *, owners: bool = False) -> Program:
     """Convert a declaration to a program for the interpreter.
 
-    owners: whether the program also stores, for each field that may be absent, the index of each
-    record that has it.
+    owners: whether the program also stores which records have a field that may be absent, as the
+    indices of these records.
     """
     return _Lowering(tree, owners).program
 
@@ -101,8 +101,8 @@ class _Lowering(Assembler):
     def check(self, node: ir.Test, condition: ir.Expression) -> None:
         """Append the instructions that check a condition.
 
-        If it is `a & b`, check first `a`, then `b`. Whichever fails, the error names the whole
-        condition.
+        If the condition is `a & b`, they check `a` first, then `b`. The error of either names the
+        whole condition.
         """
         match condition:
             case ir.Operation("&", (ir.Operation() as left, ir.Operation() as right)) if (
@@ -177,7 +177,7 @@ class _Lowering(Assembler):
     def rest(self, node: ir.Rows) -> None:
         """Append the instructions for an array without a count.
 
-        It ends with the data, or before the first record that fails.
+        The array ends with the data, or before the first record that fails.
         """
         self.flush()
         stream, counter, given = self.stream(), self.register(), self.register(-1)
@@ -199,7 +199,8 @@ class _Lowering(Assembler):
         self.emit(op.UNTIL, stream, condition, counter, body)
 
     def element(self, node: ir.Rows | ir.Repeat, counts: int) -> int:
-        """Append the instructions for an array's element; return the index of the first of them.
+        """Append the instructions for an array's element. Return the index of the first
+        instruction.
 
         counts: the stream of the array's counts.
         """
@@ -246,7 +247,7 @@ class _Lowering(Assembler):
         self.owner = outer
 
     def owned(self, path: str) -> None:
-        """Note that only records of the current branch have the field or array at `path`."""
+        """Record that only the records of the current branch have the field or array at `path`."""
         if self.owner is not None:
             self.program.owners[path] = self.owner
 
@@ -338,9 +339,9 @@ def _is_plain(condition: ir.Operation) -> bool:
 
 
 def _first(node: ir.Node) -> ir.Node:
-    """Return the node with which a record begins; look into records inside it.
+    """Return the node with which a record begins. Look into records inside the record.
 
-    Return any other node itself.
+    If `node` is not a record, return `node` itself.
     """
     while isinstance(node, ir.Record) and node.members:
         node = node.members[0][1]

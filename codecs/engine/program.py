@@ -1,7 +1,6 @@
-"""The program made from a layout, as plain data: instructions, what each stream contains, and
-texts for errors.
+"""The program made from a layout, as plain data: instructions, contents of streams, error texts.
 
-`interpreter.run` runs the instructions; comments there describe each of them.
+`interpreter.run` runs the instructions; comments there describe each instruction.
 """
 
 import json
@@ -18,8 +17,8 @@ class Leaf(NamedTuple):
     """A field that is a column: a number, string or blob.
 
     stored: for a number, NumPy's name of its dtype in the file; else "string" or "blob". stream:
-    the stream of the field's offsets; for a number in a block of numbers, the stream of the
-    block's offsets. shift: where the number is in this block, in bytes.
+    the stream of the field's offsets. A number in a block of numbers has the stream of the block's
+    offsets. shift: the offset of the number in its block, in bytes.
     """
 
     stored: str
@@ -38,7 +37,7 @@ class Leaf(NamedTuple):
 
     @property
     def native(self) -> np.dtype[np.generic]:
-        """The dtype of the field's column: that of the file, in this machine's byte order."""
+        """The dtype of the field's column: as in the file, but in this machine's byte order."""
         return self.dtype.newbyteorder("=")
 
     @property
@@ -63,11 +62,11 @@ class Row(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """What an instruction was made from, for error messages.
+    """The part of the declaration from which an instruction was made, for error messages.
 
-    kind: the kind of the node. path: its path. field: the first field in its condition or count,
-    if there is one. size: the size of a constant, or the smallest size of an element. text: what a
-    condition demands, or the constant, in words.
+    kind: the kind of the node. path: the path of the node. field: the first field in the node's
+    condition or count, if there is one. size: the size of a constant, or the smallest size of an
+    element. text: what a condition demands, or the constant, in words.
     """
 
     kind: Kind
@@ -80,9 +79,9 @@ class Origin(NamedTuple):
 class Rest(NamedTuple):
     """An array without a count, which has all records up to the end of the file.
 
-    stream: the stream of its count. begin, end: its first instruction, and the instruction after
-    its last. given: the register with the number of records to read, -1 for all complete records.
-    left: the register with the number of records still to read.
+    stream: the stream of the array's count. begin, end: the array's first instruction, and the
+    instruction after its last. given: the register with the number of records to read, -1 for all
+    complete records. left: the register with the number of records still to read.
     """
 
     path: str
@@ -130,9 +129,7 @@ class Program:
         return {path: leaf for path, leaf in self.leaves.items() if leaf.stream == stream}
 
     def total(self, path: str) -> int:
-        """Return the number of the stream that counts how many values of the column `path`
-        have been written.
-        """
+        """Return the number of the stream that counts the written values of the column `path`."""
         return self.leaves[path].stream + (path in self.rows and self.rows[path].is_numbers)
 
     def to_bytes(self) -> bytes:
@@ -141,7 +138,7 @@ class Program:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Program":
-        """Make a program from the data of `to_bytes`. Raises ValueError for other data."""
+        """Make a program from the result of `to_bytes`. Raises ValueError for any other data."""
         try:
             found = json.loads(zlib.decompress(data))
         except zlib.error as error:

@@ -1,6 +1,6 @@
 """Read a file with a layout: `read` chooses the driver; `interpret` is the fast driver.
 
-The interpreter finds the offsets of values. Columns are gathered from the file on access.
+The interpreter finds the offsets of values. A column is gathered from the file on first access.
 """
 
 from collections.abc import Callable
@@ -69,15 +69,15 @@ class Gatherer:
         return self.streams[leaf.stream] + np.int64(leaf.shift)
 
     def bounds(self, path: str) -> Longs:
-        """Return where each occurrence of an array begins in its column, and the column's end."""
+        """Return where each occurrence of an array begins in its column, then the column's end."""
         counts = self.streams[self.layout.rows[path].stream]
         return offsets_of(cast(Longs, compact(counts)))
 
     def interleaved(self, first: str, second: str) -> tuple[Offsets, Offsets]:
-        """Return the offsets of two columns or arrays, given by their names, merged in file
-        order, and their lengths.
+        """Return the offsets and the lengths of two columns or arrays, each merged in file order.
 
-        The second result has no meaning for single numbers, which have no length.
+        first, second: their names. Single numbers have no length: for them, the lengths have no
+        meaning.
         """
         streams = []
         for add in (0, 1):
@@ -93,39 +93,40 @@ class Gatherer:
 class LazyFields(Fields):
     """Fields whose columns are gathered from the file on access.
 
-    stopped: if an array without a count ends before the data do, the error of the record that
-    could not be read there.
+    stopped: the error of the record that could not be read, if an array without a count ends there,
+    before the data end.
     """
 
     run: Gatherer
     stopped: FormatError | None = None
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
-        """Return the offset of each string of a column in the file, and its length in bytes."""
+        """Return the offset in the file, and the length in bytes, of each string of a column."""
         stream, streams = self.layout.leaves[path].stream, self.run.streams
         return streams[stream].astype(np.int64), streams[stream + 1].astype(np.int64)
 
     def owners(self, path: str) -> Longs | None:
         """Return the index of each record that has the field or array at `path`.
 
-        Returns None if every record has it.
+        Returns None if every record has the field or array.
         """
         stream = self.layout.program.owners.get(path)
         return None if stream is None else self.run.streams[stream].astype(np.int64)
 
     def counts(self, path: str) -> Ints | Longs:
-        """Return how many elements the array at `path` has, each time it occurs in the file."""
+        """Return the number of elements of the array at `path`, for each time that it occurs in the
+        file.
+        """
         return self.run.streams[self.layout.rows[path].stream]
 
     def order(self, first: str, second: str) -> Longs:
-        """Return the order that merges two columns or arrays, given by their names: see
-        `Fields.order`.
-        """
+        """Return the order that merges two columns or arrays: see `Fields.order`."""
         return self.run.mover.order(self.starts[first], self.starts[second])
 
     def merged(self, first: str, second: str) -> Values:
-        """Return the values of two columns, given by their names, together in file order. They
-        must have the same dtype.
+        """Return the values of two columns together, in file order.
+
+        first, second: the names of the columns, which must have the same dtype.
         """
         run, leaf = self.run, self.layout.leaves[first]
         if leaf.shift != self.layout.leaves[second].shift:
@@ -136,8 +137,9 @@ class LazyFields(Fields):
         return run.mover.strings(run.data, starts, lengths)
 
     def merged_rows(self, first: str, second: str) -> Ragged[np.generic]:
-        """Return the rows of two arrays of numbers, given by their names, together in file
-        order.
+        """Return the rows of two arrays of numbers together, in file order.
+
+        first, second: the names of the arrays.
         """
         run, leaf = self.run, self.layout.leaves[first]
         starts, lengths = run.interleaved(first, second)
@@ -148,11 +150,12 @@ class LazyFields(Fields):
 def read(
     layout: Layout, source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto"
 ) -> Fields:
-    """Read the columns of a file; bytes after its end are ignored.
+    """Read the columns of a file. Bytes after the end of the layout are ignored.
 
-    engine: "reference" uses Construct; "auto" and "table" use the interpreter, which "auto" runs as
-    plain Python on small files. Raises FormatError at the primitive that cannot be read, and
-    LimitError for a string longer than `limits.max_name`; both drivers raise the same errors.
+    engine: with "reference", Construct reads the file. With "auto" or "table", the interpreter
+    reads it; "auto" runs the interpreter as plain Python on small files. Raises FormatError at the
+    primitive that cannot be read, and LimitError for a string longer than `limits.max_name`. Both
+    drivers raise the same errors.
     """
     if engine != "reference":
         try:
@@ -168,7 +171,7 @@ def read(
 def interpret(
     layout: Layout, source: Source, limits: Limits, *, compiled: bool, rest: int = -1
 ) -> LazyFields:
-    """Read the columns of a file with the interpreter; gather columns on access.
+    """Read the columns of a file with the interpreter. Columns are gathered on access.
 
     rest: for an array without a count, the number of records to read; -1 for all complete records.
     Raises TooLarge if an expression needs more than 64 bits.

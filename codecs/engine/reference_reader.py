@@ -1,7 +1,7 @@
 """The reference driver: Construct itself reads a traced copy of the declaration.
 
-A probe around each primitive records its offset and its value. This driver is slow. Tests compare
-the interpreter with it, which must give the same columns and errors.
+A probe around each primitive records the offset and the value of the primitive. This driver is
+slow. Tests compare the interpreter with it: the interpreter must give the same columns and errors.
 """
 
 import io
@@ -127,9 +127,9 @@ class _Reading:
             self._fail_at_field(Reason.CHECK, field, demand=demand_of(node.condition))
 
     def _count(self, node: ir.Rows | ir.Blob | ir.Gap, value: int, start: int) -> int:
-        """Return the count `value`, after checking that the remaining bytes have room for it.
+        """Check that the remaining bytes have room for a count, and return the count `value`.
 
-        It counts elements or bytes, which begin at the offset `start`.
+        The count is a number of elements or bytes, which begin at the offset `start`.
         """
         count = int(value)
         field = next(ir.fields_in(node.count), None)
@@ -141,10 +141,10 @@ class _Reading:
         self._fail_at_field(reason, field, start + count * size)
 
     def _end_of(self, node: ir.Node, start: int) -> int:
-        """Return the offset for the error of a node that begins at `start`, and in which the
-        data end too early.
+        """Return the offset of the error for a node in which the data end too early.
 
-        It is the first number of the node, or the padding, that is incomplete.
+        The result is the first number, or the padding, that is incomplete. start: where the node
+        begins.
         """
         if isinstance(node, ir.Alignment):
             return max(start, self.end)

@@ -32,7 +32,7 @@ def write(layout: Layout, fields: Mapping[str, Values]) -> bytes:
 
 
 class _Writing:
-    """Holds the columns to write while Construct writes a file, and how much of each is written."""
+    """The columns to write while Construct writes a file, and how many values are written."""
 
     def __init__(self, layout: Layout, fields: Mapping[str, Values]) -> None:
         check_columns(layout, fields)
@@ -85,7 +85,7 @@ class _Writing:
         return count
 
     def _next(self, path: str, count: int) -> list[object]:
-        """Return the next `count` values of the column at `path`, which then count as written."""
+        """Return the next `count` values of the column at `path`. They then count as written."""
         column, begin = self.fields[path], self.used[path]
         self.used[path] = end = begin + count
         check_room(path, column, end)

@@ -1,5 +1,6 @@
-"""Copy a declaration with a probe around each primitive, which traces values for the reference
-driver.
+"""Copy a declaration, with a probe around each primitive.
+
+The probes trace values for the reference driver.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ Run: TypeAlias = Callable[[ir.Node, cs.Construct, IO[bytes], cs.Container], obje
 
 
 class _Probe(cs.Subconstruct):  # type: ignore[misc]
-    """Wraps an object of Construct, to call `run` in place of its reading or writing.
+    """Wraps an object of Construct, and calls `run` when the object should be read or written.
 
     `run` then reads or writes the object itself.
     """

@@ -31,7 +31,7 @@ def demand_of(condition: Expression) -> str:
 def _demand(condition: Expression, field: Number) -> str | None:
     """Return what a condition demands of the field, as text after `must`.
 
-    Returns None if the condition is about other fields, too, or not simple.
+    Returns None if the condition is also about other fields, or if it is not simple.
     """
     if not isinstance(condition, Operation) or len(condition.operands) != 2:
         return None
@@ -47,16 +47,17 @@ def _demand(condition: Expression, field: Number) -> str | None:
 
 
 def _is_mixed(condition: Operation) -> bool:
-    """Return whether a condition is an `and` that contains an `or`, or the reverse.
+    """Return whether a condition is an `and` that contains an `or`, or an `or` that contains an
+    `and`.
 
-    Its text then needs brackets.
+    The text of such a condition needs brackets.
     """
     operators = {each.operator for each in condition.operands if isinstance(each, Operation)}
     return bool(operators & (_CONNECTIVES.keys() - {condition.operator}))
 
 
 def expression_text(expression: Expression) -> str:
-    """Return an expression as text, in which only the last name of each field's path is written."""
+    """Return an expression as text. For each field, the text has only the last name of the path."""
     if isinstance(expression, Number):
         return expression.path.rpartition(".")[2]
     if isinstance(expression, Match):
@@ -76,7 +77,7 @@ def expression_text(expression: Expression) -> str:
 def _needs_brackets(outer: Operation, operand: Expression) -> bool:
     """Return whether the text of an operand needs brackets within the operation `outer`.
 
-    A comparison next to `and` or `or` needs none.
+    A comparison next to `and` or `or` needs no brackets.
     """
     if not isinstance(operand, Operation):
         return False

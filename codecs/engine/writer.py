@@ -25,10 +25,11 @@ _INT32: Final = 2**31 - 1
 
 
 def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "auto") -> bytes:
-    """Return the file with the given columns, which include the counts: the inverse of `read`.
+    """Return the file with the given columns: the inverse of `read`.
 
-    engine: as for `read`. Raises FormatError for a value that the layout forbids, and ValueError
-    for missing or unknown columns, and for columns with lengths that do not fit together.
+    The columns include the counts. engine: as for `read`. Raises FormatError for a value that the
+    layout forbids. Raises ValueError for missing or unknown columns, and for columns with lengths
+    that do not fit together.
     """
     if engine != "reference":
         try:
@@ -45,7 +46,8 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
 def interpret(
     layout: Layout, fields: Mapping[str, Values], *, compiled: bool, rest: int = 0
 ) -> bytes:
-    """Write a file with the interpreter: return its bytes, from the columns in `fields`.
+    """Write a file with the interpreter, from the columns in `fields`; return the bytes of the
+    file.
 
     compiled: whether to use compiled kernels. rest: for an array without a count, the number of
     records. Raises TooLarge if an expression needs more than 64 bits.
@@ -118,7 +120,7 @@ def _joined(columns: list[Column], dtype: type[T]) -> NDArray[T]:
 
 
 def _first_nul(strings: Strings) -> int:
-    """Return the index of the first string that contains a NUL byte; -1 if no string does."""
+    """Return the index of the first string that contains a NUL byte. Return -1 if there is none."""
     nul = np.flatnonzero(strings.data == 0)
     return int(np.searchsorted(strings.offsets, nul[0], "right")) - 1 if nul.size else -1
 
