@@ -77,8 +77,7 @@ def stream(
     """Parse a manifest in chunks: yield one or more manifests, each with the records of a chunk.
 
     Joined, these manifests equal the result of `parse` for the same bytes, with the same findings.
-    An error is raised after all records before the error. A record is yielded when the next record
-    begins.
+    An error is raised after all records before it. A record is yielded when the next record begins.
     """
     findings = Findings() if findings is None else findings
     head = b"" if dialect is not None else dialects.beginning(blocks)
@@ -89,9 +88,7 @@ def stream(
 
 
 def dialect_of(source: Source, findings: Findings, dialect: Dialect | str | None) -> Dialect:
-    """Return `dialect`. If it is None, detect the dialect from the first lines. Report unusual
-    dialects.
-    """
+    """Return `dialect`, detected from the first lines if it is None. Report unusual dialects."""
     chosen = dialects.guess_dialect(source.data) if dialect is None else Dialect(dialect)
     if dialect is None and chosen is not Dialect.HEAD:
         if advice := foreign(source.data):
@@ -143,8 +140,7 @@ class _Parser:
         self.first_return: Place | None = None
 
     def manifests(self, is_divided: bool = False) -> Iterator[Manifest]:
-        """Yield one manifest for the whole text. With a window or `is_divided`, yield one for each
-        chunk.
+        """Yield one manifest, or one for each chunk if there is a window or `is_divided` is true.
 
         is_divided: whether several threads may read a large text.
         """
@@ -224,9 +220,7 @@ class _Parser:
         return other
 
     def joined(self, other: Self) -> Manifest:
-        """Return the records of the next chunk, which the parser `other` has read. `ahead` returned
-        `other`.
-        """
+        """Return the records of the next chunk. `other`: the result of `ahead` for this chunk."""
         other.lines += self.state[c.LINE]
         self.records += int(other.state[c.RECORDS])
         self.state[c.LINE] += other.state[c.LINE]
@@ -236,10 +230,7 @@ class _Parser:
         return other.taken()
 
     def check(self, stream: ParseStream) -> None:
-        """Raise FormatError if a chunk after the first error has an error, too.
-
-        This stores no records.
-        """
+        """Raise FormatError if a chunk after the first error has an error. Store no records."""
         begin = self.first_token(stream)
         if self.width is None:
             self.set_width(stream, begin)
@@ -248,9 +239,7 @@ class _Parser:
             raise self.wrong_width(stream)
 
     def add_chunk(self, stream: ParseStream) -> None:
-        """Add the records of a chunk. At an error, add the records before the error, then raise
-        FormatError.
-        """
+        """Add the records of a chunk. At an error, add the records before it, and raise it."""
         begin = self.first_token(stream)
         if begin:
             self.types = tuple(
@@ -278,9 +267,7 @@ class _Parser:
             raise self.wrong_width(stream)
 
     def first_token(self, stream: ParseStream) -> int:
-        """Return the index of a chunk's first token after the header. Return 0 if the chunk has no
-        header.
-        """
+        """Return the index of a chunk's first token after the header; 0 if there is no header."""
         has_header = stream.steps.size and stream.steps[0] == dialects.HEADER
         return int(stream.tokens_before[0]) if has_header else 0
 
@@ -316,9 +303,7 @@ class _Parser:
         return starts[:count], ends[:count]
 
     def set_width(self, stream: ParseStream, begin: int) -> None:
-        """Set the number of fields of all records to that of the record after the line break
-        `begin`.
-        """
+        """Set the number of fields of all records: that of the record after the token `begin`."""
         width = self.fields_of(stream, begin)
         if self.dialect is Dialect.HEAD:
             self.width = len(self.types or ()) if self.types or width else None
@@ -338,10 +323,7 @@ class _Parser:
         self.width = width
 
     def fields_of(self, stream: ParseStream, token: int) -> int:
-        """Return the number of fields of the record after the line break `token`.
-
-        Return 0 if there is no such record.
-        """
+        """Return the field count of the record after the line break `token`; 0 if there is none."""
         kinds = stream.kinds[token + 1 :]
         breaks = np.flatnonzero(kinds == self.line_break)
         count = int(breaks[0]) if breaks.size else kinds.size

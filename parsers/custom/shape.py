@@ -34,7 +34,7 @@ class Mode(IntEnum):
 class Count(NamedTuple):
     """The smallest and the largest number of children with the same name in a node.
 
-    `MANY` stands for two or more.
+    `MANY` means two or more.
     """
 
     least: int

@@ -40,9 +40,7 @@ R = TypeVar("R", bound=tuple[Any, ...])
 
 
 class Token(NamedTuple):
-    """A token: the number of its terminal, the offset of its first byte, and the offset after its
-    last.
-    """
+    """A token: the number of its terminal, and the offsets (start, end) of its bytes."""
 
     kind: int
     start: int
@@ -53,18 +51,15 @@ class Driver:
     """Parses one text: gives its blocks to the kernel, and divides the kernel's output into
     streams.
 
-    - `begin`: the offset of the first byte.
-    - `boundary`: the step, or the steps, that end a stream; only the last stream may end otherwise.
-      With ANY_STEP, every step may end a stream. With None there is one stream.
-    - `compiled`: a function that returns whether to use the compiled kernel; it is called for each
-      block.
-    - `tokens`: the number of tokens for which memory is first allocated.
-    - `eager`: yield a stream for each block that completes a boundary.
-    - `header`: further steps that may end the last stream before an error.
-    - `stack`: the initial parser states, to begin in the middle of a text. By default, the parse
-      begins with the virtual line break before a text.
-    - `framed`: there are virtual line breaks before and after the text.
-    - `whole`: yield no stream before the end of the blocks.
+    `begin`: the offset of the first byte. `boundary`: the step, or the steps, that end a stream;
+    only the last stream may end otherwise. With ANY_STEP, every step may end a stream. With None
+    there is one stream. `compiled`: a function that returns whether to use the compiled kernel; it
+    is called for each block. `tokens`: the number of tokens for which memory is first allocated.
+    `eager`: yield a stream for each block that completes a boundary. `header`: further steps that
+    may end the last stream before an error. `stack`: the initial parser states, to begin in the
+    middle of a text; by default, the parse begins with the virtual line break before a text.
+    `framed`: there are virtual line breaks before and after the text. `whole`: yield no stream
+    before the end of the blocks.
 
     After a call of `part`, `next` is the first token after the part, and `before_next` is the stack
     of parser states before this token. `next` is None if no record ends before the token.
@@ -200,7 +195,7 @@ class Driver:
 
     @property
     def first(self) -> Token | None:
-        """The first token of the next stream; None if a step of the stream comes before."""
+        """The first token of the next stream; None if a step precedes it."""
         state = self.output.state
         is_clean = state[k.TOKENS] and (not state[k.STEPS] or self.output.before[0])
         return self._token(0) if is_clean else None
@@ -285,10 +280,7 @@ class Driver:
         return step in self.boundary or ANY_STEP in self.boundary
 
     def _last_end(self) -> int:
-        """Return the number of steps up to the last step that may end a stream.
-
-        Return 0 if there is no such step.
-        """
+        """Return the number of steps up to the last one that may end a stream; 0 if none may."""
         count = int(self.output.state[k.STEPS])
         if ANY_STEP in self.boundary:
             return count
@@ -296,9 +288,9 @@ class Driver:
         return self.inner + int(ends[-1]) + 1 if len(ends) else 0
 
     def _add_early(self) -> None:
-        """Add the steps that every possible next token would reduce first.
+        """Add the steps that every possible next token reduces first.
 
-        The last step that this adds is one that may end a stream.
+        The last of these is a step that may end a stream.
         """
         state = self.output.state
         steps = certain(self.grammar, self._stack)
@@ -331,9 +323,9 @@ class Driver:
             self._grow(name, steps, needed)
 
     def _grow(self, name: str, count: int, needed: int) -> None:
-        """Enlarge the array `name`, which has `count` elements in use, if its room is too small.
+        """Enlarge the array `name` unless it has room for `max(count, needed)` more elements.
 
-        The room is large enough for `max(count, needed)` more elements.
+        `count`: how many elements are in use.
         """
         old = getattr(self.output, name)
         if count + max(count, needed) > len(old):
@@ -387,10 +379,7 @@ def blocks(source: Source, begin: int) -> Iterator[Block]:
 
 
 def grown(array: NDArray[T], more: int) -> NDArray[T]:
-    """Return a copy of an array that has room for `more` further elements.
-
-    The operating system allocates memory for this room only when the room is used.
-    """
+    """Return a copy with room for `more` elements; this room takes memory only when used."""
     grown = np.empty(len(array) + more, array.dtype)
     grown[: len(array)] = array
     return grown

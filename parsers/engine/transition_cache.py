@@ -60,7 +60,7 @@ _KEPT: Final = 1 << 14
 
 
 class TransitionCache(NamedTuple):
-    """The arrays of the cache. Each row stands for a stack of parser states.
+    """The arrays of the cache. Each row is for a stack of parser states.
 
     Row 0 is for all stacks without a row of their own. Row 1 is the stack with only the first
     state.
