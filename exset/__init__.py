@@ -2,8 +2,8 @@
 
 exset inspects, checks and converts these files, and loads them into NumPy, CuPy or PyTorch.
 
-Public names are imported when they are first used (PEP 562), so that `import exset` and `exset
---version` are fast.
+Public names are imported when they are first used (PEP 562). So `import exset` is fast, and so is
+`exset --version`.
 """
 
 from importlib import import_module

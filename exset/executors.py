@@ -27,7 +27,10 @@ class SameVersion(Executor):
         self._executor = executor
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        """Call a function on a worker. If its exset differs, the result is a WorkerError."""
+        """Call a function on a worker. If its exset has another version, the result is an error.
+
+        This error is a WorkerError.
+        """
         return self._executor.submit(run_checked, exset.__version__, fn, *args, **kwargs)
 
 

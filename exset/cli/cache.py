@@ -121,9 +121,9 @@ def check(folder: str, manifest: str | None, common: CommonOptions, **planning: 
     \b
       exset cache check caches/aeon_cache_d25abf7d --manifest train.tsv
 
-    With --manifest, exset also compares the cache with the records of the manifest. It compares the
-    sizes of FILE elements with the sizes of the files that the manifest names, or with --contents
-    every byte.
+    With --manifest, exset also compares the cache with the records of the manifest. For FILE
+    elements, it compares their sizes with those of the files that the manifest names. With
+    --contents, it compares every byte.
     """
     return _check(folder, manifest, common, planning)
 

@@ -165,7 +165,7 @@ def _answer(stdin: IO[bytes], stdout: IO[bytes], format: str, options: Mapping[s
     "--without",
     metavar="NAMES",
     default="",
-    help="Leave out cases that need one of these features: CMD lacks them. Separate by commas.",
+    help="Leave out cases that need a feature of this list, separated by commas: CMD lacks it.",
 )
 @option(
     "--skip",

@@ -129,8 +129,8 @@ class Divider:
     def joined(self, job: Job, parts: Sequence[Converted]) -> Converted:
         """Join the files of the parts into the target, or convert the source as a whole.
 
-        The latter is done if the parts cannot be joined. Raises OSError, for example if the file of
-        a part is missing.
+        The source is converted as a whole if the parts cannot be joined. Raises OSError, for
+        example if the file of a part is missing.
         """
         found = joined_findings(parts, self.common)
         if found is None:  # the file may have an error

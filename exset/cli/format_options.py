@@ -34,7 +34,7 @@ class FormatOption(CommandOption):
     """The command-line option for an option of one or more formats; `values` returns its value."""
 
     def __init__(self, _: object, *, same_name: list[Option], step: Step) -> None:
-        """Make one command-line option from `same_name`, all formats' options of this name.
+        """Make one command-line option for `same_name`: all options of one name in the formats.
 
         The option's value is stored in the `meta` of click's context.
         """

@@ -127,9 +127,8 @@ def json_option(*keys: str, **parameters: str) -> Decorator:
     """Add `--json`, which writes one object on each line; `json_rows` returns the writer.
 
     An object has the members `schema`, `ok` and `error`, then those of `parameters`, then `keys`.
-    `parameters`: the names of members; the value of each is the command's parameter whose value the
-    member gets. If the command fails, the object has the same members, with null for unknown
-    values.
+    `parameters` has, for each member, the name of the command's parameter that gives its value. If
+    the command fails, the object has the same members, with null for unknown values.
     """
 
     def remember(ctx: click.Context, param: click.Parameter, is_set: bool) -> None:

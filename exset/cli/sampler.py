@@ -102,7 +102,7 @@ def plan(
 def _rows(numbers: dict[str, object], classes: int, samples: int) -> list[tuple[str, str]]:
     """Return the numbers about an epoch as pairs (label, text).
 
-    classes, samples: N and M, which are the classes of a batch and the samples of each class.
+    classes, samples: the number of classes in a batch, and of samples of each class.
     """
     counts = {name: value for name, value in numbers.items() if isinstance(value, int)}
     text = {name: f"{value:,}" for name, value in counts.items()}

@@ -25,11 +25,11 @@ _starting = Lock()
 
 
 def compile_kernels(groups: Sequence[str]) -> bool:
-    """Start a process that compiles kernels; return whether the kernels are already compiled.
+    """Start a process that compiles kernels; return True if this process has already ended.
 
-    groups: the groups to compile first. A group is the names of its modules, separated by commas.
-    Only one process at a time compiles for a cache folder. While one is running, this function
-    starts none.
+    With `EXSET_COMPILE=now`, it has: this function waits for its end. groups: the groups to compile
+    first. A group is the names of its modules, separated by commas. Only one process at a time
+    compiles for a cache folder. While one is running, this function starts none.
     """
     mode = os.environ.get(ENVIRONMENT, "background")
     if mode == "off" or disk_cache.problem() or find_spec("numba") is None:

@@ -127,7 +127,7 @@ class Batches(Generic[Item, Value]):
             yield Outcome(item, value, why)
 
     def _alone(self, batch: list[Item]) -> Iterator[Outcome[Item, Value]]:
-        """Run a batch whose process died again, without other batches; yield its outcomes.
+        """Run a batch again after its process died, without other batches; yield its outcomes.
 
         If the process dies again, do the same with each half of the batch. A single file whose
         process dies again gets an error as its outcome.

@@ -145,8 +145,8 @@ def run(
 
     `items`: paths, or objects with a path (`os.PathLike`). Files go to processes in batches of
     about a second of work. exset first works on a few small files in one process, and measures the
-    time; it starts more processes only if they save time, and keeps the first one. This process
-    always reads `-`, standard input.
+    time. It starts more processes only if they save time; the first process then continues. This
+    process always reads `-`, standard input.
 
     - executor: short for `jobs=Execution(executor=...)`.
     - isolated: never run the work in this process, as the work may crash it.

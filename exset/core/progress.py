@@ -37,7 +37,7 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 @contextmanager
 def task(action: str, name: str, total: int | None) -> Iterator[None]:
-    """Report work on a file: it begins and ends with this context.
+    """Report work on a file. The work begins and ends with this context.
 
     `action`: what is done, as a verb. `name`: the file. `total`: the number of its bytes; None if
     unknown. Inside another task, exset reports only the progress of the inner task.

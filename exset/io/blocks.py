@@ -99,7 +99,7 @@ class Blocks(Iterator[bytes]):
         ready: Callable[[float], bool] | None = None,
         file: BinaryIO | None = None,
     ) -> None:
-        """Make blocks of the input `name`; `chunks`: its bytes, divided anyhow, with empty chunks.
+        """Make blocks of the input `name`. `chunks`: its bytes, in chunks that may be empty.
 
         `size`: the number of bytes in the input; None if unknown. `is_pipe`, `file`: as for the
         class. `ready`: a function that waits for data as `is_ready` does.

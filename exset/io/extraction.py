@@ -57,7 +57,10 @@ def parts_of(name: bytes) -> list[bytes]:
 
 
 def _is_plain(part: bytes) -> bool:
-    """Return whether Windows keeps a part of a path unchanged; it changes `.. ` to `..`."""
+    """Return whether Windows keeps a part of a path unchanged.
+
+    For example, Windows changes `.. ` to `..`.
+    """
     changed = _RESERVED & set(part) or part.endswith((b".", b" ")) or min(part) < 32
     return not changed and _DEVICE.fullmatch(part) is None
 

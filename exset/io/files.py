@@ -105,7 +105,7 @@ def is_file(name: str) -> bool:
 
 
 def local(path: str) -> str:
-    """Return a path that is stored in a file as a name that always means a path.
+    """Return a path from a file's content as a name that always means a path.
 
     In such a name, `-` and `https://` have no special meaning.
     """

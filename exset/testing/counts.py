@@ -27,7 +27,7 @@ class CountsFile:
         self._added: dict[str, dict[str, int]] = {}
 
     def add(self, counts: Mapping[str, Mapping[str, int]]) -> None:
-        """Write the file atomically, with the counts of this run so far, by target, added.
+        """Add the counts of this run so far, by target, to the file. The write is atomic.
 
         Raises OSError if the file cannot be written; the old file then stays.
         """

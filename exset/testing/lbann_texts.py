@@ -29,7 +29,7 @@ _ENDS = st.sampled_from(["\n", "\n", "\n", "\n", "\r\n"])
 
 @st.composite
 def list_texts(draw: st.DrawFn, *, integers: bool = False) -> bytes:
-    """Draw a sample list, which need not be valid. `integers`: for a reader with `ids="integer"`.
+    """Draw a sample list, which need not be valid; `integers`: one to read with `ids="integer"`.
 
     Exclusion lists with integer ids are not drawn: LBANN cannot read them.
     """

@@ -48,5 +48,5 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _as_interrupt(number: int, frame: FrameType | None) -> None:
-    """Turn SIGTERM into SIGINT, so that a program that blocks SIGINT for a while delays both."""
+    """Turn SIGTERM into SIGINT: if a program blocks SIGINT for a while, SIGTERM then waits, too."""
     signal.raise_signal(signal.SIGINT)

@@ -1,8 +1,8 @@
-"""Read and write cases in a folder.
+"""Read and write cases in a folder: exported cases, which may be edited, and random cases.
 
-Such cases were exported, and perhaps edited; or `keep` wrote them, which are then random cases. The
-layout is that of the export: `FORMAT/VERDICT/NAME.FORMAT`, with the meaning in another file next to
-it. Only the case's file itself is needed. `index.json` may add details of a case, such as its rule.
+`keep` writes the random cases. The layout is that of the export: `FORMAT/VERDICT/NAME.FORMAT`, with
+the meaning in another file next to it. Only the case's file itself is needed. `index.json` may add
+details of a case, such as its rule.
 """
 
 import hashlib
