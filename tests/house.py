@@ -4,8 +4,11 @@ import ast
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from token import COMMENT, DEDENT, ENCODING, ENDMARKER, INDENT, NEWLINE, NL
+from tokenize import tokenize
 
 ROOT = Path(__file__).parent.parent
+_NO_CODE = {COMMENT, DEDENT, ENCODING, ENDMARKER, INDENT, NEWLINE, NL}
 FOLDERS = ("grammars", "parsers", "codecs", "runtime")
 PLAIN = {
     *("exset.core.errors", "exset.core.source", "exset.core.limits", "exset.core.disk_cache"),
@@ -71,3 +74,19 @@ def names_in(code: ast.Module) -> dict[str, str]:
             for alias in node.names:
                 found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
     return found
+
+
+def code_lines(name: str) -> int:
+    """Count the lines of a module that have code: no docstring, comment or blank line."""
+    texts = [
+        node
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    ]
+    documented = {
+        line for node in texts for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    with modules()[name].open("rb") as file:
+        tokens = [token for token in tokenize(file.readline) if token.type not in _NO_CODE]
+    lines = {line for token in tokens for line in range(token.start[0], token.end[0] + 1)}
+    return len(lines - documented)

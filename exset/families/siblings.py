@@ -64,7 +64,7 @@ FORMATS: Final = (
         suffixes=(".pat",),
         signature=any_of("SNNS pattern definition file"),
         reader="exset.parsers.siblings.snns:parse",
-        writer="exset.parsers.siblings.snns_write:render",
+        writer="exset.parsers.siblings.snns:render",
         options=(LOSSY,),
         is_partial=True,
         findings=("exset.grammars.siblings:snns.findings", *_SHARED),
@@ -77,7 +77,7 @@ FORMATS: Final = (
         suffixes=(".ctf",),
         signature=r"(?:\xef\xbb\xbf)?+\|[A-Za-z#][^\n|\0]*+(?:[\n|]|\Z)",
         reader="exset.parsers.siblings.ctf:parse",
-        writer="exset.parsers.siblings.ctf_write:render",
+        writer="exset.parsers.siblings.ctf:render",
         read_options=(
             Option(
                 "streams",
@@ -100,7 +100,7 @@ FORMATS: Final = (
         other_suffixes=(".ex",),
         signature=rf"[ \t\r\n]*+(?:;[ \t\r\n]++)?+{_MIKENET}",
         reader="exset.parsers.siblings.mikenet:parse",
-        writer="exset.parsers.siblings.mikenet_write:render",
+        writer="exset.parsers.siblings.mikenet:render",
         options=(LOSSY,),
         is_partial=True,
         findings=("exset.grammars.siblings:mikenet.findings", *_SHARED),
@@ -114,7 +114,7 @@ FORMATS: Final = (
         other_suffixes=(".tsv", ".csv"),
         signature=_EMERGENT,
         reader="exset.parsers.siblings.emergent:parse",
-        writer="exset.parsers.siblings.emergent_write:render",
+        writer="exset.parsers.siblings.emergent:render",
         read_options=(
             Option(
                 "as_go",

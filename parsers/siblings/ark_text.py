@@ -7,7 +7,6 @@ import numpy as np
 from exset.core.errors import Findings
 from exset.core.kernels import Engine
 from exset.core.source import Source
-from exset.core.text import counted
 from exset.grammars.siblings.archive import Archive
 from exset.grammars.siblings.findings import ARK
 from exset.parsers.siblings.words import Words, counts_between, grammar
@@ -44,12 +43,8 @@ def parse(source: Source, *, findings: Findings, engine: Engine) -> Archive:
         found = found[found > 0]
         rows[at], cols[at] = found.size, found[0] if found.size else 0
         for row in np.flatnonzero(found != cols[at])[:1].tolist():
-            message = (
-                f"row {row} of the matrix has {counted(int(found[row]), 'number')}, but row 0 has"
-                f" {int(cols[at])}"
-            )
-            hint = f"write {counted(int(cols[at]), 'number')} in each row"
-            words.refuse("ark-text", keys[at], message, hint)
+            given = {"row": row, "found": found[[row]], "expected": cols[[at]]}
+            words.refuse("ark-text", keys[at], **given)
     if b"\r" in source.data:
         words.report("ark-kaldiio", keys[:1], what="carriage returns")
     values: Any = words.float32s(numbers)

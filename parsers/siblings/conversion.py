@@ -41,15 +41,7 @@ def reals(
     for place in range(len(tokens)):
         token = tokens[place]
         at, end = starts[token] - base + skip, ends[token] - base
-        negative = at < end and buffer[at] == _MINUS
-        if at < end and (negative or buffer[at] == _PLUS):
-            at += 1
-        value = _real(buffer, at, end)
-        if value < 0 or (is_single and is_tie(value)):
-            hard[left] = place
-            left += 1
-        else:
-            values[place] = -value if negative else value
+        left = _convert(buffer, at, end, is_single, place, values, hard, left)
     return left
 
 
@@ -113,18 +105,39 @@ def pairs(
         while 0 <= at < end and 48 <= buffer[at] <= 57:
             unit = unit * 10 + (int(buffer[at]) - 48)
             at += 1
-        is_short = at - first <= _MOST_DIGITS
-        at += 1  # the colon
-        negative = at < end and buffer[at] == _MINUS
-        if at < end and (negative or buffer[at] == _PLUS):
-            at += 1
-        value = _real(buffer, at, end)
-        is_hard = value < 0 or not is_short
-        if is_hard or (is_single and is_tie(value)):
-            hard[left] = place
-            left += 1
+        if at - first <= _MOST_DIGITS:
+            index[place] = unit
+            at += 1  # the colon
         else:
-            index[place], values[place] = unit, -value if negative else value
+            at = end  # an empty numeral, which is hard
+        left = _convert(buffer, at, end, is_single, place, values, hard, left)
+    return left
+
+
+@inline_kernel
+def _convert(
+    buffer: Bytes,
+    at: int,
+    end: int,
+    is_single: bool,
+    place: int,
+    values: NDArray[np.float64],
+    hard: Longs,
+    left: int,
+) -> int:
+    """Convert the numeral buffer[at:end], which may have a sign, to values[place].
+
+    If this is not possible, store `place` in hard[left]. Return how many places `hard` has then;
+    is_single: as in `reals`.
+    """
+    negative = at < end and buffer[at] == _MINUS
+    if at < end and (negative or buffer[at] == _PLUS):
+        at += 1
+    value = _real(buffer, at, end)
+    if value < 0 or (is_single and is_tie(value)):
+        hard[left] = place
+        return left + 1
+    values[place] = -value if negative else value
     return left
 
 

@@ -1,6 +1,8 @@
 """Parse and write the text format of CNTK, as version 2.0 reads it."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -10,15 +12,18 @@ from exset.core.errors import Findings
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
-from exset.core.text import counted, safe
-from exset.grammars.columns.arrays import Flags, Longs, offsets_of, row_indices
+from exset.core.text import counted, has_bytes, safe
+from exset.grammars.columns.arrays import Flags, Longs, as_singles, offsets_of, row_indices
 from exset.grammars.siblings.findings import CTF
-from exset.grammars.siblings.rows import rows_of
+from exset.grammars.siblings.patterns import Patterns, is_vector
+from exset.grammars.siblings.rows import Rows
 from exset.grammars.siblings.sparse import LARGEST, Sparse
 from exset.grammars.tables.cells import check_cells
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn
 from exset.grammars.tables.table import Table
+from exset.grammars.tables.unit_columns import join_units
 from exset.parsers.engine.errors import Unexpected
+from exset.parsers.siblings.decimals import BEYOND, decimals, joined, sparse_rows
 from exset.parsers.siblings.words import Words, grammar, whole_number
 
 GRAMMAR: Final = grammar(
@@ -29,6 +34,7 @@ GRAMMAR: Final = grammar(
 INDEX, VALUE, EXAMPLE = ".index", ".value", "example"
 _KINDS: Final = ("dense", "sparse")
 _MOST: Final = (1 << 64) - 1
+_NAME: Final = re.compile(rb"[^\0-\x20|#][^\0-\x20|]*+")
 
 
 def parse(
@@ -50,12 +56,11 @@ def parse(
     """
     words = Words.of(GRAMMAR, source, engine, CTF, findings, _hint)
     begins, names = words.where("LINE", "ID"), words.where("NAME")
-    lines, stops = np.searchsorted(begins, names, "right") - 1, np.union1d(begins, names)
+    lines = np.searchsorted(begins, names, "right") - 1
     used = np.unique(lines)
-    empty = begins[np.setdiff1d(np.arange(begins.size), used)]
-    is_end = words.ends[empty] - words.base >= len(source.data)
-    words.report("ctf-refuses", empty[~(is_end & words.is_a("LINE", among=empty))])
-    counts = np.append(stops, len(words))[np.searchsorted(stops, names, "right")] - names - 1
+    empty = np.delete(begins, used)
+    words.report("ctf-refuses", empty[~(words.is_end(empty) & words.is_a("LINE", among=empty))])
+    counts = words.next(names, "LINE", "ID", "NAME") - names - 1
     titles, codes = words.distinct(names)
     chosen = _chosen(streams) if streams else {title[1:]: ("", 0) for title in titles}
     check_cells(source, used.size, len(chosen), limits)
@@ -111,11 +116,8 @@ class _Stream:
         self.refuse(is_again, f"the line has two samples of the stream '{name}'")
 
     def refuse(self, mask: Flags, message: str) -> None:
-        """Raise FormatError about the first sample for which the mask is true; do nothing if
-        there is none.
-        """
-        hint = "write at most one sample of each stream in a line, with the same form in all lines"
-        self.words.refuse("ctf-sample", self.tokens[mask], message, hint)
+        """Raise FormatError about the first sample for which the mask is true, if there is one."""
+        self.words.refuse("ctf-sample", self.tokens[mask], message)
 
     def is_sparse(self, kind: str) -> bool:
         """Return whether the stream is sparse.
@@ -142,10 +144,8 @@ class _Stream:
         numbers, is_short = self.words.float32s(self.numbers), self.counts < width
         if self.present.all() and not is_short.any():
             return Numbers.of(numbers.reshape(-1, width))
-        found = dict(zip(self.tokens.tolist(), self.counts.tolist(), strict=True))
-        self.words.report(
-            "ctf-short", self.tokens[is_short], lambda at: {"count": found[at]}, size=width
-        )
+        counts = self.counts[is_short]
+        self.words.report("ctf-short", self.tokens[is_short], count=counts, size=width)
         offsets = offsets_of(self.lengths)
         units = np.arange(numbers.size) - np.repeat(offsets[:-1], self.lengths)
         spread = Sparse(units, numbers, offsets)
@@ -159,13 +159,12 @@ class _Stream:
         """
         index, numbers = self.words.pairs(self.numbers, is_single=True)
         most = size or LARGEST
-        for wrong in np.flatnonzero(index >= most)[:1]:
-            is_mine = rows_of(np.array([wrong]), offsets_of(self.counts))
-            message = f"the index {index[wrong]} is outside the range from 0 to {most - 1:,}"
-            self.refuse(np.arange(self.tokens.size) == is_mine, message)
-        columns = ((INDEX, index), (VALUE, numbers))
-        lists = [(name + end, Numbers.of(each)) for end, each in columns]
-        return {title: Lists.of(items, self.lengths, self.present) for title, items in lists}
+        message = f"the index of {{raw}} is outside the range from 0 to {most - 1:,}"
+        self.words.refuse("ctf-sample", self.numbers[index >= most], message)
+        lists = [
+            Lists.of(Numbers.of(each), self.lengths, self.present) for each in (index, numbers)
+        ]
+        return {name + INDEX: lists[0], name + VALUE: lists[1]}
 
 
 def _sequences(words: Words, begins: Longs, used: Longs) -> Any:
@@ -181,9 +180,7 @@ def _sequences(words: Words, begins: Longs, used: Longs) -> Any:
     numbers = found.astype(np.uint64)
     for at in np.flatnonzero(found == np.iinfo(np.int64).max).tolist():
         digits = words.raw(tokens[at]).lstrip(b"\n\xef\xbb\xbf0")
-        is_wrong = len(digits) > 20 or int(digits) > _MOST
-        wrong, hint = tokens[at : at + is_wrong], "write a smaller id"
-        words.refuse("ctf-sample", wrong, "the id does not fit in 64 bits", hint)
+        words.refuse("ctf-id", tokens[at : at + (len(digits) > 20 or int(digits) > _MOST)])
         numbers[at] = int(digits)
     rows = numbers[np.maximum(np.cumsum(has_id) - 1, 0)][used]
     is_new = np.append(True, rows[1:] != rows[:-1])
@@ -192,3 +189,75 @@ def _sequences(words: Words, begins: Longs, used: Longs) -> Any:
         words.report("ctf-repeated-id", begins[used][is_new][[again]], id=int(rows[is_new][again]))
         return np.cumsum(is_new) - 1
     return rows if (ids >> np.uint64(63)).any() else rows.astype(np.int64)
+
+
+def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
+    """Return a table as text: a line for each row, a dense stream for each column of numbers.
+
+    `NAME.index` and `NAME.value` become a sparse stream. Numbers are rounded to 32 bits. The
+    column `example` gives the ids of the sequences; no ids are written if it only numbers the
+    rows. Raises FormatError for columns and values that the format cannot store; with `lossy`,
+    samples with NaN are left out.
+    """
+    patterns, columns = Patterns.of(table, "CTF", findings, lossy), join_units(table.columns)
+    ids = _ids(patterns)
+    lines = [[each] if each else [] for each in ids]
+    for name, column in sorted(columns.items(), key=_first_row):
+        if name in patterns.stored or (name in patterns.others and patterns.says_nothing(name)):
+            continue
+        stem, rows = name.removesuffix(INDEX), Rows.of(column)
+        sparse = Sparse.of_columns(patterns, name, stem + VALUE) if stem != name else None
+        if sparse is not None:
+            rows = Rows(as_singles(sparse.values), sparse.offsets)
+            texts = sparse_rows(replace(sparse, values=rows.values), 0, BEYOND)
+        elif is_vector(column) and len(column.shape) < 2 and rows is not None:
+            parts = decimals(as_singles(rows.values), BEYOND)
+            texts = joined([b" " + part for part in parts], rows.offsets, b"")
+            stem = name
+            patterns.stored.add(name)
+        else:
+            continue
+        raw = stem.encode("utf-8", "surrogateescape") if has_bytes(stem) else b""
+        if not _NAME.fullmatch(raw):
+            problem = "the name of a CTF stream cannot be empty or contain spaces or `|`"
+            patterns.losses.report(name, problem)
+            continue
+        wrong = rows.having(np.isnan(rows.values))
+        wrong = wrong[column.present[wrong]]
+        patterns.lose(name, "CTF cannot store this sample, because it contains NaN", wrong)
+        for row in np.setdiff1d(np.flatnonzero(column.present), wrong).tolist():
+            lines[row].append(b"|%b%b" % (raw, texts[row]))
+    patterns.drop_others()
+    empty = [row for row, line in enumerate(lines) if len(line) == (ids[row] != b"")]
+    first = next(iter(columns), "inputs")
+    patterns.lose(first, "CTF cannot store a row without values", np.array(empty, np.int64))
+    if len(empty) == len(lines):
+        patterns.refuse("inputs", "CTF needs at least one row with values")
+    for row in empty:
+        lines[row].clear()
+    return b"".join(b" ".join(line) + b"\n" for line in lines if line)
+
+
+def _first_row(named: tuple[str, TableColumn]) -> int:
+    """Return the index of the first row in which a column has numbers.
+
+    The streams of a file are sorted by this index: a reader meets them in this order.
+    """
+    column = named[1]
+    has_number = column.present
+    if is_vector(column) and len(column):
+        has_number = has_number & ~np.isnan(column.values.reshape(len(column), -1)).any(axis=1)
+    return int(has_number.argmax()) if has_number.any() else len(column)
+
+
+def _ids(patterns: Patterns) -> list[bytes]:
+    """Return the id of each line; the ids are empty if each line is a separate sequence."""
+    column = patterns.numbers(EXAMPLE, "iu")
+    if EXAMPLE not in patterns.others or patterns.says_nothing(EXAMPLE):
+        return [b""] * patterns.rows
+    patterns.stored.add(EXAMPLE)
+    if column is None or not column.present.all() or (column.values < 0).any():
+        problem = "the number of a CTF sequence must be a whole number, 0 or more"
+        patterns.losses.report(EXAMPLE, problem)
+        return [b""] * patterns.rows
+    return decimals(column.values)

@@ -1,62 +1,62 @@
-"""Parse tables of emergent as ReadCSV of emer/etable does.
+"""Parse tables of emergent as ReadCSV of emer/etable does, and write them.
 
 Indices in the header say where in a tensor a cell belongs.
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from math import prod
-from os import path
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from exset import grammars
-from exset.core.errors import Findings, FormatError
+from exset.core.errors import Finding, Findings, FormatError
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
-from exset.core.text import counted, safe
-from exset.grammars.columns.arrays import Flags, Longs, as_singles, constant
+from exset.core.text import has_surrogates, safe
+from exset.grammars.columns.arrays import Longs, as_singles, constant
 from exset.grammars.siblings.findings import EMERGENT
-from exset.grammars.siblings.layers import as_patterns
-from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text
+from exset.grammars.siblings.layers import as_patterns, from_patterns
+from exset.grammars.siblings.patterns import Patterns, is_vector
+from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, type_of
+from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
+from exset.grammars.tables.unit_columns import is_too_wide
 from exset.parsers.engine.errors import shown
-from exset.parsers.engine.grammar import Grammar
 from exset.parsers.siblings.conversion import KERNELS, reals
+from exset.parsers.siblings.decimals import decimals, joined
+from exset.parsers.tables.csv import grammar_of
 from exset.parsers.tables.csv_rows import Cells
 
-HEADER, DATA = "_H:", b"_D:"
-TYPES: Final = MappingProxyType(
+_HEADER, _DATA = "_H:", b"_D:"
+_TYPES: Final = MappingProxyType(
     {"$": "", "&": "", "%": "float32", "#": "float64", "|": "int64", "@": "uint8", "^": "bool"}
 )
 """The dtype of each type character; "" for text."""
+_LETTERS: Final = MappingProxyType({dtype: letter for letter, dtype in _TYPES.items()})
 _HINT: Final = "a cell with quotation marks begins and ends with one"
-_CELL: Final = re.compile(r"(.+)\[\d:([\d,]{1,99})\](?:<(\d:[\d,]{1,99})>)?", re.DOTALL)
+_CELL: Final = re.compile(r"(.+)\[\d:([\d,]{1,99})\](?:<(\d):([\d,]{1,99})>)?", re.DOTALL)
 _NUMBER: Final = re.compile(
     rb"[-+]?(?:\d(?:_?\d)*+\.?(?:\d(?:_?\d)*+)?|\.\d(?:_?\d)*+)(?:[eE][-+]?\d++)?"
     rb"|[-+]?(?i:inf(?:inity)?)|(?i:nan)|(?P<hex>[-+]?0[xX](?=\.?[\da-fA-F])[\da-fA-F]*+\.?"
     rb"[\da-fA-F]*+[pP][-+]?\d{1,5})"
 )
 _FLAGS: Final = (b"f", b"F", b"false", b"False", b"FALSE", b"t", b"T", b"true", b"True", b"TRUE")
-_ABSENT: Final = (b"", b"NaN", b"-NaN")
+_ABSENT: Final = MappingProxyType(
+    dict.fromkeys((b"", b"NaN", b"-NaN"), "") | dict.fromkeys((b"Inf", b"-Inf"), "emergent-missing")
+)
+"""Cells without a number, and the codes of the findings about them."""
 _EXACT: Final = 1 << 53
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A column that the header declares; a tensor takes several cells of a row.
-
-    places: which cells of a row, in the order of the tensor.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    places: Longs
+_MOST: Final = (1 << 63) - 1024
+"""The largest real of 64 bits that is an integer of 64 bits."""
+_WORDS: Final = MappingProxyType({"nan": b"NaN", "inf": b"+Inf"})
+_SPECIAL: Final = frozenset(b'\t\r\n"')
+_LENS: Final = frozenset(("example", "event", "frequency", "max_time", "min_time", "grace_time"))
+"""Columns of every table of Lens examples: emergent gets only those that say something."""
 
 
 def parse(
@@ -74,227 +74,262 @@ def parse(
     Raises FormatError for a file that emergent cannot read.
     """
     first = source.data[: max(source.data.find(b"\n", 2), 0) or None]
-    grammar, tokens = grammar_of(b"\t" in first or b"," not in first), len(source.data) // 4
+    grammar = grammar_of(b"," if b"," in first and b"\t" not in first else b"\t", "emergent")
+    tokens = len(source.data) // 4
     [stream] = grammar.parse(source, engine, hint=lambda _: _HINT, tokens=tokens)
     if stream.kinds.size < 2:
         return Table({}, 0, {})
     cells = Cells.of(grammar, source, stream)
     cells.check()
-    names = cells.names()
-    reading = _Rows(cells.after_names(), Findings() if findings is None else findings)
     compiled = KERNELS.use_compiled(len(source.data), engine)
-    columns: dict[str, TableColumn] = {}
-    marked = reading.marked(names[0] == HEADER)
-    for each in _columns(names, cells, reading.findings, as_go=as_go):
-        columns[each.name] = reading.column(each, marked, compiled=compiled)
-    return as_patterns(Table(columns, len(reading.cells), {}))
+    reading = _Reading(cells, Findings() if findings is None else findings, compiled)
+    tensors, marked = reading.header(as_go=as_go), reading.marked()
+    columns = {name: reading.column(each, marked) for name, each in tensors.items()}
+    return as_patterns(Table(columns, marked.size, {}))
 
 
-@cache
-def grammar_of(has_tabs: bool) -> Grammar:
-    """Return the grammar of files whose cells are separated by tabs, or by commas."""
-    with open(path.join(*grammars.__path__, "emergent.lark"), encoding="ascii") as file:
-        rules = "".join(line for line in file if not line.startswith("//"))
-    words = dict.fromkeys(("CELL", "CELL_QUOTED"), "a tab" if has_tabs else "`,`")
-    words |= {"FIRST": "a cell", "FIRST_QUOTED": "a cell in quotation marks"}
-    words |= {"BREAK": "the end of the row"}
-    text = rules if has_tabs else rules.replace("\\t", ",")
-    return Grammar("emergent.lark", "emergent", (), MappingProxyType(words), text=text)
+@dataclass
+class _Tensor:
+    """A column that the header declares; the shape of a single cell is ().
 
-
-def _columns(names: list[str], cells: Cells, findings: Findings, *, as_go: bool) -> list[_Column]:
-    """Return the columns that the header declares.
-
-    names: the cells of the header. as_go: ignore the indices of a tensor's cells. Raises
-    FormatError for a column that exset cannot read.
+    places: its cells in a row. index: where each of them belongs in the tensor.
     """
 
-    def error(place: int, message: str, hint: str) -> FormatError:
-        span, code = cells.span(place), "emergent-header"
-        return FormatError(message, source=cells.source, span=span, hint=hint, code=code)
+    dtype: str
+    shape: tuple[int, ...]
+    places: list[int]
+    index: list[tuple[int, ...]]
 
-    skip = int(names[0] == HEADER)
-    if not skip and any(name and name[0] not in TYPES for name in names):
-        hint = "begin the first line with _H:, or read a plain table: <--from tsv or format='tsv'>"
-        raise error(0, "the file has no typed names, such as %Input", hint)
-    found: dict[str, tuple[int, str, tuple[int, ...], list[int], list[str]]] = {}
-    tensor = ""
-    for place, given in enumerate(names):
-        if given in ("", HEADER):
-            continue
-        is_typed = given[0] in TYPES
-        match = _CELL.fullmatch(given[is_typed:])
-        name = match[1] if match else given[is_typed:]
-        if match is not None and match[3] is None:
-            if name != tensor:
-                hint = "the first cell of a tensor has its shape, such as %In[1:0]<1:2>"
-                raise error(place, f"no tensor begins before the cell {safe(given)!r}", hint)
-            found[name][3].append(place)
-            found[name][4].append(match[2])
-            continue
-        if name in found:
-            raise error(place, f"two columns have the name {safe(name)!r}", "rename one of them")
-        tensor = name if match else ""
-        shape = tuple(int(size or 0) for size in match[3][2:].split(",")) if match else ()
-        if match and int(match[3][0]) != len(shape):
-            hint = "write the number of dimensions, a colon and their sizes, such as <2:5,4>"
-            has, declared = counted(len(shape), "size"), counted(int(match[3][0]), "dimension")
-            message = f"the shape of {safe(given)!r} has {has}, but declares {declared}"
-            raise error(place, message, hint)
-        dtype, index = TYPES.get(given[0], ""), [match[2]] if match else [""]
-        found[name] = place, dtype, shape, [place], index
-    columns, at = list[_Column](), 0
-    for name, (place, dtype, shape, places, index) in found.items():
-        size, given = prod(shape), names[place]
-        if as_go:
-            columns.append(_Column(name, dtype, shape, np.arange(at, at + min(size, cells.width))))
-            at = min(at + size, cells.width)
-            continue
-        units = [[int(each or 0) for each in text.split(",")] for text in index] if shape else [[]]
-        is_right = len(units) == size and all(len(unit) == len(shape) for unit in units)
-        is_right = is_right and all(
-            a < b for unit in units for a, b in zip(unit, shape, strict=True)
-        )
-        flat = [sum(a * prod(shape[i + 1 :]) for i, a in enumerate(unit)) for unit in units]
-        if not is_right or len(set(flat)) < size:
-            hint = "write a name for each cell, or read them in file order: <--as-go or as_go=True>"
-            raise error(place, f"the cells of {safe(given)!r} do not fill its shape", hint)
-        if flat != sorted(flat):
-            where = cells.place(0, place)
-            findings.add(EMERGENT.finding("emergent-order", where, name=safe(given)))
-        columns.append(_Column(name, dtype, shape, np.array(places)[np.argsort(flat)] - skip))
-    return columns
+    def order(self) -> list[int]:
+        """Return the rank of each cell in the flat tensor; [] unless the cells fill it."""
+        shape = self.shape or (1,)
+        if prod(shape) == len(self.index) == len({*self.index}):
+            with suppress(ValueError, TypeError):  # of other dimensions, or out of bounds
+                return [int(np.ravel_multi_index(unit, shape)) for unit in self.index]
+        return []
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """The rows of a file below its header."""
+class _Reading:
+    """A file: its cells, those of the header, too."""
 
     cells: Cells
     findings: Findings
+    compiled: bool
 
-    def report(self, code: str, cell: int, **words: object) -> None:
-        """Add a finding about the cell with this index."""
-        cells = self.cells
-        place = cells.place(*divmod(cell, cells.width))
-        raw = shown(cells.source.data[cells.starts[cell] : cells.ends[cell]])
-        self.findings.add(EMERGENT.finding(code, place, raw=raw, **words))
+    def header(self, *, as_go: bool) -> dict[str, _Tensor]:
+        """Return the columns that the header declares, by name; see `parse` for `as_go`.
 
-    def marked(self, expected: bool) -> Longs:
-        """Return for each row whether it begins with the cell `_D:`, as 1 or 0.
-
-        expected: whether rows should begin with it; a row that differs gives a finding.
+        Raises FormatError for a column that exset cannot read.
         """
-        cells = self.cells
-        firsts, ends = cells.starts[:: cells.width], cells.ends[:: cells.width]
-        at = np.minimum(firsts[:, np.newaxis] + np.arange(3), cells.buffer.size - 1)
-        marked = (ends - firsts == 3) & (cells.buffer[at] == np.frombuffer(DATA, np.uint8)).all(1)
-        for row in np.flatnonzero(marked != expected).tolist():
-            what = "a mark `_D:`, but the header no `_H:`" if marked[row] else "no mark `_D:`"
-            self.report("emergent-mark", row * cells.width, found=what)
-        found: Longs = marked.astype(np.int64)
+        names, cells, found = self.cells.names(), self.cells, dict[str, _Tensor]()
+        skip, tensor = int(names[0] == _HEADER), ""
+        if not skip and any(name and name[0] not in _TYPES for name in names):
+            raise FormatError.of(self.finding("emergent-header", cells, 0))
+        for place, given in enumerate(names):
+            if given in ("", _HEADER):
+                continue
+            title = given[given[0] in _TYPES :]
+            match = _CELL.fullmatch(title)
+            name, index, dimensions, sizes = match.groups() if match else (title, "0", "0", "")
+            shape = _numbers_in(sizes)
+            if name != tensor if sizes is None else int(dimensions) != len(shape):
+                raise FormatError.of(self.finding("emergent-tensor", cells, place))
+            if sizes is not None and name in found:
+                raise FormatError.of(self.finding("emergent-twice", cells, place))
+            tensor = name if match else ""
+            each = found.setdefault(name, _Tensor(_TYPES.get(given[0], ""), shape, [], []))
+            each.places.append(place - skip)
+            each.index.append(_numbers_in(index))
+        at = 0
+        for each in found.values():
+            begin, order = each.places[0] + skip, each.order()
+            if as_go:
+                size = min(prod(each.shape), cells.width)
+                each.places, at = [*range(at, at + size)], min(at + size, cells.width)
+            elif not order:
+                raise FormatError.of(self.finding("emergent-tensor", cells, begin))
+            else:
+                each.places = [place for _, place in sorted(zip(order, each.places, strict=True))]
+                if order != sorted(order):
+                    self.findings.add(self.finding("emergent-order", cells, begin))
         return found
 
-    def column(self, column: _Column, marked: Longs, *, compiled: bool) -> TableColumn:
+    def marked(self) -> Longs:
+        """Return for each row whether it begins with the cell `_D:`, as 1 or 0.
+
+        A row that differs from the header gives a finding.
+        """
+        cells, expected = self.cells.after_names(), self.cells.names()[0] == _HEADER
+        firsts, ends = cells.starts[:: cells.width], cells.ends[:: cells.width]
+        at = np.minimum(firsts[:, np.newaxis] + np.arange(3), cells.buffer.size - 1)
+        is_data = (cells.buffer[at] == np.frombuffer(_DATA, np.uint8)).all(axis=1)
+        marked = np.asarray((ends - firsts == len(_DATA)) & is_data)
+        for row in np.flatnonzero(marked != expected).tolist():
+            what = "a mark `_D:`, but the header no `_H:`" if marked[row] else "no mark `_D:`"
+            self.findings.add(self.finding("emergent-mark", cells, row * cells.width, found=what))
+        return marked.astype(np.int64)
+
+    def column(self, tensor: _Tensor, marked: Longs) -> TableColumn:
         """Return the values of a column; a row that is too short lacks values at its end.
 
-        marked: which rows begin with `_D:`. compiled: whether to use compiled kernels.
+        marked: which rows begin with `_D:`, as 1 or 0.
         """
-        rows, width = marked.size, self.cells.width
-        places = marked[:, np.newaxis] + column.places
-        which = (np.arange(rows)[:, np.newaxis] * width + np.minimum(places, width - 1)).ravel()
-        is_there = (places < width).ravel()
-        if not column.dtype:
-            text = self.text(which, is_there)
-            size = column.places.size
-            return Lists.of(text, np.full(rows, size, np.int64)) if column.shape else text
-        values, missing = self.numbers(which, ~is_there, column.dtype, compiled=compiled)
-        shape = (rows, *column.shape) if column.places.size == prod(column.shape) else (rows, -1)
-        present = np.asarray(~missing.reshape(rows, column.places.size).all(axis=1))
-        if column.dtype == "float32":
+        rows, size, cells = marked.size, len(tensor.places), self.cells.after_names()
+        moved = (marked[:, np.newaxis] + np.array(tensor.places, np.int64)).ravel()
+        which = np.repeat(np.arange(rows) * cells.width, size) + np.minimum(moved, cells.width - 1)
+        starts, is_quoted = cells.starts[which], cells.is_quoted[which]
+        ends = np.where(moved < cells.width, cells.ends[which], starts)
+        cells = replace(cells, starts=starts, ends=ends, is_quoted=is_quoted, width=1)
+        if not tensor.dtype:
+            text = _text(cells)
+            return Lists.of(text, np.full(rows, size, np.int64)) if tensor.shape else text
+        values, missing = self.numbers(cells, tensor.dtype), starts == ends
+        if tensor.dtype == "float32":
             values = as_singles(values)
-        elif column.dtype != "float64":
-            values = self.whole(values, missing, which, column.dtype)
-        return Numbers.of(values.reshape(shape), present if column.places.size else None)
+        elif tensor.dtype != "float64":
+            missing |= np.isnan(values)
+            values = self.whole(np.where(missing, 0, values), cells, tensor.dtype)
+        present = ~missing.reshape(rows, size).all(axis=1) if size else None
+        shape = tensor.shape if size == prod(tensor.shape) else (size,)
+        return Numbers.of(values.reshape(rows, *shape), present)
 
-    def text(self, which: Longs, is_there: Flags) -> Text:
-        """Return the cells with the indices `which` as text.
-
-        As in Go, a line break in a cell loses its carriage return. is_there: whether the row of
-        each cell has the cell.
-        """
-        cells = self.cells
-        spans = cells.starts[which], np.where(is_there, cells.ends[which], cells.starts[which])
-        some = replace(
-            cells, starts=spans[0], ends=spans[1], is_quoted=cells.is_quoted[which], width=1
-        )
-        text = some.text(0)
-        if b"\r\n" in text.data.tobytes():
-            text = Text.of((each or "").replace("\r\n", "\n") for each in text)
-        present = constant(True, which.size, np.bool_)
-        return Text.unchecked(data=text.data, offsets=text.offsets, present=present)
-
-    def numbers(
-        self, which: Longs, missing: Flags, dtype: str, *, compiled: bool
-    ) -> tuple[Any, Flags]:
-        """Return cells as float64, and which of them are missing or empty.
-
-        which: the indices of the cells. missing: which of these cells are missing, because their
-        rows are too short. dtype: the dtype of the column.
-        """
-        cells, values = self.cells, np.empty(which.size, np.float64)
-        hard, run = np.empty(which.size, np.int64), KERNELS.choose(reals, compiled)
-        left = run(cells.buffer, 0, cells.starts, cells.ends, which, 0, False, values, hard)
+    def numbers(self, cells: Cells, dtype: str) -> NDArray[Any]:
+        """Return cells as numbers: NaN for missing ones. dtype: that of the column."""
+        values, hard = np.empty(len(cells), np.float64), np.empty(len(cells), np.int64)
+        run, spans = KERNELS.choose(reals, self.compiled), (cells.starts, cells.ends)
+        left = run(cells.buffer, 0, *spans, np.arange(len(cells)), 0, False, values, hard)
         for at in hard[:left].tolist():
-            cell, values[at] = int(which[at]), np.nan
-            raw = cells.source.data[cells.starts[cell] : cells.ends[cell]]
-            match = _NUMBER.fullmatch(raw)
-            if missing[at] or raw in _ABSENT:
-                missing[at] |= not raw
-            elif dtype == "bool" and raw in _FLAGS:
-                values[at] = _FLAGS.index(raw) > 4
-            elif raw in (b"Inf", b"-Inf"):
-                self.report("emergent-missing", cell)
-            else:
-                number = match and _go_number(raw, is_hex=match["hex"] is not None)
-                values[at] = number or 0.0
-                if number is None:
-                    self.report("emergent-value", cell)
-        return values, missing
+            values[at], code = _number(cells.source.data[spans[0][at] : spans[1][at]], dtype)
+            if code:
+                self.findings.add(self.finding(code, cells, at))
+        return values
 
-    def whole(self, values: Any, missing: Flags, which: Longs, dtype: str) -> Any:
-        """Convert numbers to integers or flags of a dtype; NaN becomes 0, and its cell is missing.
-
-        missing: which cells are missing; this array is changed. which: the indices of the cells.
-        """
-        missing |= np.isnan(values)
-        values = np.where(missing, 0, values)
+    def whole(self, values: NDArray[Any], cells: Cells, dtype: str) -> NDArray[Any]:
+        """Convert numbers to integers or flags of a dtype. cells: where they are in the file."""
         if dtype == "bool":
-            return values != 0
+            return np.asarray(values != 0)
         least, most = (0, 256) if dtype == "uint8" else (-(2.0**63), 2.0**63)
         found = np.trunc(values)
         for at in np.flatnonzero((found < least) | (found >= most))[:1].tolist():
-            span = self.cells.span(int(which[at]))
-            hint = "correct the number, or choose another type for the column"
-            raise FormatError(
-                f"the number does not fit in {dtype}",
-                source=self.cells.source,
-                span=span,
-                hint=hint,
-                code="emergent-range",
-            )
+            raise FormatError.of(self.finding("emergent-range", cells, at, dtype=dtype))
         for at in np.flatnonzero((found != values) | (np.abs(found) > _EXACT)).tolist():
-            self.report("emergent-rounded", int(which[at]), number=int(found[at]))
-        return found.astype(dtype)
+            self.findings.add(self.finding("emergent-rounded", cells, at, number=int(found[at])))
+        return np.asarray(found.astype(dtype))
+
+    def finding(self, code: str, cells: Cells, cell: int, **words: object) -> Finding:
+        """Return a finding about a cell; words: values for its message, in addition to `raw`."""
+        raw = shown(cells.source.data[cells.starts[cell] : cells.ends[cell]])
+        return EMERGENT.finding(code, cells.place(*divmod(cell, cells.width)), raw=raw, **words)
 
 
-def _go_number(raw: bytes, *, is_hex: bool) -> float | None:
-    """Return a number as Go's ParseFloat reads it; None if it is out of range.
+def _numbers_in(text: str | None) -> tuple[int, ...]:
+    """Return the numbers in a text such as `2,3`, in which one may be missing: it is 0."""
+    return tuple(int(each or 0) for each in text.split(",")) if text else ()
 
-    is_hex: whether it is written with a hexadecimal mantissa.
+
+def _text(cells: Cells) -> Text:
+    """Return cells as text. As in Go, a line break in a cell loses its carriage return."""
+    text = cells.text(0)
+    if b"\r\n" in text.data.tobytes():
+        text = Text.of((each or "").replace("\r\n", "\n") for each in text)
+    return Text.unchecked(**{**vars(text), "present": constant(True, len(cells), np.bool_)})
+
+
+def _number(raw: bytes, dtype: str) -> tuple[float, str]:
+    """Return a number as emergent reads it, and the code of the finding about it, "" if none.
+
+    Source: Go, ParseFloat.
     """
-    try:
-        number = float.fromhex(raw.decode()) if is_hex else float(raw)
-    except OverflowError:
+    if raw in _ABSENT:
+        return np.nan, _ABSENT[raw]
+    if dtype == "bool" and raw in _FLAGS:
+        return float(_FLAGS.index(raw) > 4), ""
+    if match := _NUMBER.fullmatch(raw):
+        with suppress(OverflowError):
+            number = float.fromhex(raw.decode()) if match["hex"] else float(raw)
+            if not np.isinf(number) or b"i" in raw.lower():
+                return number, ""
+    return 0.0, "emergent-value"
+
+
+def render(table: Table, /, *, findings: Findings | None = None, lossy: bool = False) -> bytes:
+    """Return the rows of a table; arrays become tensors, and `from_patterns` changes the names.
+
+    A row without a number becomes an empty cell. Raises FormatError for columns that emergent does
+    not have, and for values that it would read differently; with `lossy` they are left out.
+    """
+    patterns = Patterns.of(table, "emergent", findings, lossy)
+    kept = {name for name, column in table.columns.items() if getattr(column, "shape", ())}
+    others = patterns.others if table.rows and table.columns.keys() >= _LENS else {}
+    unused = [name for name in others if name not in kept and patterns.says_nothing(name)]
+    header, parts = [b"_H:"], [[_DATA] * table.rows]
+    for name, column in from_patterns(table.without_columns(*unused)).items():
+        found = _cells(name, column, patterns.losses)
+        if found is None:
+            continue
+        kind, shape, cells = found
+        if "[" in name or has_surrogates(name):
+            problem = "the name of a column of emergent must be UTF-8, and cannot contain `[`"
+            patterns.losses.report(name, problem)
+            continue
+        units = [_index(unit) for unit in np.ndindex(*shape)] if shape else [""]
+        units[0] += f"<{_index(shape)[1:-1]}>" if shape else ""
+        header += [_quoted(f"{kind}{name}{unit}".encode()) for unit in units]
+        parts.append(joined(cells, np.arange(table.rows + 1) * len(units), b"\t"))
+    lines = map(b"\t".join, zip(*parts, strict=True))
+    return b"\n".join([b"\t".join(header), *lines, b""])
+
+
+def _index(numbers: tuple[int, ...]) -> str:
+    return f"[{len(numbers)}:{','.join(map(str, numbers))}]"
+
+
+def _cells(
+    name: str, column: TableColumn, losses: Losses
+) -> tuple[str, tuple[int, ...], list[bytes]] | None:
+    """Return the type character of a column, the shape of its rows, and the text of its cells.
+
+    Return None if the format cannot store it, and it is dropped.
+    """
+    if isinstance(column, Numbers) and is_too_wide(column):
+        losses.report(name, "the array is too wide for emergent, with a column for each number")
         return None
-    return None if np.isinf(number) and b"i" not in raw.lower() else number
+    if is_vector(column) and 0 not in column.shape:
+        return _numbers(name, column, losses)
+    text, size = column, 1
+    if isinstance(column, Lists) and len(column) and column.lengths[0] == column.lengths.max() > 0:
+        size = int(column.lengths[0])
+        text = column.items if len(column.items) == size * len(column) else column
+    if not isinstance(text, Text):
+        problem = f"emergent cannot store the column {safe(name)!r} ({type_of(column)})"
+        losses.report(name, problem)
+        return None
+    cells = [b"" if each is None else each.encode() for each in text]
+    is_wrong = ~text.present | np.array([b"\r\n" in cell for cell in cells], np.bool_)
+    for at in np.flatnonzero(is_wrong)[:1].tolist():
+        problem = "emergent has no cells without text, and no Windows line endings within text"
+        losses.report(name, problem, at // size)
+    return "$", (size,) if text is not column else (), [_quoted(cell) for cell in cells]
+
+
+def _numbers(
+    name: str, column: Numbers, losses: Losses
+) -> tuple[str, tuple[int, ...], list[bytes]]:
+    values: Any = column.values
+    if values.dtype == np.float16:
+        values = as_singles(values)
+    if values.dtype.kind in "iu":
+        for at in np.flatnonzero((values > _EXACT) | (values < -_EXACT))[:1].tolist():
+            problem = "emergent reads integers as 64-bit floats, which round this one"
+            losses.report(name, problem, at // prod(column.shape))
+            values = np.minimum(values, _MOST).astype(np.float64).astype(np.int64)
+    flags = np.where(values, b"true", b"false") if values.dtype.kind == "b" else None
+    cells = decimals(values, _WORDS) if flags is None else flags.ravel().tolist()
+    for at in np.flatnonzero(np.repeat(~column.present, prod(column.shape))).tolist():
+        cells[at] = b""
+    return _LETTERS.get(str(values.dtype), "|"), column.shape, cells
+
+
+def _quoted(cell: bytes) -> bytes:
+    return b'"%b"' % cell.replace(b'"', b'""') if _SPECIAL.intersection(cell) else cell

@@ -18,7 +18,7 @@ from exset.grammars.siblings.rows import Rows, rows_of
 from exset.grammars.siblings.sparse import LARGEST, Sparse
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn
 from exset.grammars.tables.table import Table
-from exset.parsers.engine.errors import Unexpected, shown
+from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.recovery import Records
 from exset.parsers.siblings.decimals import decimals, joined, sparse_rows
 from exset.parsers.siblings.words import Words, counts_between, grammar, whole_number
@@ -82,9 +82,8 @@ def parse(
         highest = max(highest, _header(words, starts.size))
     width = whole_number(features, "features") or highest
     if highest > width:
-        message = f"the highest feature is number {highest:,}, but you asked for {width:,} features"
-        token = int(tokens[index.argmax()]) if tokens.size else 0
-        raise words.error(token, "patterns-width", message, "give a larger number of features")
+        token = tokens[index.argmax()] if tokens.size else 0
+        words.refuse("svmlight-width", token, highest=highest, features=width)
     if highest < width:
         words.report("svmlight-features", [0], highest=highest, features=width)
     columns: dict[str, TableColumn] = {TARGET: _targets(words, bounds)}
@@ -160,9 +159,7 @@ def _header(words: Words, rows: int) -> int:
     rows: how many rows the file has. Raises FormatError for a word of it that is not a number.
     """
     wrong = [at for at in (1, 2, 3) if not words.raw(at).lstrip(b"+").isdigit()]
-    hint = "a header is the numbers of rows, features and labels; a row begins with a label"
-    message = "{raw} is not a whole number, which a header needs here"
-    words.refuse("svmlight-header", wrong, message, hint)
+    words.refuse("svmlight-header-number", wrong)
     numbers: list[int] = words.integers(np.array([1, 2, 3])).tolist()
     expected, width, labels = numbers
     words.report("svmlight-header", [1], rows=expected, features=width, labels=labels)
@@ -176,17 +173,9 @@ def _check(words: Words, tokens: Longs, sparse: Sparse, least: int) -> None:
 
     tokens: the tokens of the pairs. sparse: the pairs. least: the smallest index that is allowed.
     """
-    is_late = sparse.late()
     is_beyond = (sparse.index > LARGEST) | (sparse.index < least)
-    for wrong in np.flatnonzero(is_late | is_beyond)[:1].tolist():
-        token = int(tokens[wrong])
-        raw = shown(words.raw(token).partition(b":")[0])
-        if is_beyond[wrong]:
-            hint = "number features from 1, or from 0 with <--zero-based yes or zero_based='yes'>"
-            message = f"the index {raw} is outside the range from {least} to {LARGEST:,}"
-            raise words.error(token, "svmlight-index", message, hint)
-        message = f"the index {raw} is not larger than the one before it"
-        raise words.error(token, "svmlight-order", message, "sort the features of each line")
+    words.refuse("svmlight-index", tokens[is_beyond], least=least, most=LARGEST)
+    words.refuse("svmlight-order", tokens[sparse.late()])
 
 
 def _report(words: Words, empty: Longs, bounds: Longs) -> None:
@@ -197,9 +186,8 @@ def _report(words: Words, empty: Longs, bounds: Longs) -> None:
     queries, firsts = words.where("QUERY"), bounds[:-1] + 1
     if queries.size:
         words.report("svmlight-query", firsts[counts_between(queries, bounds) == 0])
-    is_end = words.ends[empty] - words.base >= len(words.source.data)
     for tokens, what in (
-        (empty[~is_end], "nothing in it"),
+        (empty[~words.is_end(empty)], "nothing in it"),
         (queries, "a qid"),
         (words.where("LABELS"), "several labels"),
         (firsts[~words.is_a("NUMBER", "LABELS", among=firsts)], "no label"),

@@ -1,7 +1,8 @@
 """The tokens of a text as numbers and strings, with the findings of its format."""
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -9,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from exset.core.callers import OptionError
-from exset.core.errors import Finding, Findings
+from exset.core.errors import Finding, Findings, FormatError
 from exset.core.kernels import Engine
 from exset.core.source import Source, Span
-from exset.grammars.columns.arrays import Bytes, Floats, Longs, as_singles
+from exset.grammars.columns.arrays import Bytes, Flags, Floats, Longs, as_singles
 from exset.grammars.columns.findings import Rules
 from exset.grammars.columns.strings import Strings
 from exset.parsers.engine.driver import TOKENS
@@ -85,6 +86,18 @@ class Words(Tokens):
         """Return the indices of the tokens that are of one of these terminals."""
         return np.flatnonzero(self.is_a(*terminals))
 
+    def next(self, tokens: Longs, *terminals: str) -> Longs:
+        """Return for each of the given tokens the next token of one of these terminals.
+
+        After the last such token, return the number of all tokens.
+        """
+        stops = np.append(self.where(*terminals), len(self))
+        return stops[np.searchsorted(stops, tokens, "right")]
+
+    def is_end(self, tokens: Longs) -> Flags:
+        """Return whether each of the given tokens is at the end of the text."""
+        return self.ends[tokens] - self.base >= len(self.source.data)
+
     def strings(self, tokens: Longs) -> Strings:
         """Return the bytes of the given tokens."""
         starts, ends = self.starts[tokens] - self.base, self.ends[tokens] - self.base
@@ -145,35 +158,36 @@ class Words(Tokens):
         found[few] = float32s(texts) if is_single else [float64(text) for text in texts]
         return index, found
 
-    def refuse(self, code: str, tokens: ArrayLike, message: str, hint: str) -> None:
+    def refuse(self, code: str, tokens: ArrayLike, message: str = "", **given: object) -> None:
         """Raise FormatError about the first of the given tokens; do nothing if there are none.
 
-        code: the code of the finding. `{raw}` in the message becomes the text of the token.
+        code: the code of the finding, which declares the hint, and the message if `message` is
+        empty. given: as in `report`; a `{raw}` in `message` becomes the text of the token, too.
         """
         for token in np.atleast_1d(np.asarray(tokens, np.int64))[:1].tolist():
-            raw = shown(self.raw(token).strip())
-            raise self.error(token, code, message.replace("{raw}", raw), hint)
+            finding = self._finding(code, token, 0, given)
+            if message:
+                finding = replace(finding, message=message.replace("{raw}", self._shown(token)))
+            raise FormatError.of(finding)
 
-    def report(
-        self,
-        code: str,
-        tokens: ArrayLike,
-        words: Callable[[int], dict[str, object]] = lambda _: {},
-        **given: object,
-    ) -> None:
+    def report(self, code: str, tokens: ArrayLike, **given: object) -> None:
         """Add a finding for each token.
 
-        given: values for all messages, in addition to `raw`. words: a function that returns more
-        values for the message of one token.
+        given: values for the messages, in addition to `raw`; an array has one for each token.
         """
+        ranked = [*enumerate(np.asarray(tokens, np.int64).tolist())]
+        self.findings.add_each(ranked, lambda each: self._finding(code, each[1], each[0], given))
 
-        def finding(token: int) -> Finding:
-            raw = shown(self.raw(token).strip())
-            return self.rules.finding(
-                code, self.place(token), **{"raw": raw, **given, **words(token)}
-            )
+    def _finding(self, code: str, token: int, rank: int, given: Mapping[str, object]) -> Finding:
+        """Return a finding about a token; rank: its place in the arrays of `given`."""
+        words = {
+            name: value[rank].item() if isinstance(value, np.ndarray) else value
+            for name, value in given.items()
+        }
+        return self.rules.finding(code, self.place(token), **{"raw": self._shown(token), **words})
 
-        self.findings.add_each(np.asarray(tokens, np.int64).tolist(), finding)
+    def _shown(self, token: int) -> str:
+        return shown(self.raw(token).strip())
 
     def _reals(
         self, tokens: Longs, skip: int, *, is_single: bool

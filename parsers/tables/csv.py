@@ -90,24 +90,19 @@ def parse(
 
 
 @cache
-def grammar_of(delimiter: bytes) -> Grammar:
-    """Return the grammar of files with this delimiter."""
-    with open(path.join(*grammars.__path__, "csv.lark"), encoding="ascii") as file:
+def grammar_of(delimiter: bytes, name: str = "csv") -> Grammar:
+    """Return the grammar of files with this delimiter, made of `NAME.lark`, where it is a comma."""
+    with open(path.join(*grammars.__path__, f"{name}.lark"), encoding="ascii") as file:
         rules = [line for line in file if not line.startswith("//")]
     mark = {b"\t": r"\t"}.get(delimiter, delimiter.decode())
+    word = "a tab" if delimiter == b"\t" else f"`{mark}`"
+    words = {"FIRST": "a cell", "FIRST_QUOTED": "a cell in quotation marks", "CELL": word}
+    words |= {"CELL_QUOTED": word, "BREAK": "the end of the row"}
     return Grammar(
-        file="csv.lark",
-        start="csv",
+        file=f"{name}.lark",
+        start=name,
         steps=("row",),
-        words=MappingProxyType(
-            {
-                "FIRST": "a cell",
-                "FIRST_QUOTED": "a cell in quotation marks",
-                "CELL": f"`{mark}`",
-                "CELL_QUOTED": f"`{mark}`",
-                "BREAK": "the end of the row",
-            }
-        ),
+        words=MappingProxyType(words),
         records=Records((0,), begin=b"\n"),
         text="".join(rules).replace(",", mark),
     )

@@ -119,7 +119,7 @@ def test_findings(data: bytes, codes: list[str], engine: Engine) -> None:
         (b"| A 1", "syntax", 1),
         (b" 1 |A 1", "syntax", 2),
         (b"|A nan", "syntax", 4),
-        (b"99999999999999999999 |A 1", "ctf-sample", 1),
+        (b"99999999999999999999 |A 1", "ctf-id", 1),
     ],
 )
 @engines

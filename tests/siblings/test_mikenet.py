@@ -106,11 +106,11 @@ def test_findings(data: bytes, codes: list[str], engine: Engine) -> None:
     [
         (b"[0-2] 0 0 ,", "syntax"),
         (b"# x\n", "syntax"),
-        (b"SOFTCLAMP I ALL FULL 1\n;\n", "mikenet-dialect"),
+        (b"SOFTCLAMP I ALL FULL 1\n;\n", "syntax"),
         (b"CLAMP I ALL FULL 1\n;\nCLAMP I ALL FULL 1 2\n;\n", "mikenet-values"),
-        (b"CLAMP I ALL FULL 1 2\n;\nCLAMP I ALL SPARSE 2 ,\n;\n", "mikenet-values"),
-        (b"CLAMP I ALL SPARSE -1 ,\n;\n", "mikenet-values"),
-        (b"CLAMP I ALL FULL 1\n", "mikenet-values"),
+        (b"CLAMP I ALL FULL 1 2\n;\nCLAMP I ALL SPARSE 2 ,\n;\n", "mikenet-unit"),
+        (b"CLAMP I ALL SPARSE -1 ,\n;\n", "mikenet-unit"),
+        (b"CLAMP I ALL FULL 1\n", "syntax"),
     ],
 )
 @engines

@@ -85,7 +85,8 @@ def test_written_patterns_read_back(table: Table) -> None:
         (XOR.replace(b"V3.2", b"V5.0") + b"0 1 1\n0 0 1\n", "snns-header", 1),
         (XOR.replace(b": 2", b": 0", 1) + b"0 1 1\n0 0 1\n", "snns-header", 4),
         (XOR.replace(b"units : 2", b"units : -1") + b"0 1 1\n", "snns-header", 5),
-        (XOR.replace(b": 2", b": 99999999999", 1) + b"0 1 1\n0 0 1\n", "snns-values", 8),
+        (XOR.replace(b": 2", b": 999999999", 1) + b"0 1 1\n0 0 1\n", "snns-values", 8),
+        (XOR.replace(b": 2", b": 99999999999", 1) + b"0 1 1\n0 0 1\n", "snns-header", 4),
         (XOR.replace(b"No. of input", b"No.of input") + b"0 1 1\n0 0 1\n", "syntax", 5),
     ],
 )

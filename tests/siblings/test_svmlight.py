@@ -103,7 +103,7 @@ def test_findings(data: bytes, codes: list[str], engine: Engine) -> None:
         (b"1 2:1 2:1", "svmlight-order", 7, {}),
         (b"1 2147483648:1", "svmlight-index", 3, {}),
         (b"1 0:1", "svmlight-index", 3, {"zero_based": "no"}),
-        (b"1 3:1 4:1", "patterns-width", 7, {"features": "3"}),
+        (b"1 3:1 4:1", "svmlight-width", 7, {"features": "3"}),
         (b"1 3:x", "syntax", 4, {}),
         (b"1 cost:2 1:1", "syntax", 3, {}),
         (b"1 |f 1:1", "syntax", 3, {}),
