@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
 from exset.core.source import Source
-from exset.grammars.columns.arrays import Floats, Longs, row_indices
+from exset.grammars.columns.arrays import Floats, row_indices
 from exset.grammars.columns.strings import Strings
 from exset.grammars.siblings.archive import Archive
 from exset.grammars.siblings.findings import ARK
@@ -27,12 +28,18 @@ _BODY: Final = "entries.body"
 _PLAIN: Final = f"{_BODY}.object"
 _PATHS: Final = MappingProxyType(
     {
-        **{kind: f"{_PLAIN}.values.{kind}" for kind in ("FM", "DM", "FV", "DV")},
-        **{"CM": f"{_BODY}.data.CM", "CM2": f"{_BODY}.data.CM2", "IV": f"{_BODY}.IV"},
+        **{kind.encode(): f"{_PLAIN}.values.{kind}" for kind in ("FM", "DM", "FV", "DV")},
+        **{b"CM": f"{_BODY}.data.CM", b"CM2": f"{_BODY}.data.CM2", b"IV": f"{_BODY}.IV.value"},
     }
 )
-"""The arrays of numbers."""
-_KINDS: Final = MappingProxyType({"float32": "F", "float64": "D", "int32": "I"})
+"""The numbers of each kind of objects; those of CM3 are with CM."""
+_SIZES: Final = (
+    ((b"FM", b"DM"), f"{_PLAIN}.rows", f"{_PLAIN}.cols"),
+    ((b"CM", b"CM2"), f"{_BODY}.num_rows", f"{_BODY}.num_cols"),
+    ((b"FV", b"DV"), f"{_PLAIN}.dim"),
+    ((b"IV",), f"{_BODY}.length"),
+)
+_LETTERS: Final = MappingProxyType({"float32": b"F", "float64": b"D", "int32": b"I"})
 _COUNT: Final = 8  # bytes of the number of entries, which the file does not begin with
 
 
@@ -84,78 +91,60 @@ def _names(keys: Strings, fields: Fields, source: Source, findings: Findings) ->
 
 
 def _wrong_key(place: Place) -> FormatError:
-    message = "the key does not end with one space before the object"
-    hint = "write the key, one space, and the bytes NUL and B before each object"
-    return FormatError(message, place=place, hint=hint, code="ark-key")
+    return FormatError.of(ARK.finding("ark-key", place))
 
 
 def _archive(keys: Strings, fields: Fields) -> Archive:
     """Return the objects in the order of the file."""
     columns: Mapping[str, Any] = fields.columns
-    letters, is_matrix = columns["entries.letter"][: len(keys)], np.zeros(len(keys), np.bool_)
-    is_plain, is_compressed = np.isin(letters, (*b"FD",)), letters == ord("C")
-    is_matrix[is_plain] = columns[f"{_BODY}.kind"] == ord("M")
-    is_vector, is_integer = is_plain & ~is_matrix, ~is_plain & ~is_compressed
-    is_word, is_float = is_compressed.copy(), letters == ord("F")
-    is_word[is_compressed] = columns[f"{_BODY}.format"] == ord("2")
+    letters, kinds = columns["entries.letter"][: len(keys)], np.full(len(keys), b"IV", "S3")
+    is_plain = np.isin(letters, (*b"FD",))
+    letters_of_kinds = np.stack([letters[is_plain], columns[f"{_BODY}.kind"]], axis=1)
+    kinds[is_plain] = letters_of_kinds.view("S2").ravel()
+    is_word = columns[f"{_BODY}.format"] == ord("2")
+    kinds[letters == ord("C")] = np.where(is_word, b"CM2", b"CM")
     sizes = np.full((len(keys), 2), -1, np.int64)
-    for mask, *names in (
-        (is_matrix, f"{_PLAIN}.rows", f"{_PLAIN}.cols"),
-        (is_compressed, f"{_BODY}.num_rows", f"{_BODY}.num_cols"),
-        (is_vector, f"{_PLAIN}.dim"),
-        (is_integer, f"{_BODY}.length"),
-    ):
+    for some, *names in _SIZES:
+        mask = np.isin(kinds, some)
         for at, name in enumerate(reversed(names), 1):
             sizes[mask, -at] = columns[name][: np.count_nonzero(mask)]
-    kinds = {
-        **{"FM": is_matrix & is_float, "DM": is_matrix & ~is_float, "FV": is_vector & is_float},
-        **{"DV": is_vector & ~is_float, "CM": is_compressed & ~is_word, "CM2": is_word},
-        "IV": is_integer,
-    }
-    used = {kind: mask for kind, mask in kinds.items() if mask.any()}
+    used = [kind for kind in _PATHS if (kinds == kind).any()]
     parts = [_values(kind, fields) for kind in used] or [np.zeros(0, np.float32)]
     values = parts[0] if len(parts) == 1 else np.concatenate(parts)
     lengths = fields.strings("entries.key").lengths[: len(keys)]
     begins = fields.starts["entries.key"][: len(keys)] + lengths
     archive = Archive(keys, sizes[:, 0], sizes[:, 1], values, begins)
     if len(used) > 1:
-        order = np.concatenate([np.flatnonzero(mask) for mask in used.values()])
+        order = np.concatenate([np.flatnonzero(kinds == kind) for kind in used])
         begins, counts = np.zeros(len(keys), np.int64), archive.sizes
         begins[order] = np.cumsum(counts[order]) - counts[order]
         archive = replace(archive, values=values[row_indices(begins, counts)])
     return archive
 
 
-def _values(kind: str, fields: Fields) -> Any:
+def _values(kind: bytes, fields: Fields) -> Any:
     """Return the numbers of all objects of one kind, one object after another."""
-    if kind == "IV":
-        return fields.columns[f"{_PATHS[kind]}.value"]
-    stored: Any = fields.columns[_PATHS[kind]]
-    if not kind.startswith("C"):
+    columns: Mapping[str, Any] = fields.columns
+    stored = columns[_PATHS[kind]]
+    if not kind.startswith(b"C"):
         return stored
-    is_words = fields.columns[f"{_BODY}.format"] == ord("2")
-    mine = is_words if kind == "CM2" else ~np.asarray(is_words)
-    least, span = (fields.reals(f"{_BODY}.{name}")[mine] for name in ("min_value", "range"))
-    bounds, formats = (
-        fields.bounds[_PATHS[kind]],
-        np.asarray(fields.columns[f"{_BODY}.format"])[mine],
-    )
-    columns = fields.ints(f"{_BODY}.num_cols")[mine]
+    formats = columns[f"{_BODY}.format"]
+    mine = (formats == ord("2")) == (kind == b"CM2")
+    names = ("format", "min_value", "range", "num_cols")
+    known = zip(*(columns[f"{_BODY}.{name}"][mine] for name in names), strict=True)
     found, at = np.empty(stored.size, np.float32), 0
-    for number, (begin, end) in enumerate(
-        zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
-    ):
-        some, width = stored[begin:end], int(columns[number])
-        if kind == "CM" and formats[number] == ord(" "):
-            points: Any = fields.columns[f"{_BODY}.data.percentiles"]
-            four = points[at : at + 4 * width].reshape(width, 4)
-            at += 4 * width
-            levels = least[number] + span[number] * np.float32(1 / 65535) * four.astype(np.float32)
+    bounds = pairwise(fields.bounds[_PATHS[kind]].tolist())
+    for (begin, end), (form, least, span, width) in zip(bounds, known, strict=True):
+        some = stored[begin:end]
+        if form == ord(" "):
+            points = columns[f"{_BODY}.data.percentiles"][at : at + 4 * width].reshape(width, 4)
+            at += 4 * int(width)
+            levels = least + span * np.float32(1 / 65535) * points.astype(np.float32)
             found[begin:end] = _between(levels, some.reshape(width, -1)).T.reshape(-1)
         else:
-            step = span[number] * np.float32(1 / (65535 if kind == "CM2" else 255))
+            step = span * np.float32(1 / (65535 if kind == b"CM2" else 255))
             np.multiply(some, step, out=found[begin:end], dtype=np.float32)
-            found[begin:end] += least[number]
+            found[begin:end] += least
     return found
 
 
@@ -181,28 +170,27 @@ def encode(archive: Archive, compress: str | None = None) -> bytes:
     compress: "CM2" or "CM3", to store matrices with 16 or 8 bits for each number; then no matrix
     may be empty, and all numbers must be finite.
     """
-    count, letter = len(archive.keys), _KINDS[str(archive.values.dtype)]
-    kind = letter + ("V" if archive.is_of_vectors else "M")
+    count, letter = len(archive.keys), _LETTERS[str(archive.values.dtype)]
+    kind = letter + (b"V" if letter == b"I" or archive.is_of_vectors else b"M")
+    first, some, sizes = letter[0], kind, (archive.rows, archive.cols)
     fields: dict[str, Values] = {
         path: np.zeros(0, leaf.native) for path, leaf in ENTRIES.leaves.items() if leaf.is_number
     }
     fields["count"] = np.array([count], np.uint64)
     fields["entries.key"] = Strings.of([(key or b"") + b" " for key in archive.keys])
-    sizes: dict[str, Longs] = {f"{_BODY}.length": archive.cols}
-    path, first = f"{_PATHS['IV']}.value", 4 if kind == "IV" else ord(letter)
     if compress is not None:
-        first, sizes = ord("C"), {f"{_BODY}.num_rows": archive.rows}
-        sizes[f"{_BODY}.num_cols"] = archive.cols
+        first, some = ord("C"), b"CM"
         fields |= _compressed(archive, compress)
-    elif kind != "IV":
-        fields[f"{_BODY}.kind"] = np.full(count, ord(kind[1]), np.uint8)
-        sizes, path = {f"{_PLAIN}.dim": archive.cols}, _PATHS[kind]
-        if kind[1] == "M":
-            sizes = {f"{_PLAIN}.rows": archive.rows, f"{_PLAIN}.cols": archive.cols}
-    if compress is None:
-        fields[path] = archive.values
+    else:
+        fields[_PATHS[kind]] = archive.values
+    if kind == b"IV":
+        first = 4
+    elif compress is None:
+        fields[f"{_BODY}.kind"] = np.full(count, kind[1], np.uint8)
+    [names] = [names for of, *names in _SIZES if some in of]
+    for name, size in zip(reversed(names), reversed(sizes), strict=False):
+        fields[name] = size.astype(np.int32)
     fields["entries.letter"] = np.full(count, first, np.uint8)
-    fields |= {name: size.astype(np.int32) for name, size in sizes.items()}
     return write(ENTRIES, fields)[_COUNT:]
 
 
@@ -216,13 +204,13 @@ def _compressed(archive: Archive, kind: str) -> dict[str, Values]:
     least, most = (each.reduceat(values, begins) for each in (np.minimum, np.maximum))
     span = most - least
     span[span == 0] = 1 + np.abs(least[span == 0])
-    top, dtype, path = (
-        (65535, np.uint16, _PATHS["CM2"]) if kind == "CM2" else (255, np.uint8, _PATHS["CM"])
-    )
+    top, dtype = (65535, np.uint16) if kind == "CM2" else (255, np.uint8)
     parts = (values - np.repeat(least, sizes)) / np.repeat(span, sizes)
     return {
         f"{_BODY}.format": np.full(sizes.size, ord(kind[2]), np.uint8),
         f"{_BODY}.min_value": least,
         f"{_BODY}.range": span,
-        path: (np.clip(parts, 0, 1) * np.float32(top) + np.float64(0.499)).astype(dtype),
+        _PATHS[b"CM2" if kind == "CM2" else b"CM"]: (
+            np.clip(parts, 0, 1) * np.float32(top) + np.float64(0.499)
+        ).astype(dtype),
     }

@@ -1,6 +1,5 @@
 """Archives of Kaldi, binary or text, as tables: a row for each vector, or row of a matrix."""
 
-from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -17,11 +16,10 @@ from exset.grammars.siblings.archive import Archive
 from exset.grammars.siblings.events import event_columns
 from exset.grammars.siblings.findings import ARK
 from exset.grammars.siblings.patterns import Patterns
-from exset.grammars.siblings.rows import is_single
+from exset.grammars.siblings.rows import Rows, is_single
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, text_or_bytes
 from exset.grammars.tables.table import Table
-from exset.runtime.siblings import kaldi_scp
-from exset.runtime.siblings.ark_files import parsed
+from exset.runtime.siblings.ark_files import named, parsed
 
 FEATURES: Final = "features"
 
@@ -43,27 +41,24 @@ def read(
     OSError for an archive that cannot be opened.
     """
     findings = Findings() if findings is None else findings
-    if source.path.endswith(kaldi_scp.SUFFIX):
-        archive = kaldi_scp.read(
-            source, folder=archives, limits=limits, findings=findings, engine=engine
-        )
+    if source.path.endswith(".scp"):
+        archive = named(source, archives, limits=limits, findings=findings, engine=engine)
     else:
         archive = parsed(source, limits=limits, findings=findings, engine=engine)
-    place = Place(source.name)
-    if (archive.rows < 0).any() and (archive.rows >= 0).any():
-        hint = "write the matrices to one archive and the vectors to another"
-        message = "the archive has both matrices and vectors"
-        raise FormatError(message, place=place, hint=hint, code="ark-kinds")
+    place, is_matrix = Place(source.name), archive.rows >= 0
+    if is_matrix.any() and not is_matrix.all():
+        raise FormatError.of(ARK.finding("ark-kinds", place))
     distinct, codes = archive.keys.distinct()
-    for code in np.flatnonzero(np.bincount(codes, minlength=len(distinct)) > 1)[:1].tolist():
-        key = safe((distinct[code] or b"").decode("utf-8", "backslashreplace"))
-        findings.add(ARK.finding("ark-key-twice", place, key=key))
+    for code, keys, wrong in (
+        ("ark-key-twice", distinct, np.bincount(codes, minlength=len(distinct)) > 1),
+        ("ark-empty", archive.keys, archive.rows == 0),
+    ):
+        for row in np.flatnonzero(wrong)[:1].tolist():
+            key = safe((keys[row] or b"").decode("utf-8", "backslashreplace"))
+            findings.add(ARK.finding(code, place, key=key))
     sizes, names = archive.cols, text_or_bytes(archive.keys)
     columns: dict[str, TableColumn] = {"name": names}
     if not archive.is_of_vectors:
-        for row in np.flatnonzero(archive.rows == 0)[:1].tolist():
-            key = safe((archive.keys[row] or b"").decode("utf-8", "backslashreplace"))
-            findings.add(ARK.finding("ark-empty", place, key=key))
         sizes = np.repeat(sizes, archive.rows)
         columns = event_columns(archive.rows) | {"name": names.repeated(archive.rows)}
     if sizes.size and (sizes == sizes[0]).all():
@@ -90,19 +85,18 @@ def write(
     FormatError for values that an archive cannot hold.
     """
     patterns = Patterns.of(table, "Kaldi", findings, lossy)
-    losses, kept = patterns.losses, ["name", FEATURES]
+    kept = ["name", FEATURES]
     column = table.columns.get(FEATURES)
     if column is None or (side == "targets" and patterns.targets):
-        groups, others = patterns.inputs, patterns.targets
-        if side == "targets":
-            groups, others = others, groups
+        sides = (patterns.inputs, patterns.targets)
+        groups, others = sides if side == "inputs" else sides[::-1]
         if not groups:
             message = "an archive of Kaldi needs `features`, or columns of inputs or targets"
             patterns.refuse(side, message)
         for group in others:
             hint = "write it to another archive, with <--side targets or side='targets'>"
             problem = "an archive of Kaldi stores inputs or targets, not both"
-            losses.report(group.column, problem, hint=hint)
+            patterns.losses.report(group.column, problem, hint=hint)
         column = Numbers.of(patterns.joined(groups, side))
     first, example = np.arange(table.rows), table.columns.get("example")
     if is_matrix := is_single(example, "iu"):
@@ -110,62 +104,55 @@ def write(
         kept += ["example", "event"]
     patterns.stored.update(kept)
     patterns.drop_others()
-    keys, (values, cols) = _keys(table, first, patterns), _values(column, patterns)
+    keys, (values, cols) = _keys(first, patterns), _values(column, patterns)
     rows = np.full(first.size, -1, np.int64)
     if is_matrix:
         rows, widths = np.diff(first, append=table.rows), cols
         cols = widths[first]
-        for row in np.flatnonzero(np.repeat(cols, rows) != widths)[:1].tolist():
-            patterns.refuse(FEATURES, "all rows of a matrix must have the same length", row)
+        wrong = np.flatnonzero(np.repeat(cols, rows) != widths)
+        patterns.refuse_rows(FEATURES, "all rows of a matrix must have the same length", wrong)
     archive = Archive(keys, rows, cols, values)
     if matrices is not None:
         if not is_matrix or not (archive.sizes > 0).all():
             patterns.refuse(FEATURES, "Kaldi cannot compress vectors or empty matrices")
-        for number in np.flatnonzero(~np.isfinite(values))[:1].tolist():
-            row = int(np.searchsorted(np.cumsum(cols), number, side="right"))
-            patterns.refuse(FEATURES, "compressed matrices cannot store NaN or infinity", row)
+        wrong = np.searchsorted(np.cumsum(widths), np.flatnonzero(~np.isfinite(values)), "right")
+        patterns.refuse_rows(FEATURES, "compressed matrices cannot store NaN or infinity", wrong)
     return ark.encode(archive, matrices)
 
 
-def _keys(table: Table, rows: Longs, patterns: Patterns) -> Strings:
+def _keys(rows: Longs, patterns: Patterns) -> Strings:
     """Return the key of each object: the name in its row of the table, or the number of the object.
 
     rows: the first row of each object.
     """
-    numbers = Strings.of([b"%d" % row for row in range(rows.size)])
-    names = table.columns.get("name")
-    if not isinstance(names, Strings) or not names.present.any():
+    numbers, names = Strings.of([b"%d" % row for row in range(rows.size)]), patterns.texts("name")
+    if not any(name is not None for name in names):
         return numbers
-    keys = [*Strings.unchecked(**vars(names)).take(rows)]
-    for row, key in enumerate(keys):
-        if key is None or len(key.split()) != 1 or key != key.strip() or b"\0" in key:
+    for row in rows.tolist():
+        key = names[row]
+        if key is None or key.split() != [key] or b"\0" in key:
             problem = "Kaldi cannot store the names as keys, because a key cannot contain spaces"
-            patterns.losses.report("name", problem, int(rows[row]))
+            patterns.losses.report("name", problem, row)
             return numbers
-    return Strings.of(keys)
+    return Strings.of([names[row] for row in rows.tolist()])
 
 
 def _values(column: TableColumn, patterns: Patterns) -> tuple[Any, Longs]:
     """Return the numbers of all rows of a column, row after row, and how many each row has."""
-    for row in np.flatnonzero(~column.present)[:1].tolist():
-        patterns.refuse(FEATURES, "Kaldi cannot store a row without a value", row)
-    items = column.items if isinstance(column, Lists) else column
-    is_right = isinstance(items, Numbers) and items.values.dtype.kind in "biuf"
-    if not isinstance(items, Numbers) or not is_right or not items.present.all():
-        problem = "Kaldi can store only numbers, and none may be missing"
-        raise FormatError(problem, place=Place("table", field=FEATURES), code="table-holds")
-    if isinstance(column, Lists):
-        cols = column.lengths * prod(items.shape)
-    else:
-        cols = np.full(len(column), prod(items.shape), np.int64)
-    values: Any = items.values.reshape(-1)
+    absent = np.flatnonzero(~column.present)
+    patterns.refuse_rows(FEATURES, "Kaldi cannot store a row without a value", absent)
+    rows, items = Rows.of(column), column.items if isinstance(column, Lists) else column
+    if rows is None or not items.present.all():
+        patterns.refuse(FEATURES, "Kaldi can store only numbers, and none may be missing")
+    values: Any = rows.values
+    dtype: Any = np.float32
     is_whole = values.dtype.kind in "biu" and "example" not in patterns.others
-    if is_whole and (values.astype(np.int64) == values.astype(np.int32)).all():
-        dtype: Any = np.int32
-    else:
-        dtype = values.dtype if values.dtype == np.float64 else np.float32
+    if values.dtype == np.float64:
+        dtype = values.dtype
+    elif is_whole and (values.astype(np.int64) == values.astype(np.int32)).all():
+        dtype = np.int32
     made = values.astype(dtype)
     if values.dtype.kind in "biu" and (made.astype(values.dtype) != values).any():
         message = "Kaldi stores integers of more than 32 bits as floats, which round them"
         patterns.refuse(FEATURES, message)
-    return made, cols
+    return made, rows.lengths

@@ -198,6 +198,11 @@ def test_lens_sets(tmp_path: Path) -> None:
     assert np.array_equal(arrays.inputs, whole.inputs, equal_nan=True)
 
 
+def test_no_rows() -> None:
+    table = Table.of({"features": np.zeros(0, np.int64)})
+    assert exset.dumps(table, format="kaldi_ark") == b""
+
+
 def test_script_files(tmp_path: Path) -> None:
     one, two = np.arange(12, dtype=np.float32).reshape(4, 3), np.ones((2, 3), np.float32)
     table = Table.of(
@@ -231,11 +236,12 @@ def test_script_files(tmp_path: Path) -> None:
     assert load("a x.ark:2\nb x.ark:2[0:0]\n").rows == 5
     for wrong in (
         *("a gunzip -c x.ark.gz |\n", "a |cat\n", "a -\n", "a x.ark:3\n", "a x.ark:2[1:4]\n"),
+        "a\n",
         *("a x.ark:2[2:1]\n", "a x.ark:2[x]\n", "a x.ark:2[0:0,0:3]\n", "a x.ark:2[0:0,0:0,0:0]\n"),
     ):
         with pytest.raises((FormatError, FileNotFoundError)) as info:
             load(wrong)
-        assert "[x]" in wrong or getattr(info.value, "code", "") == "ark-script", wrong
+        assert "[x]" in wrong or getattr(info.value, "code", "").startswith("ark-"), wrong
     (tmp_path / "inner").mkdir()
     with pytest.raises(OSError):
         load(f"a {tmp_path}/x.ark:2\n", archives=str(tmp_path / "inner"))
