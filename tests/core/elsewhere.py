@@ -5,9 +5,10 @@ removes the functions, constants, modules and files before it imports exset, als
 that exset starts, which import it again. `REMOVED` lists what exset uses of them.
 """
 
+import asyncio  # noqa: F401  # it needs what Linux has, as do h5py, NumPy and random
 import builtins
 import os
-import random  # noqa: F401  # it needs what Linux has, as do h5py and NumPy
+import random  # noqa: F401
 import signal
 import sys
 from collections.abc import Callable
