@@ -25,7 +25,6 @@ _RECORDS: Final = Layout("exset.codecs.tables.tfrecord_layout:Records")
 _COUNT: Final = 8  # bytes of the number of records, which a file does not have
 _HEADER: Final = 12
 _LENGTH: Final = 8
-_END: Final = np.zeros(_HEADER + 4, np.uint8)  # the record that marks the end; see the layout
 _DELTA: Final = 0xA282EAD8
 _WORD: Final = 32
 _ONES: Final = (1 << _WORD) - 1
@@ -48,9 +47,14 @@ def read_records(
     finding. Raises FormatError for other damage. With `damaged`, other damage gives a finding,
     too, and exset continues after a damaged record if its length is right.
     """
-    fields, shift, whole = _fields(source, limits, engine)
+    fields = read(_FILE, source, limits=limits, engine="table" if engine == "table" else "auto")
     starts, lengths = fields.spans("records.data")
-    starts, lengths = starts[:whole] - shift, lengths[:whole]
+    whole = starts.size
+    if engine == "reference":  # it reads no array without a count
+        numbered = Source(source.name, whole.to_bytes(_COUNT, "big") + source.data)
+        fields = read(_RECORDS, numbered, limits=limits, engine=engine)
+        starts, lengths = fields.spans("records.data")
+        starts = starts - _COUNT
     data: Bytes = np.frombuffer(source.view, np.uint8)
     sound = _are_sound(data, starts - _HEADER, _LENGTH, _crcs(fields, "length_crc", whole))
     is_damaged = not sound.all()
@@ -101,31 +105,6 @@ def walk(data: Bytes, tables: LongRows) -> tuple[int, int, bool]:
         at += _HEADER + length + 4
         count += 1
     return at, count, False
-
-
-def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, int, int]:
-    """Read all complete records as columns.
-
-    Also return a number to subtract from all offsets, and the number of records.
-    """
-    data: Bytes = np.frombuffer(source.view, np.uint8)
-    ended = Source(source.name, np.concatenate([data, _END]).data)
-    try:
-        fields = read(_FILE, ended, limits=limits, engine=engine)
-    except FormatError as error:
-        count = (error.place.index("records") if error.place is not None else None) or 0
-    else:
-        return fields, 0, int(fields.counts("records")[0]) - 1
-    try:
-        return _first(source, count, limits, engine), _COUNT, count
-    except FormatError:  # the last record has bytes of the one that marks the end
-        return _first(source, count - 1, limits, engine), _COUNT, count - 1
-
-
-def _first(source: Source, count: int, limits: Limits, engine: Engine) -> Fields:
-    """Read the first `count` records as columns."""
-    numbered = Source(source.name, count.to_bytes(_COUNT, "big") + source.data)
-    return read(_RECORDS, numbered, limits=limits, engine=engine)
 
 
 def _crcs(fields: Fields, name: str, count: int) -> NDArray[np.uint32]:

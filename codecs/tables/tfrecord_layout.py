@@ -5,9 +5,9 @@ it makes from the layout.
 """
 
 import construct as cs
-from construct import obj_, this
+from construct import this
 
-_HIGH = 0x7FFFFFFF  # the highest bit of a length cannot count: its checksum tells
+_HIGH = 0x3FFFFFFF  # the highest bits of a length cannot count: its checksum tells
 
 Record = cs.Struct(
     "length" / cs.Int32ul,
@@ -17,14 +17,8 @@ Record = cs.Struct(
     "data_crc" / cs.Int32ul,
 )
 
-# A record whose length and its checksum are 0 cannot be in a file: it is added to mark the end.
-File = cs.Struct(
-    "records"
-    / cs.RepeatUntil(
-        (obj_.length == 0) & (obj_.length_high == 0) & (obj_.length_crc == 0),
-        Record,
-    )
-)
+# To read all complete records of a file.
+File = cs.Struct("records" / cs.GreedyRange(Record))
 
-# To write records, and to read those before an error: their number comes first.
+# To write records, and to read them with Construct itself: their number comes first.
 Records = cs.Struct("count" / cs.Int64ub, "records" / cs.Array(this.count, Record))

@@ -213,10 +213,9 @@ def _as_lists(column: TableColumn, wanted: TableColumn) -> Lists | None:
     """Return a column as lists whose items have the type of `wanted`; None if this would
     change a value.
     """
-    lists = as_lists(column)
-    items: TableColumn | None = None if lists is None else lists.items
-    if isinstance(items, Numbers) and isinstance(wanted, Numbers):
-        items = cast(items, wanted.values.dtype, wanted.shape)
-    elif isinstance(items, Text) and not isinstance(wanted, Text):
-        items = Strings.unchecked(**vars(items))
-    return None if lists is None or items is None else Lists(items, lists.offsets, lists.present)
+    if (lists := as_lists(column)) is None:
+        return None
+    try:
+        return Lists(with_type(lists.items, type_of(wanted)), lists.offsets, lists.present)
+    except ValueError:
+        return None

@@ -279,3 +279,11 @@ def test_exset_reads_what_tfrecord_writes(tmp_path: Path) -> None:
     assert rows(table, "a") == [0, 1, 2]
     assert rows(table, "s") == ["x0", "x1", "x2"]
     assert np.array_equal(table["f"].values, [[0.5, 0], [0.5, 1], [0.5, 2]])  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("values", [[], [1, 2]])
+def test_types_of_nested_lists_come_back(values: list[int], tmp_path: Path) -> None:
+    inner = Lists.of(Numbers.of(np.array(values, np.uint32)), np.array([len(values), 0]))
+    table = Table.of({"a": Lists.of(inner, np.array([2, 0]))})
+    exset.save(table, tmp_path / "x.tfrecord")
+    assert exset.load(tmp_path / "x.tfrecord", model=Table) == table
