@@ -19,7 +19,7 @@ from exset.core.errors import FormatError
 from exset.core.source import Source
 from exset.families.format import Format
 from exset.formats import of_files
-from tests.fuzz.pumps import pumped
+from tests.fuzz.pumps import pumped, with_own_names
 
 _SIZE = 1 << 19
 _LEAST = 1 << 11
@@ -50,6 +50,9 @@ def _pumps(fmt: Format, size: int, step: int, runs: int) -> Figures:
         if (taken := _memory(fmt, twice)) is not None:
             memory[name] = taken / len(twice)
             room[name] = taken / (_FREE + _FACTOR * len(twice))
+    for name, data in with_own_names(fmt, size):
+        if (taken := _memory(fmt, data)) is not None:
+            memory[name], room[name] = taken / len(data), taken / (_FREE + _FACTOR * len(data))
     slowest, largest = (max(each, key=each.__getitem__, default="") for each in (growth, memory))
     return {
         "pumps": float(len(growth)),

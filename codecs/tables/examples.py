@@ -6,6 +6,7 @@ lists of two kinds, the last kind counts. Messages that occur twice are joined. 
 numbers may be mixed. Unknown fields are skipped.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from exset.codecs.tables.spans import gathered
 from exset.codecs.tables.wire import BYTES, FIXED32, VARINT, Parts, WireError, fields_of, varints
-from exset.grammars.columns.arrays import Bytes, Longs, offsets_of
+from exset.grammars.columns.arrays import Bytes, Longs, groups_of, offsets_of
 from exset.grammars.tables.columns import Numbers, first_wrong_text
 
 FEATURES: Final = 1
@@ -52,15 +53,15 @@ class Entries:
     codes: Longs
     values: Parts
 
-    def chosen(self, code: int, records: int) -> Longs:
-        """Return for each record the index of its last entry with the name `names[code]`, or -1.
+    def chosen(self, records: int) -> Iterator[tuple[bytes, Longs]]:
+        """Yield each name, and for each record the index of its last entry with this name, or -1.
 
         records: how many records there are.
         """
-        found = np.full(records, -1, np.int64)
-        which = np.flatnonzero(self.codes == code)
-        found[self.records[which]] = which
-        return found
+        for name, which in zip(self.names, groups_of(self.codes, len(self.names)), strict=True):
+            found = np.full(records, -1, np.int64)
+            found[self.records[which]] = which
+            yield name, found
 
 
 @dataclass(frozen=True)

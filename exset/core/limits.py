@@ -30,7 +30,8 @@ class Limits:
     max_objects: int = 1 << 20
     """How many objects an HDF5 file has, or how many files a pattern with braces names."""
     max_array: int = 1 << 26
-    """How many bytes an HDF5 dataset or a picture has, if over 1,000x its bytes in the file."""
+    """How many bytes an HDF5 dataset or a picture has, if over 1,000x its bytes in the file; how
+    many bytes the columns of a table have without values, if over 32x those of the file."""
     max_batch: int = 1 << 32
     """How many bytes a batch has, or files that are read at the same time."""
 

@@ -4,8 +4,8 @@ A constant column repeats one value. It has stride zero and needs no space. The 
 if they must: constant columns stay constant, and consecutive rows become a view.
 """
 
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -26,6 +26,7 @@ LongRows = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 
 T = TypeVar("T", bound=np.generic)
 
+_FEW: Final = 64  # codes for which to look one by one
 _LARGE: Final = 1 << 20  # bytes that several threads copy
 
 QUIET_NAN = np.uint32(0x7FC00000)
@@ -260,6 +261,17 @@ def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
         raise IndexError(out_of_bounds("row", array[wrong.argmax()], n))
     chosen: Longs = array.astype(np.int64)
     return chosen if lowest >= 0 else np.where(chosen < 0, chosen + n, chosen)
+
+
+def groups_of(codes: Longs, count: int) -> Iterator[Longs]:
+    """Yield for each code, from 0 to `count` - 1, the indices at which it is, in order: int64."""
+    if count <= _FEW:  # faster than sorting
+        for code in range(count):
+            yield np.flatnonzero(codes == code)
+        return
+    order = np.argsort(codes, kind="stable")
+    for begin, end in pairwise(offsets_of(np.bincount(codes, minlength=count)).tolist()):
+        yield order[begin:end]
 
 
 def row_indices(starts: Longs, lengths: Longs) -> Longs:

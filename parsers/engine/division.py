@@ -29,7 +29,8 @@ MakeDriver = Callable[[int, tuple[int, ...]], Driver]
 
 _LEAST: Final = 1 << 21  # bytes of a text from which it is divided
 _SMALLEST: Final = 1 << 18  # bytes of a part
-_LARGEST: Final = 1 << 21
+LARGEST: Final = 1 << 21
+"""The most bytes of a part, unless a reader asks for smaller ones."""
 _PARTS: Final = 2  # of each thread, as some parts take longer than others
 _FIRST: Final = 1 << 16  # bytes
 _FOLLOWING: Final = 1 << 12
@@ -45,17 +46,19 @@ class Sizes:
 
     threads: int
     first: int = _FIRST
-    part: int = _LARGEST
+    part: int = LARGEST
     following: int = _FOLLOWING
 
 
-def sizes_of(text: Source) -> Sizes | None:
-    """Return how to divide a text, or None if one thread should parse it."""
+def sizes_of(text: Source, largest: int = LARGEST) -> Sizes | None:
+    """Return how to divide a text into parts of at most `largest` bytes, or None if one thread
+    should parse it.
+    """
     size = len(text.content)
     count = threads.count() if size >= _LEAST and not text.start else 1
     if count == 1:
         return None
-    return Sizes(count, part=min(max(size // (count * _PARTS), _SMALLEST), _LARGEST))
+    return Sizes(count, part=min(max(size // (count * _PARTS), _SMALLEST), largest))
 
 
 def read_divided(text: Source, findings: Findings, read: Callable[[Findings, bool], R]) -> R:

@@ -17,7 +17,7 @@ from exset.core.errors import FormatError
 from exset.core.kernels import Engine
 from exset.core.lookalikes import foreign
 from exset.core.source import Source
-from exset.parsers.engine.division import Division, Marks, Sizes, sizes_of
+from exset.parsers.engine.division import LARGEST, Division, Marks, Sizes, sizes_of
 from exset.parsers.engine.driver import KERNELS, TOKENS, Block, Driver, blocks
 from exset.parsers.engine.errors import Hint, syntax_error
 from exset.parsers.engine.expectation import END
@@ -103,15 +103,18 @@ class Grammar:
         tokens: int = TOKENS,
         check: Check | None = None,
         work: Callable[[ParseStream], R | None] | None = None,
+        largest: int = LARGEST,
     ) -> Iterator[tuple[ParseStream, R | None]]:
         """Yield the streams of `parse`, each with the result of `work`.
 
         The result is None for a stream for which `work` was not called or raised FormatError. With
         `work`, several threads parse a large text that is complete. These threads call `work` for
         all streams except the first of the text, so `work` must change nothing.
+        largest: the most bytes that a thread parses at once; its tokens may take many times as
+        much memory.
         """
         try:
-            yield from self._results(text, engine, begin, boundary, tokens, work)
+            yield from self._results(text, engine, begin, boundary, tokens, work, largest)
         except Rejection as rejection:
             source = text if isinstance(text, Source) else text.source
 
@@ -146,6 +149,7 @@ class Grammar:
         boundary: int | None,
         tokens: int,
         work: Callable[[ParseStream], R | None] | None,
+        largest: int = LARGEST,
     ) -> Iterator[tuple[ParseStream, R | None]]:
         """Yield the same pairs as `results`, but raise `Rejection` where the grammar rejects the
         text.
@@ -164,7 +168,7 @@ class Grammar:
                 work is not None
                 and self.records is not None
                 and isinstance(text, Source)
-                and (sizes := sizes_of(text))
+                and (sizes := sizes_of(text, largest))
                 and KERNELS.use_compiled(size_of(text), engine)
             ):
                 marks = Marks.of(self.records)

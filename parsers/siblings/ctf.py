@@ -13,12 +13,19 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.core.text import counted, has_bytes, safe
-from exset.grammars.columns.arrays import Flags, Longs, as_singles, offsets_of, row_indices
+from exset.grammars.columns.arrays import (
+    Flags,
+    Longs,
+    as_singles,
+    groups_of,
+    offsets_of,
+    row_indices,
+)
 from exset.grammars.siblings.findings import CTF
 from exset.grammars.siblings.patterns import Patterns, is_vector
 from exset.grammars.siblings.rows import Rows
 from exset.grammars.siblings.sparse import LARGEST, Sparse
-from exset.grammars.tables.cells import check_cells
+from exset.grammars.tables.cells import Room
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn
 from exset.grammars.tables.table import Table
 from exset.grammars.tables.unit_columns import join_units
@@ -63,14 +70,14 @@ def parse(
     counts = words.next(names, "LINE", "ID", "NAME") - names - 1
     titles, codes = words.distinct(names)
     chosen = _chosen(streams) if streams else {title[1:]: ("", 0) for title in titles}
-    check_cells(source, used.size, len(chosen), limits)
+    Room(source.name, len(source.content), limits).take(len(chosen), used.size)
     sequences = _sequences(words, begins, used)
     columns: dict[str, TableColumn] = {EXAMPLE: Numbers.of(sequences)}
-    places = {title: place for place, title in enumerate(titles)}
+    groups = dict(zip(titles, groups_of(codes, len(titles)), strict=True))
     for name, (kind, size) in chosen.items():
-        is_mine = codes == places.get(f"|{name}", -1)
-        rows = np.searchsorted(used, lines[is_mine])
-        stream = _Stream(words, safe(name), names[is_mine], counts[is_mine], rows, used.size)
+        mine = groups.get(f"|{name}", np.empty(0, np.int64))
+        rows = np.searchsorted(used, lines[mine])
+        stream = _Stream(words, safe(name), names[mine], counts[mine], rows, used.size)
         if stream.is_sparse(kind):
             columns |= stream.sparse(name, size)
         else:

@@ -14,6 +14,7 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.grammars.tables import sidecar
+from exset.grammars.tables.cells import Room
 from exset.grammars.tables.table import Table
 from exset.grammars.tables.unit_columns import join_units
 from exset.parsers.engine.driver import TOKENS
@@ -31,6 +32,7 @@ ROW: Final = 0
 HINT: Final = "end the cell with a quotation mark; write a quotation mark within it twice"
 """The advice on a syntax error."""
 
+_PART: Final = 1 << 19  # bytes that a thread parses at once
 _SHORTEST: Final = 4  # bytes of a cell; unused room for shorter ones takes no memory
 
 
@@ -49,7 +51,8 @@ def parse(
     empty cell gives its row no value; in quotation marks it is an empty text. `NAME:0` to `NAME:K`
     become one column of arrays. A sidecar that belongs to the file gives other types, and the
     metadata. Raises FormatError for a syntax error, for rows with more or fewer cells than there
-    are names, and for bytes that are not UTF-8.
+    are names, and for bytes that are not UTF-8; LimitError for columns that take much more memory
+    than the file.
     """
     findings = Findings() if findings is None else findings
     grammar = grammar_of(delimiter_of(source.data))
@@ -57,6 +60,7 @@ def parse(
     tokens = max(TOKENS, len(source.data) // _SHORTEST)
     parts: list[Cells] = []
     reading: Reading | None = None
+    room = Room(source.name, len(source.content), limits)
 
     def cells_of(stream: ParseStream) -> Cells:
         return Cells.of(grammar, source, stream, parts[0].width if parts else None)
@@ -69,11 +73,12 @@ def parse(
         boundary=ROW,
         tokens=tokens,
         work=cells_of,
+        largest=_PART,
     ):
         if stream.steps.size:
             is_ready = ready and parts and ready.width == parts[0].width
             cells = ready if ready and is_ready else cells_of(stream)
-            reading = Reading.of(cells, findings) if reading is None else reading
+            reading = reading or Reading.of(cells, findings, room)
             cells.check()
             parts.append(cells)
     assert reading is not None, "the grammar has at least one row"

@@ -10,11 +10,12 @@ from exset.core.errors import Findings, FormatError, Place
 from exset.core.text import safe
 from exset.grammars.columns.arrays import Flags
 from exset.grammars.tables import csv_findings
+from exset.grammars.tables.cells import Room
 from exset.grammars.tables.columns import TableColumn
 from exset.grammars.tables.csv_findings import ChangedCells
 from exset.grammars.tables.unit_columns import unit_groups
 from exset.parsers.tables.csv_header import is_number
-from exset.parsers.tables.csv_numbers import CellsOfColumn, Shown, cells_of
+from exset.parsers.tables.csv_numbers import CellsOfColumns, Shown, cells_of
 from exset.parsers.tables.csv_rows import Cells
 
 
@@ -36,11 +37,13 @@ class Reading:
     _changed: dict[int, ChangedCells] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, first: Cells, findings: Findings) -> Self:
+    def of(cls, first: Cells, findings: Findings, room: Room) -> Self:
         """Begin to read a file, given its first row, which has the names of the columns.
 
-        Raises FormatError for two columns with the same name.
+        room: the memory that is left for columns. Raises FormatError for two columns with the same
+        name, and LimitError for more columns than there is room for.
         """
+        room.take(first.width, 0)
         names = first.names()
         places: dict[str, int] = {}
         twice = next((i for i, name in enumerate(names) if places.setdefault(name, i) < i), None)
@@ -62,7 +65,7 @@ class Reading:
         plain = np.zeros(width, np.bool_)
         return cls(names, [Shown()] * width, plain, bool(marks.any()), bool(marks.all()))
 
-    def add(self, cells: Cells, compiled: bool) -> list[CellsOfColumn]:
+    def add(self, cells: Cells, compiled: bool) -> CellsOfColumns:
         """Note what the cells of the next rows look like; return these cells as numbers, by
         column.
         """
@@ -91,12 +94,12 @@ class Reading:
             for plain, shown in zip(self.has_plain.tolist(), self.shown, strict=True)
         ]
 
-    def numbers(self, cells: Cells, compiled: bool) -> list[CellsOfColumn]:
+    def numbers(self, cells: Cells, compiled: bool) -> CellsOfColumns:
         """Return the cells of rows as numbers, by column; the rows were given to `add` before."""
         is_text = np.array([dtype is None for dtype in self.dtypes()], np.bool_)
         return self._cells(cells, is_text, compiled)
 
-    def _cells(self, cells: Cells, is_text: Flags, compiled: bool) -> list[CellsOfColumn]:
+    def _cells(self, cells: Cells, is_text: Flags, compiled: bool) -> CellsOfColumns:
         spans = cells.starts, cells.ends
         return cells_of(cells.buffer, *spans, is_text, self._groups, compiled=compiled)
 
@@ -112,7 +115,7 @@ class Reading:
                 found.append(slice(first, first + len(units)))
         return found
 
-    def columns(self, cells: Cells, numbers: list[CellsOfColumn]) -> dict[str, TableColumn]:
+    def columns(self, cells: Cells, numbers: CellsOfColumns) -> dict[str, TableColumn]:
         """Return the columns of some rows, by name. All rows of the file must have been added.
 
         `numbers`: the cells of these rows as numbers. Collects findings for `report`.

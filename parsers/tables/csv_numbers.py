@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import numpy as np
 
@@ -19,7 +19,7 @@ _REALS: Final = 1 << k.REAL | 1 << k.LONG_REAL
 _FILLED: Final = 1 << k.INTEGER | 1 << k.LONG_INTEGER | _REALS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Shown:
     """What the cells of a column look like, which decides the type of the column.
 
@@ -127,6 +127,52 @@ class CellsOfColumn:
             yield self._view[begin:end]
 
 
+@dataclass(frozen=True)
+class CellsOfColumns(Sequence[CellsOfColumn]):
+    """The cells of all columns. Each column is made when it is asked for: a table may have many.
+
+    kinds, numbers: as in `CellsOfColumn`, of all columns. places: where the first cell of each
+    column is in them, and the distance to its next cell, [2, columns]. found: the `seen`, `least`
+    and `most` of each column, [3, columns]. buffer: the bytes. starts, ends: where the cells are in
+    the bytes, row by row.
+    """
+
+    kinds: Bytes
+    numbers: Longs
+    places: LongRows
+    found: LongRows
+    buffer: Bytes
+    starts: Longs
+    ends: Longs
+
+    def __len__(self) -> int:
+        return self.places.shape[1]
+
+    @overload
+    def __getitem__(self, number: int) -> CellsOfColumn: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[CellsOfColumn]: ...
+
+    def __getitem__(self, number: int | slice) -> CellsOfColumn | list[CellsOfColumn]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        width = len(self)
+        first, step = self.places[:, number].tolist()
+        seen, least, most = self.found[:, number].tolist()
+        places = slice(first, first + self.starts.size // width * step, step)
+        return CellsOfColumn(
+            self.kinds[places],
+            self.numbers[places],
+            seen,
+            least,
+            most,
+            self.buffer.data,
+            self.starts[number::width],
+            self.ends[number::width],
+        )
+
+
 def cells_of(
     buffer: Bytes,
     starts: Longs,
@@ -135,7 +181,7 @@ def cells_of(
     groups: Sequence[slice] = (),
     *,
     compiled: bool,
-) -> list[CellsOfColumn]:
+) -> CellsOfColumns:
     """Return the cells of each column.
 
     starts, ends: where each cell begins and ends, row by row. is_text: bool [columns], the columns
@@ -165,16 +211,10 @@ def cells_of(
         run(buffer, starts[cells], ends[cells], part, kinds, numbers, begins, steps)
 
     threads.divided(read, rows, compiled and starts.size >= _LARGE)
-    found: list[CellsOfColumn] = []
-    kinds_seen, least_of, most_of = np.array(parts or [columns]).transpose(2, 0, 1)
-    known = np.bitwise_or.reduce(kinds_seen), least_of.min(axis=0), most_of.max(axis=0)
-    for number, (seen, least, most) in enumerate(np.stack(known, axis=1).tolist()):
-        first, step = int(firsts[number]), int(steps[number])
-        places = slice(first, first + rows * step, step)
-        spans = starts[number::width], ends[number::width]
-        values = kinds[places], numbers[places]
-        found.append(CellsOfColumn(*values, seen, least, most, buffer.data, *spans))
-    return found
+    seen, least, most = np.array(parts or [columns]).transpose(2, 0, 1)
+    found = np.stack([np.bitwise_or.reduce(seen), least.min(axis=0), most.max(axis=0)])
+    places = np.stack([firsts, steps])
+    return CellsOfColumns(kinds, numbers, places, found, buffer, starts, ends)
 
 
 def _integer(numeral: bytes) -> int:

@@ -14,6 +14,7 @@ from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables import sidecar
+from exset.grammars.tables.cells import Room
 from exset.grammars.tables.column_types import absent
 from exset.grammars.tables.columns import Numbers, TableColumn
 from exset.grammars.tables.sidecar import check_rows
@@ -154,7 +155,8 @@ class _Known:
         try:
             for cells in file.chunks(None if print_of_file is None else print_of_file.add):
                 if reading is None:
-                    reading = Reading.of(cells, before)
+                    room = Room(file.blocks.name, file.blocks.size or 0, file.limits)
+                    reading = Reading.of(cells, before, room)
                     cells = cells.after_names()
                 reading.add(cells, file.compiled)
         except FormatError:

@@ -22,7 +22,7 @@ from exset.grammars.columns.findings import Rules
 from exset.grammars.columns.tree import DEEPEST
 from exset.grammars.tables import sidecar
 from exset.grammars.tables.build import column_of
-from exset.grammars.tables.cells import check_cells
+from exset.grammars.tables.cells import CELL, Room
 from exset.grammars.tables.columns import TableColumn
 from exset.grammars.tables.table import Table
 from exset.parsers.engine.errors import Unexpected
@@ -48,6 +48,8 @@ GRAMMAR: Final = Grammar(
     ),
 )
 
+_POINTER: Final = 8  # bytes of a cell while the columns are made
+
 _KINDS: Final = MappingProxyType(
     {str: "a text", bool: "true or false", list: "a list", dict: "an object"}
 )
@@ -66,7 +68,8 @@ def parse(
     uint64 if one needs it, other numbers float64; lists and objects become lists and records. A
     sidecar that belongs to the file gives other types, and the metadata. Raises FormatError for a
     syntax error, for text that is not UTF-8, and for a name with values of different kinds;
-    LimitError for nesting deeper than `max_depth`, and for too many cells without a value.
+    LimitError for nesting deeper than `max_depth`, and for columns that take much more memory
+    than the file.
     """
     findings = Findings() if findings is None else findings
     rows = _Rows(source, *_lines(source, limits, findings, engine))
@@ -131,7 +134,8 @@ class _Rows:
         """
         rows = list(self._objects(findings))
         names = dict.fromkeys(name for row in rows for name in row)
-        check_cells(self.source, len(rows), len(names), limits)
+        room = Room(self.source.name, len(self.source.content), limits)
+        room.take(len(names), len(rows), _POINTER + CELL)
         return {name: [row.get(name) for row in rows] for name in names}
 
     def _objects(self, findings: Findings) -> Iterator[dict[str, Any]]:

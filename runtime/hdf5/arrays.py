@@ -7,8 +7,9 @@ import numpy as np
 from h5py import h5t
 from numpy.typing import NDArray
 
-from exset.core.errors import FormatError, LimitError
+from exset.core.errors import FormatError, LimitError, Place
 from exset.core.limits import Limits, limit_hint
+from exset.core.text import safe
 from exset.grammars.columns.arrays import compact
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, text_or_bytes
@@ -40,10 +41,20 @@ class Claims:
 
         Raises LimitError if the sum is too large for the size of the files.
         """
+        self._take(size, "the datasets declare far more bytes than the file has", file.place(path))
+
+    def add_absent(self, size: int, name: str) -> None:
+        """Add the `size` bytes that the column `name` takes in rows without a value.
+
+        Raises LimitError as `add` does.
+        """
+        message = f"without values, {safe(name)!r} takes far more bytes than the files have"
+        self._take(size, message, Place("samples"))
+
+    def _take(self, size: int, message: str, place: Place) -> None:
         self._left -= size
         if self._left < 0:
-            message = "the datasets declare far more bytes than the file has"
-            raise LimitError(message, place=file.place(path), hint=limit_hint("max_ratio"))
+            raise LimitError(message, place=place, hint=limit_hint("max_ratio"))
 
 
 def values_of(

@@ -1,6 +1,7 @@
 """Collect the fields of groups as columns. Each group is a row."""
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,6 +11,7 @@ from exset.core.errors import Findings, FormatError
 from exset.core.text import counted, invalid_utf8, safe
 from exset.grammars.columns.arrays import Flags, Longs
 from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.cells import CELL
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text
 from exset.grammars.tables.hdf5_findings import finding_at
 from exset.runtime.hdf5.arrays import UNSUPPORTED, Claims, unsupported, values_of
@@ -162,9 +164,17 @@ class Leaves:
             leaf = self._leaves.get(name, _Leaf())
             present = np.zeros(rows, np.bool_)
             present[np.array(leaf.rows, np.int64) - first] = True
+            self.claims.add_absent((rows - len(leaf.rows)) * _size_of(form), name)
             order = np.argsort(leaf.rows).tolist()
             columns |= _columns(name, form, [leaf.values[at] for at in order], present)
         return columns
+
+
+def _size_of(form: Form) -> int:
+    """Return how many bytes a row without the field takes in its column."""
+    if isinstance(form.kind, tuple) and form.shape is not None:
+        return prod(form.shape) * form.kind[0].itemsize + 1
+    return CELL
 
 
 def _kind_of(value: _Value) -> _Kind:

@@ -13,6 +13,7 @@ from exset.core.text import safe
 from exset.grammars.columns.strings import Strings
 from exset.grammars.siblings.findings import KALDI
 from exset.grammars.siblings.patterns import Patterns
+from exset.grammars.tables.cells import Room
 from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes
 from exset.grammars.tables.table import Table
 from exset.io.compression import MAGIC, content_of
@@ -101,11 +102,13 @@ def read(
         raise FormatError.of(KALDI.finding("kaldi-folder", Place(folder.name)))
     _check(files, folder, findings)
     keys = records = [*files[first]]
+    room = Room(folder.name, folder.size, limits)
     columns: dict[str, TableColumn] = {"name": text_or_bytes(Strings.of(keys))}
     speakers = [files.get("utt2spk", {}).get(key, key) for key in keys]
     for name, values in files.items():
         owners = {"wav.scp": records, "spk2gender": speakers}.get(name, keys)
         raws, column = [values.get(key) for key in owners], _FILES[name].column
+        room.take(1, 1, sum(len(raw or b"") for raw in raws))  # segments may share a long one
         if name == "segments":
             found = [_segment(raw or b"") for raw in raws]
             records = [each[0] if each else b"" for each in found]

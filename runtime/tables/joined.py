@@ -1,33 +1,35 @@
 """Join the tables of shards, whose columns may differ."""
 
 from collections.abc import Sequence
+from math import prod
 
 from exset.core.errors import FormatError, Place
 from exset.core.text import safe
+from exset.grammars.tables.cells import CELL, Room
 from exset.grammars.tables.column_types import absent
-from exset.grammars.tables.columns import TableColumn, type_of
+from exset.grammars.tables.columns import Numbers, TableColumn, type_of
 from exset.grammars.tables.sidecar import with_type
 from exset.grammars.tables.table import Table
 
 
-def joined(tables: Sequence[Table], name: str) -> Table:
+def joined(tables: Sequence[Table], name: str, room: Room) -> Table:
     """Return the rows of one or more tables. In the rows of a table that lacks a column, this
     column has no values.
 
     If a column has different types, it gets a type that holds them all, such as lists for arrays
     of different lengths. Raises FormatError if no type holds them all. name: the name of the
-    source.
+    source. room: the memory that is left for columns.
     """
     if len(tables) == 1:
         return tables[0]
     names = dict.fromkeys(each for table in tables for each in table.columns)
     columns = {
-        each: _joined(each, [table for table in tables if len(table)], name) for each in names
+        each: _joined(each, [table for table in tables if len(table)], name, room) for each in names
     }
     return Table(columns, sum(map(len, tables)), tables[0].metadata)
 
 
-def _joined(column: str, tables: Sequence[Table], name: str) -> TableColumn:
+def _joined(column: str, tables: Sequence[Table], name: str, room: Room) -> TableColumn:
     given = [table.columns.get(column) for table in tables]
     kinds = dict.fromkeys(
         type_of(each) for each in given if each is not None and each.present.any()
@@ -41,10 +43,18 @@ def _joined(column: str, tables: Sequence[Table], name: str) -> TableColumn:
             ]
         except ValueError:
             continue
+        lacking = sum(len(part) for part, one in zip(parts, given, strict=True) if one is None)
+        room.take(1, lacking, _row_of(parts[0]))
         made: TableColumn = parts[0].concat(parts)  # type: ignore[arg-type]
         return made
     message = f"the column {safe(column)!r} has several types in the shards: {', '.join(kinds)}"
     raise FormatError(message, place=Place(name), code="shards-differ")
+
+
+def _row_of(column: TableColumn) -> int:
+    """Return how many bytes a row without a value takes."""
+    values = column.values if isinstance(column, Numbers) else None
+    return CELL if values is None else prod(values.shape[1:]) * values.itemsize + 1
 
 
 def _lists(kind: str) -> str:

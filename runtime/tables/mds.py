@@ -13,6 +13,7 @@ from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.core.text import counted, safe
 from exset.grammars.tables import sidecar
+from exset.grammars.tables.cells import Room
 from exset.grammars.tables.columns import Numbers, TableColumn, masked, type_of
 from exset.grammars.tables.shard_findings import finding_at
 from exset.grammars.tables.table import Table
@@ -40,7 +41,8 @@ def read(
     Raises FormatError, also for pickles and unknown encodings, and OSError.
     """
     found = Findings() if findings is None else findings
-    table = joined([*_tables(folder, limits, found, engine)], folder.name)
+    room = Room(folder.name, folder.size, limits)
+    table = joined([*_tables(folder, limits, found, engine)], folder.name, room)
     return sidecar.restored(_without_said(table), described(folder), found)
 
 

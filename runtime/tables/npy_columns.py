@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from exset.grammars.columns.arrays import Longs, compact, offsets_of, row_indices
 from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.cells import Room
 from exset.grammars.tables.columns import NUMBER_KINDS, Lists, Numbers, TableColumn
 
 _MAGIC: Final = b"\x93NUMPY\x01\x00"
@@ -54,9 +55,10 @@ def arrays_of(column: Numbers | Lists) -> Strings:
     return Strings(data, offsets, column.present)
 
 
-def arrays(files: Strings) -> TableColumn | None:
+def arrays(files: Strings, room: Room) -> TableColumn | None:
     """Return the arrays in NPY files: rows of one shape, or lists if their lengths differ.
 
+    room: the memory that is left for columns; a row without a file takes as much as an array.
     Return None if a file is not an array of numbers, or if arrays differ in dtype or dimensions.
     """
     rows = np.flatnonzero(files.present)
@@ -86,6 +88,7 @@ def arrays(files: Strings) -> TableColumn | None:
     raw = files.data[row_indices(starts + begins, counts * dtype.itemsize)]
     values = raw.view(dtype).astype(dtype.newbyteorder("="))
     if len(set(shapes)) == 1:
+        room.take(1, len(files) - len(rows), prod(shapes[0]) * dtype.itemsize)
         full = _unfolded(values, len(rows), shapes[0], known[0][2])
         return _numbers(full, files)
     if any(len(shape) != 1 for shape in shapes):

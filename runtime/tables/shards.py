@@ -15,6 +15,7 @@ from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.core.text import safe
 from exset.grammars.tables import sidecar
+from exset.grammars.tables.cells import Room
 from exset.grammars.tables.table import Table
 from exset.io.compression import SUFFIXES
 from exset.io.folders import Folder
@@ -105,7 +106,8 @@ def _read(
 ) -> Table:
     found = Findings() if findings is None else findings
     tables = [*_tables(folder, suffixes, read, limits, found)]
-    return sidecar.restored(joined(tables, folder.name), described(folder), found)
+    table = joined(tables, folder.name, Room(folder.name, folder.size, limits))
+    return sidecar.restored(table, described(folder), found)
 
 
 def _stream(

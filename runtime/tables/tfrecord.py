@@ -24,6 +24,7 @@ from exset.core.text import safe
 from exset.grammars.columns.arrays import Bytes, Longs, compact, offsets_of, row_indices
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables import sidecar
+from exset.grammars.tables.cells import Room
 from exset.grammars.tables.column_types import as_lists
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, text_or_bytes
 from exset.grammars.tables.shard_findings import finding_at
@@ -105,39 +106,39 @@ def _read(
     starts, lengths = read_records(
         source, damaged=damaged, limits=limits, findings=findings, engine=engine, first=first
     )
-    data: Bytes = np.frombuffer(source.view, np.uint8)
     if raw:
+        data: Bytes = np.frombuffer(source.view, np.uint8)
         return Part(Table.of({RAW: gathered(data, starts, lengths)}))
     try:
-        return _table(data, starts, lengths)
+        return _table(source, starts, lengths, limits)
     except ExampleError as error:
         if not damaged:
             raise FormatError.of(_no_example(source, starts, error, first)) from None
-    kept = _examples(source, data, starts, lengths, findings, first)
+    kept = _examples(source, starts, lengths, limits, findings, first)
     starts, lengths = starts[kept], lengths[kept]
     try:
-        return _table(data, starts, lengths)
+        return _table(source, starts, lengths, limits)
     except ExampleError as other:  # features of two records have different kinds
         raise FormatError.of(_no_example(source, starts, other, first)) from None
 
 
-def _table(data: Bytes, starts: Longs, lengths: Longs) -> Part:
-    """Return the table of the messages in records. Raises ExampleError for a record that is
-    not an example.
+def _table(source: Source, starts: Longs, lengths: Longs, limits: Limits) -> Part:
+    """Return the table of the messages in records.
 
-    data: the bytes of the file. starts, lengths: where each record is in them.
+    starts, lengths: where each record is in the source. Raises ExampleError for a record that is
+    not an example, and LimitError for columns that take much more memory than the file.
     """
+    data: Bytes = np.frombuffer(source.view, np.uint8)
+    room = Room(source.name, data.size, limits)
     contexts, sequences = examples.messages_of(data, starts, lengths)
     columns: dict[str, TableColumn] = {}
     entries = examples.entries_of(data, contexts, contexts.owners)
     features = examples.features_of(data, entries.values, entries.records.size, entries.records)
-    for code, name in enumerate(entries.names):
-        columns[name.decode()] = _column(
-            name, data, features, entries.chosen(code, starts.size), entries.records
-        )
+    for name, chosen in entries.chosen(starts.size):
+        columns[name.decode()] = _column(name, data, features, chosen, entries.records, room)
     steps: dict[str, TableColumn] = {}
     if sequences.owners.size:
-        steps = dict(_sequences(data, sequences, starts.size))
+        steps = dict(_sequences(data, sequences, starts.size, room))
     listed = [*columns, *(f"{step}{_STEPS}" for step in steps)]
     names = dict(zip(listed, _names(listed), strict=True))
     for step, column in steps.items():
@@ -158,7 +159,9 @@ def _names(listed: Sequence[str]) -> list[str]:
     ]
 
 
-def _sequences(data: Bytes, maps: Parts, rows: int) -> Iterator[tuple[str, TableColumn]]:
+def _sequences(
+    data: Bytes, maps: Parts, rows: int, room: Room
+) -> Iterator[tuple[str, TableColumn]]:
     """Yield a column for each FeatureList: each row is a list, with a list or array for each
     Feature.
 
@@ -169,14 +172,14 @@ def _sequences(data: Bytes, maps: Parts, rows: int) -> Iterator[tuple[str, Table
     records = entries.records[entry]
     features = examples.features_of(data, steps, entry.size, records)
     bounds = offsets_of(np.bincount(entry, minlength=entries.records.size))
-    for code, name in enumerate(entries.names):
-        chosen = entries.chosen(code, rows)
+    for name, chosen in entries.chosen(rows):
+        room.take(1, rows)
         present = chosen >= 0
         lengths = np.zeros(rows, np.int64)
         lengths[present] = (bounds[1:] - bounds[:-1])[chosen[present]]
         begins = bounds[:-1][chosen[present]]
         which = row_indices(begins, lengths[present])
-        found = _as_lists(_column(name, data, features, which, records))
+        found = _as_lists(_column(name, data, features, which, records, room))
         yield name.decode(), Lists.of(found, lengths, present)
 
 
@@ -192,13 +195,14 @@ def _as_lists(column: TableColumn) -> TableColumn:
 
 
 def _column(
-    name: bytes, data: Bytes, features: Features, chosen: Longs, records: Longs
+    name: bytes, data: Bytes, features: Features, chosen: Longs, records: Longs, room: Room
 ) -> TableColumn:
     """Return the column of the feature `name`; chosen: the feature in each row, or -1.
 
     It has single values if each row has one, arrays if all rows have equally many, else lists.
-    records: the record of each feature, for errors.
+    records: the record of each feature, for errors. room: the memory that is left for columns.
     """
+    room.take(1, chosen.size)
     present = chosen >= 0
     present[present] = features.kinds[chosen[present]] != NONE
     rows = chosen[present]
@@ -228,6 +232,7 @@ def _column(
         values = features.numbers[kind].values[which]
         if is_same and count:
             shape = (chosen.size,) if count == 1 else (chosen.size, count)
+            room.take(1, chosen.size - rows.size, count * values.itemsize)
             whole = np.zeros(shape, values.dtype)
             whole[present] = values.reshape(rows.size, *shape[1:])
             return Numbers.of(whole, present)
@@ -238,18 +243,19 @@ def _column(
 
 
 def _examples(
-    source: Source, data: Bytes, starts: Longs, lengths: Longs, findings: Findings, first: int
+    source: Source, starts: Longs, lengths: Longs, limits: Limits, findings: Findings, first: int
 ) -> Longs:
     """Return the indices of the records that are examples; add a finding for each record that
     is not.
 
-    data: the bytes of the file. starts, lengths: where each record is in them. first: the
-    number of the first record in the whole file.
+    starts, lengths: where each record is in the source. first: the number of the first record in
+    the whole file.
     """
     kept = []
     for record in range(starts.size):
         try:
-            _table(data, starts[record : record + 1], lengths[record : record + 1])
+            one = slice(record, record + 1)
+            _table(source, starts[one], lengths[one], limits)
             kept.append(record)
         except ExampleError as error:
             error.record = record

@@ -19,9 +19,10 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.core.text import safe
-from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.arrays import Longs, groups_of
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables import sidecar
+from exset.grammars.tables.cells import CELL, Room
 from exset.grammars.tables.columns import TableColumn, text_or_bytes
 from exset.grammars.tables.shard_findings import finding_at
 from exset.grammars.tables.table import Table
@@ -59,7 +60,7 @@ def read(
     samples, notes = _Samples.of(source, members), _Notes()
     notes.add(samples)
     notes.report(source.name, found)
-    return sidecar.restored(samples.table(first).table, source, found)
+    return sidecar.restored(samples.table(first, limits).table, source, found)
 
 
 def stream(
@@ -85,7 +86,7 @@ def stream(
             )
             samples = _Samples.of(source, members)
             notes.add(samples)
-            yield samples.table(first)
+            yield samples.table(first, limits)
             first += len(samples.keys)
         notes.report(blocks.name, findings)
 
@@ -181,12 +182,11 @@ class _Samples:
             skipped=len(members.names) - which.size,
         )
 
-    def contents(self, code: int) -> Strings:
-        """Return for each sample the contents of its member with an extension, given by its number.
+    def contents(self, members: Longs) -> Strings:
+        """Return for each sample the contents of its member among `members`.
 
         A sample without such a member has no value.
         """
-        members = np.flatnonzero(self.codes == code)
         rows = self.rows[members]
         starts, lengths = np.zeros((2, len(self.keys)), np.int64)
         starts[rows], lengths[rows] = self.starts[members], self.lengths[members]
@@ -195,10 +195,18 @@ class _Samples:
         data = np.frombuffer(self.source.view, np.uint8)
         return gathered(data, starts, lengths, present)
 
-    def table(self, first: int) -> Part:
-        """Return the samples as a table. first: the number of the first sample."""
+    def table(self, first: int, limits: Limits) -> Part:
+        """Return the samples as a table. first: the number of the first sample.
+
+        Raises LimitError for columns that take much more memory than the file.
+        """
         columns: dict[str, TableColumn] = {}
-        contents = {name: self.contents(code) for name, code in self.extensions.items()}
+        room = Room(self.source.name, len(self.source.content), limits)
+        room.take(len(self.extensions), len(self.keys), 2 * CELL)
+        members = groups_of(self.codes, len(self.extensions))
+        contents = {
+            name: self.contents(which) for name, which in zip(self.extensions, members, strict=True)
+        }
         marks = {"keys": self.keys != numbered_keys(first, len(self.keys))}
         if NOTHING in contents:
             marks[NOTHING] = bool(contents[NOTHING].data.size)
@@ -209,7 +217,7 @@ class _Samples:
         names = dict(zip(contents, names_of([*contents]), strict=True))
         for extension, column in contents.items():
             name = names[extension]
-            columns[name if name != KEY else extension] = decoded(extension, column)
+            columns[name if name != KEY else extension] = decoded(extension, column, room)
         return Part(Table(columns, len(self.keys), {}), names, marks)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from exset.core.text import has_bytes
 from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.cells import Room
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, text_or_bytes, type_of
 from exset.grammars.tables.shard_findings import cannot_hold
 from exset.io.content_types import HEAD, suffix_of
@@ -102,14 +103,17 @@ def names_of(extensions: Sequence[str]) -> list[str]:
     return names if len(set(names)) == len(names) else list(extensions)
 
 
-def decoded(extension: str, contents: Strings) -> TableColumn:
-    """Return the column of members: numbers, text or arrays by their extension, or else bytes."""
+def decoded(extension: str, contents: Strings, room: Room) -> TableColumn:
+    """Return the column of members: numbers, text or arrays by their extension, or else bytes.
+
+    room: the memory that is left for columns.
+    """
     last = extension.rpartition(".")[2]
     made: TableColumn | None = None
     if last in _INTEGERS:
         made = integers(contents)
     elif last == "npy":
-        made = arrays(contents)
+        made = arrays(contents, room)
     if made is None and last in _INTEGERS | _TEXTS:
         made = text_or_bytes(contents)
     return contents if made is None else made

@@ -1,16 +1,18 @@
 """Files that repeat one or two words many times, to find work that is not linear."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
+import exset
 from exset.core.errors import Findings, FormatError
 from exset.core.protocols import Selectable
 from exset.core.source import Source
 from exset.families.format import Format
+from exset.grammars.tables.table import Table
 from exset.testing import targets
 
 PUMPS: Final = (
@@ -31,6 +33,15 @@ CONTEXTS: Final = MappingProxyType(
     }
 )
 """The text before it, by format. Other formats have the beginnings of drawn files."""
+
+ROWS: Final[Mapping[str, Callable[[int], bytes]]] = MappingProxyType(
+    {
+        "ctf": lambda row: b"|a%d 1\n" % row,
+        "jsonl": lambda row: b'{"a%d": 1}\n' % row,
+        "tfrecord": lambda row: exset.dumps(Table.of({f"a{row}": [1]}), format="tfrecord"),
+    }
+)
+"""Formats whose rows each name their columns: a function makes a row with a column of its own."""
 
 _MOST: Final = 12_000
 """The bytes of a drawn file whose units are repeated; tar archives have at least 10,240."""
@@ -65,6 +76,14 @@ def pumped(fmt: Format, size: int) -> Iterator[tuple[str, bytes]]:
                 )
         except FormatError:  # the format cannot store some units twice
             continue
+
+
+def with_own_names(fmt: Format, size: int) -> Iterator[tuple[str, bytes]]:
+    """Yield a file of about `size` bytes in which no two rows have a column in common."""
+    if fmt.name in ROWS:
+        row = ROWS[fmt.name]
+        rows = size // len(row(10_000)) + 1
+        yield "rows with names of their own", b"".join(map(row, range(rows)))
 
 
 def paired(fmt: Format, size: int, pairs: int) -> Iterator[tuple[str, bytes]]:

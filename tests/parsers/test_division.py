@@ -48,7 +48,7 @@ PIECES = {
 def divided(sizes: Sizes | None) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in ("grammar", "division"):
-            patch.setattr(f"exset.parsers.engine.{module}.sizes_of", lambda _: sizes)
+            patch.setattr(f"exset.parsers.engine.{module}.sizes_of", lambda *_: sizes)
         patch.setattr("exset.parsers.lbann.list_reading.COMPARED_BYTES", 0)
         yield
 

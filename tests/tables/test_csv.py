@@ -340,7 +340,7 @@ def test_arrays_convert_to_text(tmp_path: Path) -> None:
 
 
 def test_many_names() -> None:
-    """The last of 100,000 names is there twice: the search takes time in proportion to them."""
-    names = b",".join(b"a%d:0" % i for i in range(100_000))
-    with pytest.raises(FormatError, match="two columns have the name 'a99999:0'"):
-        exset.loads(names + b",a99999:0\n", format="csv")
+    """The last of 30,000 names is there twice: the search takes time in proportion to them."""
+    names = b",".join(b"a%d:0" % i for i in range(30_000))
+    with pytest.raises(FormatError, match="two columns have the name 'a29999:0'"):
+        exset.loads(names + b",a29999:0\n", format="csv")
