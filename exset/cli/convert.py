@@ -123,7 +123,7 @@ def convert(
     """Convert files to another format.
 
     \b
-      exset convert train.ex train.bex       one file; the suffix decides the format
+      exset convert train.ex train.bex       one file; the suffix sets the format
       exset convert --to bex *.ex            each next to its input
       exset convert --to bex -o out/ *.ex    all into a folder
       exset convert - -o - --to ex < a.bex   standard input to standard output

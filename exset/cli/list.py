@@ -96,9 +96,9 @@ def build(
       exset list build pictures/ --kind SINGLE-SAMPLE --labels labels.txt
       exset list build labels.txt --kind SINGLE-SAMPLE --directory pictures/
 
-    exset searches folders at any depth. A sample is a group with the same fields as a prototype.
-    The prototype is the sample of --sample. Without --sample and --pattern, it is a sample with the
-    most common fields. exset reports groups that are almost samples.
+    exset searches folders at any depth. A sample is a group with the same fields as a prototype:
+    the sample of --sample, or a sample with the most common fields. exset reports groups that are
+    almost samples.
 
     exset leaves out files that it cannot read. In this case, it replaces an existing list only with
     --partial.
