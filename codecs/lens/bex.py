@@ -1,10 +1,10 @@
 """Convert Lens example files, binary (.bex), to an `ExampleSet` and back.
 
 `layout` has the layout of the Lens manual, "Example Files", section "Binary Format". exset follows
-Lens 2.63 (example.c: readBinaryExampleSet, writeBinaryExampleFile). All numbers are big-endian;
-reals have four bytes, whatever sizeof_real says; a string is raw bytes and a NUL. A binary file
-cannot store an empty name, a NUL in a string, or a negative frequency: writing them is an error
-unless `lossy`.
+Lens 2.63 (example.c: readBinaryExampleSet, writeBinaryExampleFile). All numbers are big-endian.
+Reals have four bytes, whatever sizeof_real says. A string is raw bytes and a NUL. A binary file
+cannot store an empty name, a NUL in a string, or a negative frequency. Writing such a value is an
+error unless `lossy`.
 """
 
 from collections.abc import Iterator
@@ -45,8 +45,8 @@ def decode(
     """Decode the examples of a binary file, in normal form.
 
     engine: the driver, see `exset.codecs.engine.reader`. `findings` collects likely mistakes that
-    Lens accepts. Raises FormatError for a file that Lens rejects, or on which it hangs or accesses
-    memory out of bounds; and LimitError for a file beyond the limits.
+    Lens accepts. Raises FormatError for a file that Lens rejects, or on which Lens hangs or
+    accesses memory out of bounds. Raises LimitError for a file beyond the limits.
     """
     findings = Findings() if findings is None else findings
     if (whole := _read(source, limits, engine)) is None:
@@ -68,7 +68,7 @@ def decode(
 
 
 def _read(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, Decoder] | None:
-    """Read and decode a whole file; return None if that raises an error."""
+    """Read and decode a whole file. Return None if this raises an error."""
     try:
         fields = read(LAYOUT, source, limits=limits, engine=engine)
         return fields, Decoder(fields, source, header_of(fields), limits, Offsets())
@@ -85,8 +85,8 @@ def stream(
 ) -> Iterator[ExampleSet]:
     """Decode a binary file in chunks: yield its examples in one or more sets.
 
-    All sets have the same header. Joined, they equal the result of `decode` for the same bytes,
-    with the same findings; an error is raised after all examples before it.
+    All sets have the same header. Joined, the sets equal the result of `decode` for the same bytes,
+    with the same findings. An error is raised after all examples before the error.
     """
     findings = Findings() if findings is None else findings
     reader = ChunkReader(CHUNKED, blocks, limits, engine)

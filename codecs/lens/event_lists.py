@@ -1,7 +1,7 @@
 """The event lists of Lens binary files, which name the events of each range list.
 
-A negative number in a list ends a span of events. Range lists are numbered from 0, in the order in
-the file. Lens, example.c: readBinaryExample, parseBinaryEventList, writeBinaryEventList.
+A negative number in an event list ends a span of events. Range lists are numbered from 0, in file
+order. Lens, example.c: readBinaryExample, parseBinaryEventList, writeBinaryEventList.
 """
 
 from collections.abc import Iterator
@@ -41,9 +41,13 @@ def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
     """Return the first event that each entry names, and the event after its last: int64 [entries].
 
     entries: the entries of all lists. offsets: int64 [lists + 1], where each list begins. Lens
-    reads a list with a counter that begins at 0. An entry n names event n and sets the counter to
-    n. An entry -n names the events after the counter, up to n, and sets it to n + 1. So a list
-    that begins with -n names 1 to n, and the second of two negative entries skips an event.
+    reads a list with a counter that begins at 0:
+
+    - An entry n names event n, and sets the counter to n.
+    - An entry -n names the events after the counter, up to n, and sets the counter to n + 1.
+
+    So if a list begins with -n, this entry names the events 1 to n. And the second of two
+    consecutive negative entries skips an event.
     """
     number = entries.astype(np.int64)
     ends = np.flatnonzero(number < 0)
@@ -61,9 +65,10 @@ def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
 def is_invalid(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
     """Return which entries should end a span, but do not: bool [entries].
 
-    An entry -n ends a span that begins with the entry before it, which must be from 0 to n - 1.
-    offsets: int64 [lists + 1], where each list begins. units: the lists are lists of units. There
-    the entry before -n may also be n, and -n may be the only entry, which means `*`.
+    An entry -n ends a span that begins with the entry before it. The entry before must be from 0 to
+    n - 1. offsets: int64 [lists + 1], where each list begins. units: whether the lists are lists of
+    units. In such a list, the entry before -n may also be n, and -n may be the only entry, which
+    means `*`.
     """
     invalid = np.zeros(entries.size, np.bool_)
     ends = np.flatnonzero(entries < 0)
@@ -77,7 +82,7 @@ def is_invalid(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
 
 
 def _before(number: Longs, offsets: Longs, ends: Longs, begin: int) -> Longs:
-    """Return, for each entry at the indices `ends`, the entry before it in its list.
+    """Return, for each entry at the indices `ends`, the previous entry of its list.
 
     begin: the result for the first entry of a list. number: all entries. offsets: where each list
     begins.
@@ -88,10 +93,11 @@ def _before(number: Longs, offsets: Longs, ends: Longs, begin: int) -> Longs:
 
 
 def write_spans(events: Longs, lists: Longs, num_lists: int) -> tuple[Ints, Ints]:
-    """Return the entries of all event lists, and how many each list has: int32, int32 [num_lists].
+    """Return the entries of all event lists, and the number of entries of each: int32, int32
+    [num_lists].
 
-    events, lists: int64 [k], an event and the list that names it; sorted by list, then by event. A
-    run of two or more events is written as the first event and minus the last event.
+    events, lists: int64 [k], an event and the list that names it; sorted by list, then by event.
+    Two or more consecutive events are written as the first event, then minus the last event.
     """
     breaks = np.ones(events.size + 1, np.bool_)
     breaks[1:-1] = (events[1:] != events[:-1] + 1) | (lists[1:] != lists[:-1])
@@ -125,10 +131,10 @@ def blocks(first: Longs, stop: Longs) -> Iterator[tuple[Longs, Longs]]:
 class EventLists:
     """The event lists at one path of the layout, in file order.
 
-    path: this path. lists, example: int64 [k], the range list and the example of each event list.
+    path: the path. lists, example: int64 [k], the range list and the example of each event list.
     offsets: int64 [k + 1], where the entries of each event list begin. first, stop: int64
-    [entries], the first event of each entry and the event after its last, numbered through the
-    whole set.
+    [entries], the first event of each entry and the event after its last; events are numbered
+    through the whole set.
     """
 
     path: str
@@ -187,9 +193,10 @@ def read_event_lists(
 def check_expansion(
     fields: Fields, source: Source, limits: Limits, before: int, *kinds: EventLists
 ) -> int:
-    """Return how many events the event lists `kinds` name, plus `before` for earlier chunks.
+    """Return the number of events that the event lists `kinds` name, plus `before`.
 
-    Raises LimitError if this exceeds `limits.max_expand`.
+    before: the number for the earlier chunks. Raises LimitError if the sum exceeds
+    `limits.max_expand`.
     """
     lengths = [kind.stop - kind.first for kind in kinds]
     total = before + sum(int(each.sum()) for each in lengths)

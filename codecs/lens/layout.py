@@ -34,7 +34,7 @@ EventList = cs.Struct(
 def _range(real: str) -> cs.Construct:
     """Return the layout of a range.
 
-    real: the manual's name for its values: `externalInput` or `target`.
+    real: the name of the range's values in the manual: `externalInput` or `target`.
     """
     return cs.Struct(
         "range_groupName" / String,

@@ -71,7 +71,7 @@ def report(
 def report_rest(name: str, offset: int, size: int, findings: Findings) -> None:
     """Add a finding if bytes follow the examples.
 
-    name: the file. offset: where these bytes begin. size: how many there are.
+    name: the file. offset: where these bytes begin. size: the number of these bytes.
     """
     if size:
         place = Place(name, Span(offset, offset))
@@ -88,9 +88,9 @@ def report_groups(count: int, name: str, findings: Findings) -> None:
 
 
 def may_have_findings(lists: Longs, ranges: Ranges) -> bool:
-    """Return whether `report` must check the ranges, after a quick test.
+    """Return whether `report` must check the ranges. This is a quick test.
 
-    lists: the offset of each list in the ranges, and the end.
+    lists: where each list begins in the ranges, and the end.
     """
     units = ranges.units
     return bool(

@@ -1,6 +1,6 @@
 """Assign range lists to the events of a Lens binary file, and record which lists are replaced.
 
-Lens, example.c: readBinaryExample. Range lists are numbered from 0, in the order in the file.
+Lens, example.c: readBinaryExample. Range lists are numbered from 0, in file order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +15,9 @@ from exset.grammars.columns.arrays import Flags, Longs
 class ListPlacement:
     """The range lists of each event.
 
-    inputs, targets: int64 [m], the number of a list, or -1. replaced: for each event list that
-    replaced another list: its path, its number, and the first event for which it did.
+    inputs, targets: int64 [m], the number of a range list, or -1. replaced: for each event list
+    that replaced a range list by its own: the event list's path, its number, and the first event at
+    which this happened.
     """
 
     def __init__(self, num_events: int) -> None:
@@ -62,9 +63,9 @@ class ListPlacement:
 def place_plain(fields: Fields) -> ListPlacement | None:
     """Assign the lists of a plain file to its events, faster than `place_lists`.
 
-    In a plain file each example has one event, and for it one input set and then one target set.
-    No set is shared, and all sets have ranges. So event i has the lists 2 i and 2 i + 1. Returns
-    None for any other file.
+    In a plain file, each example has one event, one input set and one target set, in this order. No
+    set is shared, and all sets have ranges. So event i has the lists 2 i and 2 i + 1. Returns None
+    for any other file.
     """
     n = fields.ints("examples.example_numEvents").size
     if (fields.ints("examples.example_numEvents") != 1).any():
@@ -89,12 +90,12 @@ def place_plain(fields: Fields) -> ListPlacement | None:
 def place_lists(
     inputs: EventLists, shared: EventLists, targets: EventLists, is_empty: Flags, num_events: int
 ) -> ListPlacement:
-    """Assign the range lists to the events that they name; later lists replace earlier ones.
+    """Assign the range lists to the events that they name. Later lists replace earlier lists.
 
     inputs, shared, targets: the event lists of input sets, of their shared targets, and of target
-    sets. is_empty: bool [lists], whether a list has no ranges. Such a list replaces nothing: all
-    its events get the list of its first event. Examples with this effect are processed list by
-    list.
+    sets. is_empty: bool [lists], whether a list has no ranges. A list without ranges replaces
+    nothing: all its events get the list that its first event has. Examples in which this changes an
+    event are processed list by list.
     """
     placed = ListPlacement(num_events)
     kinds = (inputs, shared, targets)
@@ -139,9 +140,9 @@ def _unusual_examples(kind: EventLists, is_empty: Flags) -> Longs:
 def _replaced(
     first: Longs, stop: Longs, value: Longs, num_events: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield each case in which an event list replaces another one: the first of its entries
-    that does, and the event.
+    """Yield (entry, event) for each event list that replaces another one.
 
+    entry: the first entry of the event list that replaces one. event: the event at which it does.
     first, stop: the events of each entry. value: the range list of each entry. num_events: the
     number of events in the file.
     """

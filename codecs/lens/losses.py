@@ -24,10 +24,10 @@ class Losses:
         self._findings = findings
 
     def strings(self, strings: Strings, path: Callable[[int], str]) -> Strings:
-        """Return the strings, each cut at its first NUL, which the file cannot store.
+        """Return the strings, each cut at its first NUL, because the file cannot store a NUL.
 
-        A string that begins with a NUL becomes absent. path: gives the field of a string by its
-        index.
+        A string that begins with a NUL becomes absent. path: a function that returns the field of a
+        string from the index of the string.
         """
         nul = np.flatnonzero(strings.data == 0)
         if nul.size == 0:
@@ -42,7 +42,7 @@ class Losses:
         return Strings.from_spans(strings.data, strings.offsets[:-1], ends, present)
 
     def names(self, names: Strings) -> Strings:
-        """Return the names of the examples; an empty name is a loss, and is left out."""
+        """Return the names of the examples. An empty name is left out, which is a loss."""
         for row in np.flatnonzero(names.present & (names.lengths == 0)).tolist():
             why = "a binary file cannot store an empty name"
             self._report_loss(f"examples[{row}].name", why, "is left out")

@@ -139,8 +139,8 @@ def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Offse
 def _lists(fields: Fields, order: Longs | None = None) -> Longs:
     """Return where the ranges of each set begin among all ranges, and the end.
 
-    order: the numbers of the sets in file order, where all input sets are numbered before the
-    target sets. By default input and target sets alternate.
+    order: the numbers of the sets in file order, if all input sets are numbered before the target
+    sets. By default, input and target sets alternate.
     """
     inputs, targets = (fields.counts(f"{path}.ranges") for path in _SETS)
     lengths = np.empty(inputs.size + targets.size, np.int64)
@@ -208,7 +208,7 @@ def _effective(column: Reals, inherited: float) -> Floats:
 
 
 def _ranges(fields: Fields) -> tuple[Ranges, Strings]:
-    """Return the ranges in file order, and the group names of those that have one."""
+    """Return the ranges in file order, and the group names of the ranges that have one."""
     units = [f"{path}.ranges.units" for path in _SETS]
     sparse = cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
     dense = ~sparse
@@ -247,10 +247,10 @@ def _with_inherited(
     events: Events,
     header: SetHeader,
 ) -> Ranges:
-    """Return ranges in which each dense range without units has a value, as in Lens (newRange).
+    """Return the ranges, with a value for each dense range without units, as in Lens (newRange).
 
     The value is the active value of the first event that has the range's list. empty: which ranges
-    have no units. kinds: the kinds of lists in the file, which say what events have each list.
+    have no units. kinds: the kinds of lists in the file, which say which events have each list.
     """
     values = list[Floats]()
     for path, lists, active in (
@@ -267,9 +267,9 @@ def _with_inherited(
 
 
 def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
-    """Return an array of the size of `where`.
+    """Return an array with values of `column` where `where` is true, and 0 elsewhere.
 
-    Where `where` is true, it has the next value of `column`; elsewhere 0.
+    The values are in order: each True gets the next value of `column`.
     """
     if column.size == where.size:
         return column
@@ -283,7 +283,7 @@ def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
 def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
     """Return a row for each element of `where`.
 
-    Where `where` is true, the next row of `rows`; elsewhere an empty row.
+    If the element is True, this is the next row of `rows`, else an empty row.
     """
     if len(rows) == where.size:
         return rows
@@ -293,8 +293,8 @@ def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
 
 
 def _absent_if_empty(strings: Strings) -> Strings:
-    """Return the strings with each empty string made absent.
+    """Return the strings, but make each empty string absent.
 
-    A binary file does not distinguish the two.
+    A binary file does not distinguish empty strings from absent strings.
     """
     return replace(strings, present=strings.lengths > 0)

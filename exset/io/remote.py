@@ -124,9 +124,10 @@ def _system(name: str, to_write: bool = False) -> "tuple[AbstractFileSystem, str
 
 
 def _options(protocol: str) -> dict[str, object]:
-    """Return fsspec's options for a protocol: send the file without extra compression.
+    """Return the options that fsspec needs for a protocol.
 
-    There is no limit for the total time. Only a server that stops answering causes an error.
+    They ask the server not to compress the file, and set no limit for the total time: only a server
+    that stops answering causes an error.
     """
     if protocol not in _SERVERS:
         return {}

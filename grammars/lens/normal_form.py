@@ -213,9 +213,9 @@ def _ranges(ranges: Ranges, group: Ints) -> Ranges:
 
 
 def without_empty(strings: Strings) -> Strings:
-    """Return the strings, in which empty strings become absent.
+    """Return the strings, with no value in place of each empty string.
 
-    Arrays that repeat one value become constant columns.
+    An array of the strings that repeats one number is stored as a constant column.
     """
     present = strings.present & (strings.offsets[1:] > strings.offsets[:-1])
     return _strings(Strings.unchecked(data=strings.data, offsets=strings.offsets, present=present))

@@ -27,8 +27,8 @@ class Element(NamedTuple):
 def with_files(
     table: Table, elements: Sequence[Element], rows: Longs, folder: FilePath | NewFolder
 ) -> list[Element]:
-    """Write the bytes of the given rows as files into a new folder. Return the elements, with FILE
-    for these bytes.
+    """Write the bytes of the given rows as files into a new folder. Return the elements; those
+    whose bytes are files now have the type FILE.
 
     Files are written for elements of the type BINARY, and for FILE elements whose column has bytes.
     If the table has a column `NAME.path`, it gives the names of the files. Raises the errors of

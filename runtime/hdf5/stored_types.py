@@ -28,9 +28,9 @@ def restored(
 ) -> dict[str, TableColumn] | None:
     """Return the columns with the types that they had before exset wrote them.
 
-    types: {column name: type}, from the metadata. own: the metadata that contain the names that
-    HDF5 does not allow. Returns None if another program has changed the fields since exset wrote
-    them.
+    types: {column name: type}, from the metadata. own: the metadata of exset, with the original
+    names of columns whose names HDF5 does not allow. Returns None if another program has changed
+    the fields since exset wrote them.
     """
     names = own.get(NAMES)
     names = names if isinstance(names, dict) else {}

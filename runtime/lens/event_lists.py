@@ -48,8 +48,9 @@ class Block:
 class EventLists:
     """The range lists of m events.
 
-    inputs, targets: the index of each event's list, or -1: int64 [m]. lists: the offsets of the
-    lists in `ranges`: int64 [lists + 1]. groups: the names to which ranges refer.
+    inputs, targets: for each event, the index of its list; -1 if it has none: int64 [m]. lists:
+    where each list begins in `ranges`: int64 [n + 1] for n lists. groups: the names to which ranges
+    refer.
     """
 
     inputs: Longs

@@ -187,9 +187,10 @@ def _numbers(
 
 
 def _single(records: Mapping[str, TableColumn], name: str, field: str, r: int) -> Numbers:
-    """Return a field of the records that contains one number for each range.
+    """Return the field `field`, with one number for each of the r ranges; if it is absent, r rows
+    without a value.
 
-    records: the fields. name: of the column, for errors. r: the number of ranges.
+    records: the fields as {name: values}. name: the name of the column, for errors.
     """
     column = records.get(field)
     if column is None or (isinstance(column, Strings) and not column.present.any()):

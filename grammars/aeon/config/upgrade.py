@@ -94,8 +94,8 @@ def _types_of(members: _Members) -> list[str]:
 
 
 def _without_type(members: _Members, changes: list[Problem]) -> _Members:
-    """Return members in which the list `etl` replaces the list `type` and the object of each type
-    in this list.
+    """Replace the list `type`, and the objects named after its words, by the list `etl`; return the
+    new members.
 
     Each replacement is added to `changes`. Return the members unchanged if they cannot be
     converted.

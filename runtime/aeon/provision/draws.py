@@ -32,7 +32,7 @@ class Kept:
         return cls(None if value is None else np.float32(value))
 
     def to_float(self) -> float | None:
-        """Return the value for JSON, exactly."""
+        """Return the number as a float, which JSON stores exactly; None if no number is kept."""
         return None if self.value is None else float(self.value)
 
 
