@@ -64,8 +64,8 @@ def _is_within(value: object, depth: int) -> bool:
     return depth > 0 and all(_is_within(part, depth - 1) for part in parts)
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)
+def _refuse(_: str) -> NoReturn:
+    raise ValueError
 
 
 def problem(annotation: object) -> str | None:
