@@ -29,9 +29,11 @@ class Format:
     Functions are named as text, "module:function", and imported on first use.
 
     Names:
+
     - `suffixes`: the suffixes of file names; the usual one is first. `title`: the name for people.
 
     Detection:
+
     - `magic`: the first bytes of every file; empty if files have no common first bytes.
     - `signature`: a regular expression that the first bytes of a file match. It distinguishes
       formats that have the same magic. It must run in linear time, and also match if the bytes are
@@ -44,6 +46,7 @@ class Format:
       format. exset calls it only if several formats have the file's suffix.
 
     Code:
+
     - `reader` with its `read_options`; `writer` or `chunk_writer` with its `options`. A format that
       exset only reads has no writer.
     - `streamer` reads a file in chunks, and `incremental_writer` writes one in chunks.
@@ -67,6 +70,7 @@ class Format:
       and the path of the file.
 
     Folders:
+
     - `is_folder`: each input is a folder, such as a folder of shards. The reader and the streamer
       get a `Folder` in place of the bytes, and the writer is a `FolderWriter`. Such a format may
       have no suffix.
@@ -81,12 +85,14 @@ class Format:
     the content as `Source.sidecar`.
 
     Findings:
+
     - `findings`: the texts that declare and explain the findings, each as "package:path"; see
       `exset.grammars.columns.findings`.
     - `repairs`: codes of findings whose mistakes the writer repairs. The written file then differs
       in meaning.
 
     Tests:
+
     - `samples`: bundled files in `exset/samples`, each with its name and a line of description.
     - `strategy`: a function that returns a Hypothesis strategy, which draws models of the format.
     """
