@@ -195,8 +195,8 @@ class Template:
             limits = [int(run.stops[stream]) - int(run.ends[stream])]
             if run.writing:
                 limits.append(int(run.feeds.limits[stream]) - done)
-                nul = int(run.feeds.limits[stream + 1]) if stream in self._strings else -1
-                limits += [nul - done] if nul >= 0 else []
+                if stream in self._strings and (nul := int(run.feeds.limits[stream + 1])) >= 0:
+                    limits.append(nul - done)
             most = min(most, *(limit // uses for limit in limits))
         for stream, count in self._numbers.items():
             if run.writing and count:
