@@ -59,9 +59,11 @@ class Shard:
             rank += (task - first) // step * size
             size *= (last - first) // step + 1
         elif not found:
-            raise ValueError(
-                "auto finds no share: no variable of Slurm, Flux, MPI, PBS or torchrun is set"
-            )
+            reason = "no variable of Slurm, Flux, MPI, PBS or torchrun is set"
+            if "PBS_ARRAY_INDEX" in environment:
+                reason = "PBS tells no task of an array how many there are; "
+                reason += "for N tasks, write $PBS_ARRAY_INDEX/N"
+            raise ValueError(f"auto finds no share: {reason}")
         return cls(rank + 1, size)
 
     def of(self, items: Sequence[Item]) -> Sequence[Item]:

@@ -44,3 +44,8 @@ def test_clusters_say_the_share(environment: dict[str, str], share: str) -> None
 def test_no_cluster() -> None:
     with pytest.raises(ValueError, match="no variable of Slurm"):
         Shard.parse("auto", {"HOME": "/", "RANK": "1"})
+
+
+def test_an_array_of_pbs() -> None:
+    with pytest.raises(ValueError, match=r"for N tasks, write \$PBS_ARRAY_INDEX/N"):
+        Shard.parse("auto", {"PBS_ARRAY_INDEX": "3"})
