@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import xarray
 
 INDEX = ("example", "event")
-"""The columns that become the index of a DataFrame."""
+"""The columns that become the index of a DataFrame, unless they have lists or records."""
 
 
 def to_pandas(columns: Mapping[str, TableColumn], rows: int) -> "pandas.DataFrame":
@@ -31,7 +31,8 @@ def to_pandas(columns: Mapping[str, TableColumn], rows: int) -> "pandas.DataFram
         raise ImportError("to_pandas() needs pandas: pip install pandas") from None
     series = {name: _series(column) for name, column in split_units(columns).items()}
     frame = pandas.DataFrame(series, index=pandas.RangeIndex(rows))
-    index = [name for name in INDEX if name in series]
+    nested = {name for name, column in columns.items() if isinstance(column, Lists | Records)}
+    index = [name for name in INDEX if name in series and name not in nested]
     return frame.set_index(index) if index else frame
 
 

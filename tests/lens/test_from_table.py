@@ -1,5 +1,6 @@
 """Example sets made of tables of other programs, edited tables, and tables that are none."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -199,8 +200,9 @@ def test_a_table_of_pandas() -> None:
     examples = exset.load("exset::xor.ex", model=ExampleSet)
     frame = exset.to_table(examples, findings=Findings()).to_pandas()
     assert read(frame) == examples
-    for name in ("groups.ex", "pulse.ex"):  # NaN targets, and times that are not said
-        table = exset.to_table(f"exset::{name}", defaults=False, findings=Findings())
+    files = "groups.ex", "pulse.ex"  # NaN targets, and times that are not said
+    for name, rows in product(files, ("event", "example")):
+        table = exset.to_table(f"exset::{name}", rows=rows, defaults=False, findings=Findings())
         frame_of = Table.from_arrow(table.to_pandas()).with_metadata(table.metadata)
         assert read(frame_of) == read(table)
     frame["inputs:0"] *= 2
