@@ -41,8 +41,6 @@ LIMITS = Limits(max_expand=100_000, max_events=10_000, max_nodes=20_000)
 
 ENGINES: tuple[Engine, ...] = ("auto", "table", "reference")
 
-_TURNS = 3
-
 _UNSAFE = re.compile(
     r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff]"
 )
@@ -111,9 +109,9 @@ def check(
       other bytes when it is written a second time;
     - shown: a summary, the statistics or the `repr` of a model failed.
 
-    `deep`: whether to check the last three rules. `turn`: a number from 0. The model is then
-    written in its own format, and in every third of its family's other formats; `turn` selects
-    which. Without `turn`, the model is written in all formats. A Python warning counts as an error.
+    `deep`: whether to check the last three rules. `turn`: a number from 0. With an even one, the
+    model is written in its own format; with an odd one, in the next of its family's other formats.
+    Without `turn`, the model is written in all formats. A Python warning counts as an error.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -201,7 +199,10 @@ def _check_written(
     fmt: Format, model: Model, limits: Limits, is_repaired: bool, turn: int | None
 ) -> None:
     others = [other for other in formats.of_family(fmt.family) if other != fmt]
-    for other in (fmt, *(others if turn is None else others[turn % _TURNS :: _TURNS])):
+    some = (fmt, *others)
+    if turn is not None:
+        some = (others[turn // 2 % len(others)] if turn % 2 and others else fmt,)
+    for other in some:
         is_exact = not is_repaired and (other is fmt or not fmt.family.has_partial_formats)
         flags = frozenset(option.name for option in other.options if option.is_flag)
         known = set[tuple[bytes, int]]()

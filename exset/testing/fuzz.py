@@ -9,9 +9,13 @@ the name of the format. The exit code is then 1.
 With `--corpus`, each case that reaches new lines of Python, or new states of a grammar or a layout,
 becomes a seed. It stays in the corpus folder for later runs.
 
-With `--counts`, the number of cases of each target is added to a file. The next run continues with
-the next numbers, so no case is tried twice. The file is also written each minute. SIGINT and
-SIGTERM end a run early; it still writes the counts and prints the results.
+Each case is read. Only some cases are also read by a second engine and in chunks, and only some of
+the models are written and read again (`exset.testing.targets`); the number of a case says which.
+
+With `--counts`, the number of cases of each target is added to a file, and how many of them got
+these further checks. The next run continues with the next numbers, so no case is tried twice. The
+file is also written each minute. SIGINT and SIGTERM end a run early; it still writes the counts and
+prints the results.
 """
 
 import argparse
@@ -46,7 +50,7 @@ INTERVAL = 60.0
 TOGETHER = 0.2
 """About how many seconds of cases are sent to the other process at once."""
 
-_MOST = 64
+_MOST = 256
 """How many cases are sent to the other process at once, at most."""
 _KEPT = 2
 """How many failing cases of one kind are kept."""
@@ -58,8 +62,9 @@ _COMPILATION = 100.0
 class Tally:
     """How many cases of a target had each outcome.
 
-    died: how often the process died. grown: how many cases became seeds. broken: for each rule, how
-    many cases broke it.
+    died: how often the process died. grown: how many cases became seeds. rarer: how many cases got
+    each of the rarer checks; `written` counts only what was read. broken: for each rule, how many
+    cases broke it.
     """
 
     cases: int = 0
@@ -67,12 +72,13 @@ class Tally:
     died: int = 0
     grown: int = 0
     seconds: float = 0.0
+    rarer: Counter[str] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)
 
     def counts(self) -> dict[str, int]:
         """Return the numbers for the file of counts."""
         done = {"cases": self.cases, "read": self.read, "died": self.died}
-        return {**done, "broken": self.broken.total()}
+        return {**done, **self.rarer, "broken": self.broken.total()}
 
 
 @dataclass
@@ -172,6 +178,9 @@ class Fuzzer:
         """
         self.tally.cases += 1
         self.tally.read += found.is_read
+        for check in self.target.rarer:
+            is_done = self.target.has(check, number) and (check != "written" or found.is_read)
+            self.tally.rarer[check] += is_done
         self._learn(data, found)
         if found.rule is None:
             return None
@@ -216,6 +225,7 @@ def build(
     if corpus is not None and corpus.is_dir():
         seeds += [path.read_bytes() for path in sorted(corpus.iterdir())]
     most = max(4096, *map(len, seeds))
+    seeds = [*dict.fromkeys(seeds)]
     return Mutator(seeds, target.words(), most=most, repaired=target.repaired)
 
 

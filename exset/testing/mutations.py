@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final, Literal
 
 INTEGERS: Final = tuple(
@@ -30,7 +31,10 @@ _CHANGES: Final = (
     *("word", "word", "swap", "lines", "brackets"),
 )
 _TOKEN: Final = re.compile(rb"\w+|[^\S\n]+|\n|[^\w\s]", re.ASCII)
+_NUMBER: Final = re.compile(rb"-?\d+")
 _MOST: Final = 4096
+_AROUND: Final = 100
+"""How many bytes before and after a random place the tokens are sought that a change replaces."""
 _NEAR: Final = 12
 """Up to this length, `minimised` tries to delete a span at every place, not only at multiples."""
 
@@ -61,8 +65,8 @@ class Mutator:
         self.seeds.append(data[: self.most])
 
     def made(self, rng: random.Random) -> bytes:
-        """Return a seed with up to five changes."""
-        data = rng.choice(self.seeds)
+        """Return a seed with up to five changes. Small seeds are taken more often."""
+        data = min(rng.choices(self.seeds, k=rng.choice((1, 2, 3))), key=len)
         for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3, 5))):
             data = self._changed(rng, data)
         data = data[: 2 * self.most]
@@ -91,17 +95,15 @@ class Mutator:
             case "bytes":
                 return _with_changed_bytes(rng, data)
             case "number":
-                found = [match.span() for match in re.finditer(rb"-?\d+", data)]
-                begin, end = rng.choice(found or [(begin, end)])
+                begin, end = rng.choice(_near(_NUMBER, data, begin) or [(begin, end)])
                 return data[:begin] + b"%d" % rng.choice(INTEGERS) + data[end:]
             case "word":
-                found = [match.span() for match in _TOKEN.finditer(data)]
-                begin, end = rng.choice(found or [(begin, end)])
+                begin, end = rng.choice(_near(_TOKEN, data, begin) or [(begin, end)])
                 return data[:begin] + rng.choice(self.words) + data[rng.choice((begin, end)) :]
             case "swap":
-                tokens = _TOKEN.findall(data)
-                at = rng.randrange(max(len(tokens) - 1, 1))
-                return b"".join((*tokens[:at], *tokens[at : at + 2][::-1], *tokens[at + 2 :]))
+                pairs = [*pairwise(_near(_TOKEN, data, begin))]
+                (begin, middle), (_, end) = rng.choice(pairs or [((begin, begin), (begin, begin))])
+                return data[:begin] + data[middle:end] + data[begin:middle] + data[end:]
             case "lines":
                 return _with_changed_lines(rng, data)
             case _:
@@ -109,6 +111,12 @@ class Mutator:
                 depth = rng.choice((1, 1, 2, 31, 32, 33, 200))
                 closing = closer * rng.choice((depth, depth, depth - 1, 0))
                 return before + opener * depth + span + closing + after
+
+
+def _near(pattern: re.Pattern[bytes], data: bytes, place: int) -> list[tuple[int, int]]:
+    """Return the spans of the matches near a place. The first and the last one may be cut."""
+    found = pattern.finditer(data, max(place - _AROUND, 0), place + _AROUND)
+    return [match.span() for match in found]
 
 
 def _with_changed_bits(rng: random.Random, data: bytes) -> bytes:

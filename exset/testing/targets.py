@@ -2,9 +2,9 @@
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Final, Literal, TypeAlias, TypeVar, cast
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
@@ -22,13 +22,20 @@ from exset.testing.contract import Readable, check
 T = TypeVar("T")
 
 _SMALL: Final = 1 << 16  # bytes; a larger file is no seed
-_ENGINES: Final[tuple[tuple[Engine, ...], ...]] = (
+_PAIRS: Final[tuple[tuple[Engine, Engine], ...]] = (
     ("auto", "table"),
     ("auto", "reference"),
-    ("auto", "table"),
     ("table", "auto"),
-    ("auto", "table"),
+    ("table", "reference"),
 )
+
+RarerCheck: TypeAlias = Literal["engines", "chunks", "written"]
+"""What is checked for only some cases.
+
+- engines: a second engine, or a second call, gives the same;
+- chunks: the file gives the same if it is read in chunks;
+- written: what is read can be written, and read again.
+"""
 
 
 class Target(ABC):
@@ -38,6 +45,18 @@ class Target(ABC):
     """The name of the target, and of the folder of kept files."""
     is_deadly = False
     """Whether a crash is an error of another library, not of exset."""
+
+    @property
+    def rarer(self) -> Mapping[RarerCheck, int]:
+        """For each check that not all cases get: of how many cases one gets it.
+
+        The numbers should be odd and have no common divisor, so that all combinations occur.
+        """
+        return {}
+
+    def has(self, check: RarerCheck, number: int | None) -> bool:
+        """Return whether the case `number` gets one of the rarer checks; None gets all of them."""
+        return check in self.rarer and (number is None or number % self.rarer[check] == 0)
 
     @abstractmethod
     def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
@@ -66,6 +85,11 @@ class ReaderTarget(Target):
         self.name = reader.name
         self._reader = reader
 
+    @property
+    def rarer(self) -> Mapping[RarerCheck, int]:
+        """One case in five is read by a second engine."""
+        return {"engines": 5}
+
     def check(self, data: bytes, number: int | None = None) -> bool:
         """Check a file as `contract.check` does.
 
@@ -73,9 +97,11 @@ class ReaderTarget(Target):
         """
         if number is None:
             return all([check(self._reader, data, step=step) for step in (None, 1, 7)])
-        step = 1 + number % 97 if number % 7 == 0 else None
-        engines = _ENGINES[number % len(_ENGINES)]
-        deep, turn = number % 4 == 0, number // 4
+        engines: tuple[Engine, ...] = (("auto", "table")[number % 2],)
+        if self.has("engines", number):
+            engines = _PAIRS[number // self.rarer["engines"] % len(_PAIRS)]
+        step = 1 + number % 97 if self.has("chunks", number) else None
+        deep, turn = self.has("written", number), number // self.rarer.get("written", 1)
         return check(self._reader, data, engines=engines, step=step, deep=deep, turn=turn)
 
 
@@ -87,6 +113,12 @@ class FormatTarget(ReaderTarget):
         self._fmt = fmt
         self.is_deadly = fmt.may_crash
         self.needs = fmt.needs
+
+    @property
+    def rarer(self) -> Mapping[RarerCheck, int]:
+        """One case in five is read by a second engine, one in nine written, one in 13 in chunks."""
+        written: Mapping[RarerCheck, int] = {**super().rarer, "written": 9}
+        return {**written, "chunks": 13} if self._fmt.streamer else written
 
     def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
         """Return small files: drawn files, the bundled samples, and files in folders."""

@@ -90,9 +90,29 @@ def verdicts(
 ) -> list[Verdict]:
     """Check the bytes of several cases, and return their verdicts; see `verdict`.
 
-    cases: pairs of the bytes of a case and its number.
+    cases: pairs of the bytes of a case and its number. They share the limit of memory: if they
+    exceed it together, or if one of them breaks a rule, they are checked again, one by one.
     """
-    return [verdict(target, *case, room, slow, exits, watches) for case in cases]
+    watch = _watch() if watches else None
+    one_by_one = partial(verdict, target, room=room, slow=slow, exits=exits, watches=watches)
+    if watch is not None:
+        watch.new()  # no case reached what ran since the last one
+    made = list[Verdict]()
+    least = min((len(data) for data, _ in cases), default=0)
+    if exits:
+        faulthandler.dump_traceback_later(_WAIT * slow, exit=True)
+    try:
+        with _bounded_memory(_allowed(room, least)):
+            for data, number in cases:
+                found = _checked(target, data, number, 0, slow)
+                if found.rule is not None:
+                    break
+                made.append(found if watch is None else replace(found, reached=watch.new()))
+    except Broken:
+        made.clear()
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    return [*made, *(one_by_one(*case) for case in cases[len(made) :])]
 
 
 @cache
@@ -104,12 +124,17 @@ def _watch() -> "Reached":
 
 def _checked(target: Target, data: bytes, number: int | None, room: int, slow: float) -> Verdict:
     try:
-        with _bounded_memory(room + 8 * len(data) if room else 0), _bounded_time(slow):
+        with _bounded_memory(_allowed(room, len(data))), _bounded_time(slow):
             return Verdict(target.check(data, number))
     except Broken as broken:
         return Verdict(rule=broken.rule, why=broken.why)
     except Exception as error:
         return Verdict(rule="raises", why=f"the check itself: {described(error)}")
+
+
+def _allowed(room: int, size: int) -> int:
+    """Return how many bytes of memory a case of `size` bytes may use; 0: no limit."""
+    return room + 8 * size if room else 0
 
 
 class _Timeout(BaseException):

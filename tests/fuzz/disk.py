@@ -71,8 +71,11 @@ def attempt(what: str, act: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -
         raise Broken("raises", f"{what}: {described(error)}") from error
 
 
-def check_cache(data: bytes, number: int | None = None) -> bool:
-    """Check aeon's caches: `data` is a folder with `manifest.tsv`, files and a cache."""
+def check_cache(data: bytes, number: int | None, written: bool) -> bool:
+    """Check aeon's caches: `data` is a folder with `manifest.tsv`, files and a cache.
+
+    written: check extracted, repaired and built caches, too.
+    """
     with created(data) as folder:
         inside = (each.path for each in sorted(os.scandir(folder), key=_name) if each.is_dir())
         path = next((each for each in inside if "cache" in os.path.basename(each)), folder)
@@ -88,9 +91,9 @@ def check_cache(data: bytes, number: int | None = None) -> bool:
             for out, (damaged, some) in zip(
                 outs, product((False, True), (None, plan)), strict=True
             ):
-                if cache is not None:
+                if cache is not None and written:
                     _extract(cache, out, damaged, some)
-        if plan is None:
+        if plan is None or not written:
             return cache is not None
         with _untouched(folder, path, os.path.join(folder, plan.folder)):
             for way, where in ((repair, path), (build, folder)):
@@ -100,14 +103,19 @@ def check_cache(data: bytes, number: int | None = None) -> bool:
         return cache is not None
 
 
-def check_hdf5(data: bytes, number: int | None = None) -> bool:
-    """Check the readers of HDF5: `data` is a file of samples."""
+def check_hdf5(data: bytes, number: int | None, written: bool) -> bool:
+    """Check the readers of HDF5: `data` is a file of samples.
+
+    written: check the schema and the list that are built of it, and read the samples, too.
+    """
     with created(b"==> a.h5 <==\n" + data) as folder:
         path = os.path.join(folder, "a.h5")
         access = Access(roots=(folder,), links=number is None or number % 3 == 0)
         with _untouched(folder):
             if attempt("datasets", _all_datasets, path, access) is None:
                 return False
+            if not written:
+                return True
             built = attempt(
                 "schema build", schema_build.build, [path],
                 normalise="unit", access=access, limits=_LIMITS,
@@ -124,8 +132,11 @@ def check_hdf5(data: bytes, number: int | None = None) -> bool:
     return True
 
 
-def check_list(data: bytes, number: int | None = None) -> bool:
-    """Check sample lists: `data` is a folder with a list and the files that it names."""
+def check_list(data: bytes, number: int | None, written: bool) -> bool:
+    """Check sample lists: `data` is a folder with a list and the files that it names.
+
+    written: write the list as another kind, and read the samples, too.
+    """
     with created(data) as folder, _untouched(folder):
         findings = Findings()
         samples = _read("sample_list", os.path.join(folder, "x.sample_list"), findings)
@@ -147,6 +158,8 @@ def check_list(data: bytes, number: int | None = None) -> bool:
             for name, sample in samples.pairs():
                 if attempt("find", _lacks, os.path.join(folder, name), str(sample), access):
                     raise Broken("whole", f"no findings, but the file has no sample {sample}")
+        if not written:
+            return True
         kinds = [*Kind] if number is None else [[*Kind][number % len(Kind)]]
         for kind in kinds:
             attempt(
@@ -163,8 +176,11 @@ def check_list(data: bytes, number: int | None = None) -> bool:
     return True
 
 
-def check_manifest(data: bytes, number: int | None = None) -> bool:
-    """Check manifests: `data` is a folder with a manifest and the files that it names."""
+def check_manifest(data: bytes, number: int | None, written: bool) -> bool:
+    """Check manifests: `data` is a folder with a manifest and the files that it names.
+
+    written: check the cache that is built of it, too.
+    """
     with created(data) as folder, _untouched(folder, f"{folder}-out"):
         findings = Findings()
         manifest = _read("manifest", os.path.join(folder, "manifest.tsv"), findings)
@@ -182,7 +198,7 @@ def check_manifest(data: bytes, number: int | None = None) -> bool:
         arrays = None if dataset is None else _arrays(dataset)
         if arrays is None and _is_sound(findings):
             raise Broken("whole", "no findings, but the manifest cannot be read")
-        if len(manifest):
+        if len(manifest) and written:
             plan = Plan.of(manifest, base=folder, block_size=2, access=access)
             out = f"{folder}-out"
             os.mkdir(out)

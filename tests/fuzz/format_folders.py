@@ -1,7 +1,7 @@
 """Folders of formats that are folders, such as shards: a target for each format."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from tempfile import TemporaryDirectory
 from typing import Final, cast
 
@@ -17,7 +17,7 @@ from exset.io.compression import MAGIC, content_of
 from exset.streaming import opened
 from exset.testing import targets
 from exset.testing.contract import LIMITS, Broken
-from exset.testing.targets import Target
+from exset.testing.targets import RarerCheck, Target
 from tests.fuzz.disk import attempt
 from tests.fuzz.folders import created, joined, joined_from, separated
 
@@ -34,6 +34,12 @@ class FormatFolder(Target):
         """Test the format `name`; `names` are names of files in its folders."""
         self.name = name
         self._names = names
+
+    @property
+    def rarer(self) -> Mapping[RarerCheck, int]:
+        """One case in five is read by a second engine, one in nine written, one in 13 in chunks."""
+        written: Mapping[RarerCheck, int] = {"engines": 5, "written": 9}
+        return {**written, "chunks": 13} if formats.get(self.name).streamer else written
 
     def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
         """Return drawn folders; every second one without its index."""
@@ -61,14 +67,16 @@ class FormatFolder(Target):
         """Check that a folder is read or refused, and that what is written reads back."""
         with created(data) as folder:
             table = attempt(self.name, self._loaded, folder)
-            other = attempt("table", self._loaded, folder, engine="table")
-            if table != other:
-                raise Broken("engines", f"{table!r} and {other!r}")
-            chunked = attempt("stream", self._streamed, folder)
-            if table is None:
-                return False
-            if formats.get(self.name).streamer and chunked != table:
-                raise Broken("parts", f"{table!r}, but in chunks {chunked!r}")
+            if self.has("engines", number):
+                other = attempt("table", self._loaded, folder, engine="table")
+                if table != other:
+                    raise Broken("engines", f"{table!r} and {other!r}")
+            if self.has("chunks", number):
+                chunked = attempt("stream", self._streamed, folder)
+                if table is not None and chunked != table:
+                    raise Broken("parts", f"{table!r}, but in chunks {chunked!r}")
+            if table is None or not self.has("written", number):
+                return table is not None
             again = self._again(table, f"{folder}-1")
             if again is not None:
                 if len(again) != len(table):
@@ -104,9 +112,7 @@ class FormatFolder(Target):
             engine=engine,
         )
 
-    def _streamed(self, folder: str) -> Table | None:
-        if formats.get(self.name).streamer is None:
-            return None
+    def _streamed(self, folder: str) -> Table:
         with opened(folder, format=self.name, limits=_LIMITS) as found:
             tables = [each for each in found.stream(Findings()) if isinstance(each, Table)]
         return Table.concat(tables)

@@ -23,7 +23,7 @@ from exset.runtime.aeon.provision.record import Record
 from exset.runtime.aeon.provision.registry import etl_class
 from exset.testing.contract import LIMITS, Broken
 from exset.testing.media import avi, wave
-from exset.testing.targets import Target
+from exset.testing.targets import RarerCheck, Target
 from tests.fuzz.disk import attempt
 
 _LIMITS: Final = LIMITS.with_(max_array=1 << 22)
@@ -76,20 +76,29 @@ class ProvidedTarget(Target):
     is_deadly = True
 
     @property
+    def rarer(self) -> Mapping[RarerCheck, int]:
+        """One case in five is provided twice."""
+        return {"engines": 5}
+
+    @property
     @abstractmethod
     def etl(self) -> tuple[Etl, ...]:
         """The etl objects."""
 
     def check(self, data: bytes, number: int | None = None) -> bool:
-        """Provide an element with an etl object, twice, if it has any bytes, as in the loader."""
+        """Provide an element with an etl object, some of them twice.
+
+        An element without bytes is not provided, as in the loader.
+        """
+        times = 1 + self.has("engines", number)
         some = self.etl if number is None else [self.etl[number % len(self.etl)]]
-        return bool(data) and all([_is_provided(each, data, number or 0) for each in some])
+        return bool(data) and all([_is_provided(each, data, number or 0, times) for each in some])
 
 
-def _is_provided(etl: Etl, data: bytes, number: int) -> bool:
+def _is_provided(etl: Etl, data: bytes, number: int, times: int) -> bool:
     what = f"{etl.settings.type} {number}"
-    found = [attempt(what, _provided, etl, data, number + 1) for _ in range(2)]
-    if found[0] != found[1]:
+    found = [attempt(what, _provided, etl, data, number + 1) for _ in range(times)]
+    if found[0] != found[-1]:
         raise Broken("whole", f"{what}: provided twice, the arrays differ")
     return found[0] is not None
 

@@ -18,7 +18,7 @@ from exset.grammars.lbann.labels import Labels
 from exset.parsers.lbann import labels
 from exset.testing import targets
 from exset.testing.media import avis, waves
-from exset.testing.targets import ReaderTarget, Target
+from exset.testing.targets import RarerCheck, ReaderTarget, Target
 from tests.fuzz import checksums
 from tests.fuzz.folders import joined, joined_from
 from tests.fuzz.format_folders import FORMAT_FOLDERS
@@ -35,7 +35,8 @@ class FolderTarget(Target):
 
     strategy, checker: functions that draw and check cases, as "module:function". marks: suffixes of
     good files in folders of seeds. is_below: a seed is not one such file, but everything in the
-    folder above it.
+    folder above it. The checker's arguments are a case, its number, and whether to check what is
+    written, too.
     """
 
     name: str
@@ -45,6 +46,11 @@ class FolderTarget(Target):
     marks: tuple[str, ...] = ()
     is_below: bool = False
     is_deadly: bool = False
+
+    @property
+    def rarer(self) -> Mapping[RarerCheck, int]:
+        """One case in five gets what is built or written."""
+        return {"written": 5}
 
     def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
         """Return small files or folders."""
@@ -67,8 +73,8 @@ class FolderTarget(Target):
 
     def check(self, data: bytes, number: int | None = None) -> bool:
         """Check a case in a new folder."""
-        checker = cast(Callable[[bytes, int | None], bool], load(self.checker))
-        return checker(data, number)
+        checker = cast(Callable[[bytes, int | None, bool], bool], load(self.checker))
+        return checker(data, number, self.has("written", number))
 
     def _found(self, folder: str, names: list[str]) -> list[bytes]:
         if self.is_below:

@@ -31,7 +31,7 @@ from exset.testing.counts import read_counts
 from exset.testing.fuzz import Fuzzer, build
 from exset.testing.mutations import Mutator, minimised
 from exset.testing.targets import ReaderTarget, Target, drawn, words
-from exset.testing.trials import SLOW, verdict
+from exset.testing.trials import SLOW, verdict, verdicts
 from tests.fuzz import checksums, targets
 from tests.fuzz.folders import created, joined, joined_from, separated
 from tests.fuzz.provided import PROVIDED
@@ -188,11 +188,30 @@ FAULTS = [
 def test_faults_are_found_and_made_small(word: str, rule: str, tmp_path: Path) -> None:
     room, slow = (0, 0.05) if rule == "slow" else (fuzz.ROOM, SLOW)
     fuzzer = Fuzzer(FaultyTarget(), Mutator([b"so %s it is" % word.encode()]), room=room, slow=slow)
-    fuzzer.first = next(n for n in range(99) if word.encode() in fuzzer.case(n) and n % 5 == 0)
+    two_engines = range(0, 9999, 20)
+    fuzzer.first = next(number for number in two_engines if word.encode() in fuzzer.case(number))
     [(number, path)] = fuzzer.run(1, tmp_path)
     assert number == fuzzer.first and path.parent == tmp_path / "faulty"
     assert path.name.startswith(rule) and path.read_bytes() == word.encode()
     assert fuzzer.tally.broken.total() == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux to limit the memory")
+def test_faults_of_cases_that_are_checked_together() -> None:
+    """Each case gets its own verdict, also after one that took too much memory or failed."""
+    cases = [(word, 20) for word in (b"good", b"large", b"key", b"good", b"other")]
+    found = verdicts(FaultyTarget(), cases, fuzz.ROOM, SLOW)
+    assert [each.rule for each in found] == [None, "memory", "raises", None, "engines"]
+
+
+def test_the_number_of_a_case_selects_its_checks() -> None:
+    target = targets.get("csv")
+    assert dict(target.rarer) == {"engines": 5, "written": 9, "chunks": 13}
+    numbers = range(5 * 9 * 13)
+    for rare, every in target.rarer.items():
+        assert sum(target.has(rare, number) for number in numbers) == len(numbers) // every
+        assert target.has(rare, None)
+    assert not any(targets.get("labels").has("written", number) for number in (0, 9, None))
 
 
 def test_unsafe_messages_are_shown_safely() -> None:
@@ -319,6 +338,7 @@ def test_cases_that_reach_something_new_are_kept(tmp_path: Path) -> None:
     assert kept
     first = read_counts(counts)
     assert first["bex"]["cases"] == 40 and 0 < first["bex"]["read"] < 40
+    assert first["bex"]["engines"] == 8 and 0 < first["bex"]["written"] <= 5
     assert fuzz.main(words) == 0
     assert kept <= {path.name for path in (corpus / "bex").iterdir()}
     second = read_counts(counts)
