@@ -80,6 +80,12 @@ class Tokens:
         """Return the bytes of the token with this index."""
         return self.source.data[self.starts[token] - self.base : self.ends[token] - self.base]
 
+    def raws(self, tokens: Longs) -> list[bytes]:
+        """Return the bytes of each of the given tokens."""
+        data = self.source.data
+        starts, ends = ((each[tokens] - self.base).tolist() for each in (self.starts, self.ends))
+        return [data[start:end] for start, end in zip(starts, ends, strict=True)]
+
     def span(self, token: int) -> Span:
         """Return the range of bytes of the token with this index."""
         return Span(int(self.starts[token]), int(self.ends[token]))

@@ -1,10 +1,12 @@
 """Kernels that convert numerals: many tokens of a text at once."""
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.core import threads
 from exset.core.kernels import Kernels, entry_kernel, inline_kernel
 from exset.grammars.columns.arrays import Bytes, Longs
 from exset.parsers.engine.conversion import POWERS, TENS, eight_digits, is_tie, scientific
@@ -15,6 +17,44 @@ KERNELS: Final = Kernels(
 )
 (_PLUS, _MINUS, _POINT, _BREAK) = b"+-.\n"
 _MOST_DIGITS: Final = 18  # fit in 63 bits
+_LARGE: Final = 1 << 16  # tokens that several threads convert
+
+
+def in_threads(convert: Callable[[slice, Longs], int], size: int, compiled: bool) -> Longs:
+    """Convert tokens in several threads if they are many, and return the indices of those that
+    are left.
+
+    convert: a function that converts a slice of the tokens; it fills an array with the positions
+    in the slice of those that it cannot convert, and returns their number. size: the number of
+    tokens. compiled: whether `convert` runs a compiled kernel.
+    """
+    hard, left = np.empty(size, np.int64), list[Longs]()
+
+    def some(low: int, high: int) -> None:
+        found = hard[low:high]
+        left.append(low + found[: convert(slice(low, high), found)])
+
+    threads.divided(some, size, compiled and size >= _LARGE)
+    return np.sort(np.concatenate(left))
+
+
+def real_numbers(
+    spans: tuple[Bytes, int, Longs, Longs],
+    tokens: Longs,
+    compiled: bool,
+    skip: int = 0,
+    is_single: bool = False,
+) -> tuple[NDArray[np.float64], Longs]:
+    """Return tokens as numbers, and the indices of those that the kernel `reals` cannot convert.
+
+    spans: the first four arguments of `reals`. compiled: whether to use the compiled kernel.
+    """
+    run, values = KERNELS.choose(reals, compiled), np.empty(tokens.size, np.float64)
+
+    def convert(part: slice, hard: Longs) -> int:
+        return run(*spans, tokens[part], skip, is_single, values[part], hard)
+
+    return values, in_threads(convert, tokens.size, compiled)
 
 
 @entry_kernel

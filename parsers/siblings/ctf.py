@@ -30,6 +30,7 @@ from exset.grammars.tables.columns import Lists, Numbers, TableColumn
 from exset.grammars.tables.table import Table
 from exset.grammars.tables.unit_columns import join_units
 from exset.parsers.engine.errors import Unexpected
+from exset.parsers.engine.recovery import Records
 from exset.parsers.siblings.decimals import BEYOND, decimals, joined, sparse_rows
 from exset.parsers.siblings.words import Words, grammar, whole_number
 
@@ -37,7 +38,9 @@ GRAMMAR: Final = grammar(
     "ctf",
     {"NAME": "`|` and the name of a stream", "NUMBER": "a number", "ID": "an id"},
     {"UNIT": "index:number", "LINE": "the end of the line"},
+    steps=("line",),
 )
+_LINES: Final = Records((0,), begin=b"\n")
 INDEX, VALUE, EXAMPLE = ".index", ".value", "example"
 _KINDS: Final = ("dense", "sparse")
 _MOST: Final = (1 << 64) - 1
@@ -61,10 +64,10 @@ def parse(
     that the file shows. Raises FormatError for a text that CNTK cannot read, OptionError for wrong
     `streams`.
     """
-    words = Words.of(GRAMMAR, source, engine, CTF, findings, _hint)
+    words = Words.of(GRAMMAR, source, engine, CTF, findings, _hint, _LINES)
     begins, names = words.where("LINE", "ID"), words.where("NAME")
     lines = np.searchsorted(begins, names, "right") - 1
-    used = np.unique(lines)
+    used = np.flatnonzero(np.bincount(lines, minlength=begins.size))
     empty = np.delete(begins, used)
     words.report("ctf-refuses", empty[~(words.is_end(empty) & words.is_a("LINE", among=empty))])
     counts = words.next(names, "LINE", "ID", "NAME") - names - 1
@@ -82,9 +85,10 @@ def parse(
             columns |= stream.sparse(name, size)
         else:
             columns[name] = stream.dense(size, limits)
-        lacking = np.setdiff1d(sequences, sequences[stream.present])[:1]
-        tokens = begins[used][np.isin(sequences, lacking)][:1]
-        words.report("ctf-missing", tokens, name=safe(name))
+        if not stream.present.all():
+            lacking = np.setdiff1d(sequences, sequences[stream.present])[:1]
+            tokens = begins[used][np.isin(sequences, lacking)][:1]
+            words.report("ctf-missing", tokens, name=safe(name))
     return Table(columns, used.size, {})
 
 

@@ -5,7 +5,7 @@ Indices in the header say where in a tensor a cell belongs.
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from types import MappingProxyType
 from typing import Any, Final
@@ -27,10 +27,10 @@ from exset.grammars.tables.losses import Losses
 from exset.grammars.tables.table import Table
 from exset.grammars.tables.unit_columns import is_too_wide
 from exset.parsers.engine.errors import shown
-from exset.parsers.siblings.conversion import KERNELS, reals
+from exset.parsers.siblings.conversion import KERNELS, real_numbers
 from exset.parsers.siblings.decimals import decimals, joined
 from exset.parsers.tables.csv import grammar_of
-from exset.parsers.tables.csv_rows import Cells
+from exset.parsers.tables.csv_rows import Cells, parts_of
 
 _HEADER, _DATA = "_H:", b"_D:"
 _TYPES: Final = MappingProxyType(
@@ -75,12 +75,12 @@ def parse(
     """
     first = source.data[: max(source.data.find(b"\n", 2), 0) or None]
     grammar = grammar_of(b"," if b"," in first and b"\t" not in first else b"\t", "emergent")
-    tokens = len(source.data) // 4
-    [stream] = grammar.parse(source, engine, hint=lambda _: _HINT, tokens=tokens)
-    if stream.kinds.size < 2:
+    parts = [*parts_of(grammar, source, engine, _HINT)]
+    if not parts:
         return Table({}, 0, {})
-    cells = Cells.of(grammar, source, stream)
-    cells.check()
+    for part in parts:
+        part.check()
+    cells = Cells.joined(parts)
     compiled = KERNELS.use_compiled(len(source.data), engine)
     reading = _Reading(cells, Findings() if findings is None else findings, compiled)
     tensors, marked = reading.header(as_go=as_go), reading.marked()
@@ -175,16 +175,13 @@ class _Reading:
 
         marked: which rows begin with `_D:`, as 1 or 0.
         """
-        rows, size, cells = marked.size, len(tensor.places), self.cells.after_names()
-        moved = (marked[:, np.newaxis] + np.array(tensor.places, np.int64)).ravel()
-        which = np.repeat(np.arange(rows) * cells.width, size) + np.minimum(moved, cells.width - 1)
-        starts, is_quoted = cells.starts[which], cells.is_quoted[which]
-        ends = np.where(moved < cells.width, cells.ends[which], starts)
-        cells = replace(cells, starts=starts, ends=ends, is_quoted=is_quoted, width=1)
+        rows, size = marked.size, len(tensor.places)
+        shift = marked[:, np.newaxis] if marked.any() != marked.all() else marked[:1]
+        cells = self.cells.after_names().at(shift + np.array(tensor.places, np.int64))
         if not tensor.dtype:
             text = _text(cells)
             return Lists.of(text, np.full(rows, size, np.int64)) if tensor.shape else text
-        values, missing = self.numbers(cells, tensor.dtype), starts == ends
+        values, missing = self.numbers(cells, tensor.dtype), cells.starts == cells.ends
         if tensor.dtype == "float32":
             values = as_singles(values)
         elif tensor.dtype != "float64":
@@ -196,11 +193,11 @@ class _Reading:
 
     def numbers(self, cells: Cells, dtype: str) -> NDArray[Any]:
         """Return cells as numbers: NaN for missing ones. dtype: that of the column."""
-        values, hard = np.empty(len(cells), np.float64), np.empty(len(cells), np.int64)
-        run, spans = KERNELS.choose(reals, self.compiled), (cells.starts, cells.ends)
-        left = run(cells.buffer, 0, *spans, np.arange(len(cells)), 0, False, values, hard)
-        for at in hard[:left].tolist():
-            values[at], code = _number(cells.source.data[spans[0][at] : spans[1][at]], dtype)
+        starts, ends = cells.starts, cells.ends
+        spans = cells.buffer, 0, starts, ends
+        values, hard = real_numbers(spans, np.arange(len(cells)), self.compiled)
+        for at in hard.tolist():
+            values[at], code = _number(cells.source.data[starts[at] : ends[at]], dtype)
             if code:
                 self.findings.add(self.finding(code, cells, at))
         return values

@@ -22,6 +22,7 @@ from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes
 from exset.grammars.tables.table import Table
 from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.numbers import float32s
+from exset.parsers.engine.recovery import Records
 from exset.parsers.siblings.decimals import decimal_rows, decimals
 from exset.parsers.siblings.words import Words, grammar
 
@@ -30,7 +31,9 @@ GRAMMAR: Final = grammar(
     {"END": "`;`", "TAG": "`TAG`", "PROB": "`PROB`", "CLAMP": "`CLAMP`", "TARGET": "`TARGET`"},
     {"FULL": "`FULL`", "SPARSE": "`SPARSE`", "COMMA": "`,`"},
     {"TIME": "a time", "NUMBER": "a number", "OTHER": "a number", "GROUP": "a group"},
+    steps=("example",),
 )
+_EXAMPLES: Final = Records((0,), end=b";")
 LAST: Final = 1 << 20
 """The tick after the last one: `ALL` ends there."""
 _SPAN: Final = 2 * LAST  # more than the ticks of an example
@@ -62,7 +65,7 @@ def parse(
     Raises FormatError for a text that MikeNet cannot read, LimitError for sparse values that need
     too many bytes.
     """
-    words = Words.of(GRAMMAR, source, engine, MIKENET, findings, _hint)
+    words = Words.of(GRAMMAR, source, engine, MIKENET, findings, _hint, _EXAMPLES)
     numbers, ends = _numbers(words), words.where("END")
     ranges = _Ranges(words, numbers)
     owners = np.searchsorted(ends, ranges.verbs) * _SPAN
@@ -111,8 +114,7 @@ def _numbers(words: Words) -> Floats:
     found = np.zeros(len(words), np.float32)
     tokens, others = words.where("NUMBER"), words.where("OTHER")
     found[tokens] = words.float32s(tokens)
-    raws = [words.raw(token) for token in others.tolist()]
-    matches = [None if raw in _NOTHING else _NUMBER.match(raw) for raw in raws]
+    matches = [None if raw in _NOTHING else _NUMBER.match(raw) for raw in words.raws(others)]
     found[others] = float32s([match[0] if match else b"nan" for match in matches])
     found[found == _MARK] = np.nan
     has_tail = [match is not None and match[0] != match.string for match in matches]
@@ -214,8 +216,8 @@ def _words_of(words: Words, numbers: Floats, ends: Longs, example: Longs) -> dic
     names: list[bytes | None] = [None] * ends.size
     frequency = np.ones(ends.size, np.float32)
     tags, chances = words.where("TAG"), words.where("PROB")
-    for token, owner in zip(tags.tolist(), np.searchsorted(ends, tags).tolist(), strict=True):
-        names[owner] = words.raw(token)[3:].strip()
+    for owner, raw in zip(np.searchsorted(ends, tags).tolist(), words.raws(tags), strict=True):
+        names[owner] = raw[3:].strip()
     frequency[np.searchsorted(ends, chances)] = numbers[chances + 1]
     words.report("mikenet-probability", chances[:1], number=numbers[chances[:1] + 1])
     if any(name is not None for name in names):

@@ -204,7 +204,7 @@ def _targets(words: Words, bounds: Longs) -> Numbers | Lists:
     labels = labels[labels > bounds[0]]
     if labels.size == bounds.size - 1 and not words.count("LABELS"):
         return Numbers.of(words.float64s(labels))
-    raws = [words.raw(token).split(b",") for token in labels.tolist()]
+    raws = [raw.split(b",") for raw in words.raws(labels)]
     lengths = np.zeros(bounds.size - 1, np.int64)
     lengths[np.searchsorted(bounds, labels) - 1] = [len(raw) for raw in raws]
     values = np.array([float(each) for raw in raws for each in raw], np.float64)

@@ -16,13 +16,13 @@ from exset.core.source import Source, Span
 from exset.grammars.columns.arrays import Bytes, Flags, Floats, Longs, as_singles
 from exset.grammars.columns.findings import Rules
 from exset.grammars.columns.strings import Strings
-from exset.parsers.engine.driver import TOKENS
 from exset.parsers.engine.errors import Hint, shown
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.numbers import float32s, float64, int64s
 from exset.parsers.engine.recovery import Records
 from exset.parsers.engine.tokens import Tokens
-from exset.parsers.siblings.conversion import KERNELS, integers, pairs, reals
+from exset.parsers.engine.whole import whole
+from exset.parsers.siblings.conversion import KERNELS, in_threads, integers, pairs, real_numbers
 
 
 def grammar(
@@ -37,8 +37,6 @@ def grammar(
 
 
 _BEFORE: Final = b"\n\xef\xbb\xbf"  # a line break and a byte order mark
-_BYTES_A_TOKEN: Final = 4
-"""An estimate: the room for tokens grows where there are more."""
 
 
 class Words(Tokens):
@@ -56,14 +54,15 @@ class Words(Tokens):
         rules: Rules,
         findings: Findings | None,
         hint: Hint | str,
+        divided: Records | None = None,
     ) -> "Words":
         """Parse a text, and return its tokens. Raises FormatError for a syntax error.
 
-        hint: advice on a syntax error, or a function that returns it.
+        hint: advice on a syntax error, or a function that returns it. divided: between which
+        records several threads may divide a large text; by default those of the grammar.
         """
         advise = (lambda _: hint) if isinstance(hint, str) else hint
-        room = len(source.content) // _BYTES_A_TOKEN + TOKENS
-        [stream] = grammar.parse(source, engine, hint=advise, tokens=room)
+        stream = whole(grammar, source, engine, hint=advise, records=divided)
         compiled = KERNELS.use_compiled(len(source.data), engine)
         words = cls(grammar, source, stream, compiled=compiled, findings=findings)
         words.rules = rules
@@ -114,7 +113,7 @@ class Words(Tokens):
         """Return the given tokens as float32, without their first `skip` bytes, correctly
         rounded.
         """
-        values, hard = self._reals(tokens, skip, is_single=True)
+        values, hard = real_numbers(self._spans, tokens, self.compiled, skip, is_single=True)
         found = as_singles(values)
         found[hard] = float32s(self._raws(tokens[hard], skip))
         return found
@@ -123,7 +122,7 @@ class Words(Tokens):
         """Return the given tokens as float64, without their first `skip` bytes, correctly
         rounded.
         """
-        values, hard = self._reals(tokens, skip, is_single=False)
+        values, hard = real_numbers(self._spans, tokens, self.compiled, skip)
         values[hard] = [float64(raw) for raw in self._raws(tokens[hard], skip)]
         return values
 
@@ -135,10 +134,14 @@ class Words(Tokens):
 
         An integer beyond 64 bits becomes the nearest int64.
         """
-        values, hard = np.empty(tokens.size, np.int64), np.empty(tokens.size, np.int64)
-        left = self.run(integers)(*self._spans, tokens, skip, values, hard)
-        raws = self._raws(tokens[hard[:left]], skip)
-        values[hard[:left]] = int64s([raw.lstrip(_BEFORE) for raw in raws])
+        run, values = self.run(integers), np.empty(tokens.size, np.int64)
+
+        def convert(part: slice, hard: Longs) -> int:
+            return run(*self._spans, tokens[part], skip, values[part], hard)
+
+        hard = in_threads(convert, tokens.size, self.compiled)
+        raws = self._raws(tokens[hard], skip)
+        values[hard] = int64s([raw.lstrip(_BEFORE) for raw in raws])
         return values
 
     def pairs(self, tokens: Longs, *, is_single: bool) -> tuple[Longs, NDArray[Any]]:
@@ -147,15 +150,18 @@ class Words(Tokens):
         The numbers are correctly rounded, to binary32 with `is_single`, else to binary64. An index
         beyond 64 bits becomes the nearest int64.
         """
-        index, values = np.empty(tokens.size, np.int64), np.empty(tokens.size, np.float64)
-        hard = np.empty(tokens.size, np.int64)
-        left = self.run(pairs)(*self._spans, tokens, is_single, index, values, hard)
+        run, index = self.run(pairs), np.empty(tokens.size, np.int64)
+        values = np.empty(tokens.size, np.float64)
+
+        def convert(part: slice, hard: Longs) -> int:
+            return run(*self._spans, tokens[part], is_single, index[part], values[part], hard)
+
+        hard = in_threads(convert, tokens.size, self.compiled)
         found = as_singles(values) if is_single else values
-        few = hard[:left]
-        raws = [raw.split(b":") for raw in self._raws(tokens[few])]
-        index[few] = int64s([raw[0] for raw in raws])
+        raws = [raw.split(b":") for raw in self.raws(tokens[hard])]
+        index[hard] = int64s([raw[0] for raw in raws])
         texts = [raw[1] for raw in raws]
-        found[few] = float32s(texts) if is_single else [float64(text) for text in texts]
+        found[hard] = float32s(texts) if is_single else [float64(text) for text in texts]
         return index, found
 
     def refuse(self, code: str, tokens: ArrayLike, message: str = "", **given: object) -> None:
@@ -189,25 +195,12 @@ class Words(Tokens):
     def _shown(self, token: int) -> str:
         return shown(self.raw(token).strip())
 
-    def _reals(
-        self, tokens: Longs, skip: int, *, is_single: bool
-    ) -> tuple[NDArray[np.float64], Longs]:
-        """Return the given tokens as numbers, and the indices of those that the kernel cannot
-        convert.
-
-        skip: how many bytes of each to leave out. is_single: whether they will be rounded to
-        binary32.
-        """
-        values, hard = np.empty(tokens.size, np.float64), np.empty(tokens.size, np.int64)
-        left = self.run(reals)(*self._spans, tokens, skip, is_single, values, hard)
-        return values, hard[:left]
-
     @property
     def _spans(self) -> tuple[Bytes, int, Longs, Longs]:
         return self.buffer, self.base, self.starts, self.ends
 
-    def _raws(self, tokens: Longs, skip: int = 0) -> list[bytes]:
-        return [self.raw(token)[skip:] for token in tokens.tolist()]
+    def _raws(self, tokens: Longs, skip: int) -> list[bytes]:
+        return [raw[skip:] for raw in self.raws(tokens)]
 
 
 def counts_between(tokens: Longs, bounds: Longs) -> Longs:

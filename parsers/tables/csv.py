@@ -17,23 +17,16 @@ from exset.grammars.tables import sidecar
 from exset.grammars.tables.cells import Room
 from exset.grammars.tables.table import Table
 from exset.grammars.tables.unit_columns import join_units
-from exset.parsers.engine.driver import TOKENS
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.recovery import Records
-from exset.parsers.engine.stream import ParseStream
 from exset.parsers.tables.csv_columns import Reading
 from exset.parsers.tables.csv_header import BOM, delimiter_of
 from exset.parsers.tables.csv_kernels import KERNELS
-from exset.parsers.tables.csv_rows import Cells
+from exset.parsers.tables.csv_rows import Cells, parts_of
 from exset.parsers.tables.csv_types import typed
 
-ROW: Final = 0
-"""The step that completes a row."""
 HINT: Final = "end the cell with a quotation mark; write a quotation mark within it twice"
 """The advice on a syntax error."""
-
-_PART: Final = 1 << 19  # bytes that a thread parses at once
-_SHORTEST: Final = 4  # bytes of a cell; unused room for shorter ones takes no memory
 
 
 def parse(
@@ -57,30 +50,13 @@ def parse(
     findings = Findings() if findings is None else findings
     grammar = grammar_of(delimiter_of(source.data))
     begin = len(BOM) if source.data.startswith(BOM) else 0
-    tokens = max(TOKENS, len(source.data) // _SHORTEST)
     parts: list[Cells] = []
     reading: Reading | None = None
     room = Room(source.name, len(source.content), limits)
-
-    def cells_of(stream: ParseStream) -> Cells:
-        return Cells.of(grammar, source, stream, parts[0].width if parts else None)
-
-    for stream, ready in grammar.results(
-        source,
-        engine,
-        hint=lambda _: HINT,
-        begin=begin,
-        boundary=ROW,
-        tokens=tokens,
-        work=cells_of,
-        largest=_PART,
-    ):
-        if stream.steps.size:
-            is_ready = ready and parts and ready.width == parts[0].width
-            cells = ready if ready and is_ready else cells_of(stream)
-            reading = reading or Reading.of(cells, findings, room)
-            cells.check()
-            parts.append(cells)
+    for cells in parts_of(grammar, source, engine, HINT, begin):
+        reading = reading or Reading.of(cells, findings, room)
+        cells.check()
+        parts.append(cells)
     assert reading is not None, "the grammar has at least one row"
     rows = Cells.joined(parts).after_names()
     numbers = reading.add(rows, KERNELS.use_compiled(len(source.data), engine))

@@ -1,21 +1,31 @@
 """The cells of CSV: the rows of a file, or of a chunk of it, as spans of its bytes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exset.core.errors import FormatError, Place
+from exset.core.kernels import Engine
 from exset.core.source import Source, Span
 from exset.core.text import counted, invalid_utf8
-from exset.grammars.columns.arrays import Bytes, Flags, Longs, offsets_of
+from exset.grammars.columns.arrays import Bytes, Flags, Longs, offsets_of, run_of
 from exset.grammars.tables.columns import Text
+from exset.parsers.engine.driver import TOKENS
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream
 
+T = TypeVar("T", bound=np.generic)
+
+ROW: Final = 0
+"""The step that completes a row."""
+
 _QUOTE: Final = ord('"')
+_PART: Final = 1 << 19  # bytes that a thread parses at once
+_SHORTEST: Final = 4  # bytes of a cell; unused room for shorter ones takes no memory
 
 
 @dataclass(frozen=True)
@@ -94,6 +104,26 @@ class Cells:
         each = (self.starts[cells], self.ends[cells], self.is_quoted[cells])
         return replace(self, starts=each[0], ends=each[1], is_quoted=each[2])
 
+    def at(self, places: Longs) -> Self:
+        """Return the cells of each row at `places`, as rows of one cell each.
+
+        places: int64 [k], or [rows, k] if they are different in each row. The cell at a place
+        beyond the row is empty.
+        """
+        within = np.minimum(places, self.width - 1)
+        run = run_of(within, self.width) if within.ndim == 1 else None
+
+        def chosen(array: NDArray[T]) -> NDArray[T]:
+            rows = array.reshape(-1, self.width)
+            if within.ndim > 1:
+                return np.take_along_axis(rows, within, axis=1)
+            return rows[:, within if run is None else run]
+
+        starts = chosen(self.starts)
+        ends = np.where(places < self.width, chosen(self.ends), starts)
+        each = (starts.ravel(), ends.ravel(), chosen(self.is_quoted).ravel())
+        return replace(self, starts=each[0], ends=each[1], is_quoted=each[2], width=1)
+
     def check(self) -> None:
         """Raise FormatError for bytes that are not UTF-8; else raise `error`, if there is one."""
         self._check_text()
@@ -158,6 +188,36 @@ class Cells:
         """Return the span of a cell in the file, with its quotation marks."""
         begin, quoted = self.source.start, int(self.is_quoted[cell])
         return Span(begin + int(self.starts[cell]) - quoted, begin + int(self.ends[cell]) + quoted)
+
+
+def parts_of(
+    grammar: Grammar, source: Source, engine: Engine, hint: str, begin: int = 0
+) -> Iterator[Cells]:
+    """Parse a text from the byte `begin` on, and yield its rows in parts, in their order.
+
+    Several threads parse a large text. All rows must have the width of the first one, as in
+    `Cells.of`. hint: the advice on a syntax error. Raises FormatError for a syntax error.
+    """
+    width: int | None = None
+
+    def cells_of(stream: ParseStream) -> Cells:
+        return Cells.of(grammar, source, stream, width)
+
+    for stream, ready in grammar.results(
+        source,
+        engine,
+        hint=lambda _: hint,
+        begin=begin,
+        boundary=ROW,
+        tokens=max(TOKENS, len(source.data) // _SHORTEST),
+        work=cells_of,
+        largest=_PART,
+    ):
+        if stream.steps.size:
+            is_ready = ready is not None and ready.width == width
+            cells = ready if ready is not None and is_ready else cells_of(stream)
+            width = cells.width
+            yield cells
 
 
 def _not_utf8(source: Source, at: int) -> FormatError:

@@ -22,12 +22,12 @@ from exset.grammars.tables.table import Table
 from exset.grammars.tables.unit_columns import join_units, unit_groups
 from exset.io.blocks import Blocks
 from exset.parsers.engine.window import Window
-from exset.parsers.tables.csv import HINT, ROW, grammar_of, parse
+from exset.parsers.tables.csv import HINT, grammar_of, parse
 from exset.parsers.tables.csv_columns import Reading
 from exset.parsers.tables.csv_header import BOM, delimiter_of, first_row_ends
 from exset.parsers.tables.csv_kernels import KERNELS
 from exset.parsers.tables.csv_numbers import Shown
-from exset.parsers.tables.csv_rows import Cells
+from exset.parsers.tables.csv_rows import ROW, Cells
 from exset.parsers.tables.csv_types import typed
 
 _HEAD: Final = 1 << 20

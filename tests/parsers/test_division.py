@@ -41,13 +41,39 @@ PIECES = {
         *('"\n1,2,3\n",4,\n', "1,2\n", "\n", "\xff,1,2\n", '1,"2\n', "99999999999999999999,1,\n"),
         *(",,,,\n", '"a""\n",nan,inf\n', "007,+1,-0\r\n"),
     ],
+    "ctf": [
+        *("0 |a 1 2\n", "|a 3 4 |b 1:0.5\n", "1 |a 1-2\n", "|b\n", "|# a\n", "\n", "2 |a 1e400\n"),
+        *("|a 1 |# b |b 7:1\n", "99999999999999999999 |a 1 2\n", "|a 1 2 3\n", "|a x\n", "\r\n"),
+        *("1 |a 0.1 16777217\n", "|a 1 |a 2\n", "|b 1:2 3:4\n", "|a 2:1\n", "|b 9999999999:1\n"),
+    ],
+    "emergent": [
+        *("_H:\t$Name\t%x[1:0]<1:2>\t%x[1:1]\n", "_D:\ta\t1\t2\n", "_D:\t\t\t\n"),
+        "_D:\tb\tInf\t-1\n",
+        *('_D:\t"a\n""b"\t"0"\t2\n', "\n", "_D:\tä\t1e-50\t0.1\n", "c\t1\t2\t3\n"),
+        "\xff\t1\t2\t3\n",
+        *("_D:\t1\t2\n", '_D:\t"a\t1\t2\n', "_D:\tx\tno\t0x1p-2\n", "\t\t\t\r\n"),
+        "_D:\t1\t2\t3\t4\n",
+    ],
+    "mikenet": [
+        *("TAG a\n;\n", "CLAMP I ALL FULL 1 2\n;\n", "TAG b;\nCLAMP I 0-2 FULL 3 4;5\n ;\n"),
+        "; ; ;\n",
+        *("TARGET O 3 SPARSE 1 ONVAL 2 0 ,\n;\n", "PROB 0.5\n", "TAG  ; \n"),
+        "CLAMP I 1 FULL nan 2x\n",
+        *("CLAMP I ALL FULL 1\n;\n", "SOFT_CLAMP\n", "TARGET O 5-1 FULL 0.1\n ;\n"),
+        "INPUT I 2-ALL FULL d\n",
+    ],
+    "svmlight": [
+        *("1 3:0.5 7:1\n", "-1 1:2 # 0:1\n", "\n", "1,2 2:1e400\n", "# a\n", "0 qid:1 1:1\n"),
+        "3:1\n",
+        *("1 0:1\n", "1 3:1 2:1\n", "x\n", "2 99999999999:1\n", "nan 1:inf\r\n", "1 1:16777217\n"),
+    ],
 }  # fmt: skip
 
 
 @contextmanager
 def divided(sizes: Sizes | None) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("grammar", "division"):
+        for module in ("grammar", "division", "whole"):
             patch.setattr(f"exset.parsers.engine.{module}.sizes_of", lambda *_: sizes)
         patch.setattr("exset.parsers.lbann.list_reading.COMPARED_BYTES", 0)
         yield
