@@ -32,8 +32,9 @@ def crc32c_each(data: Bytes, starts: Longs, lengths: Longs) -> NDArray[np.uint32
     """
     out = np.empty(starts.size, np.int64)
     run = KERNELS.choose(update_each, KERNELS.use_compiled(int(lengths.sum())))
-    run(np.ascontiguousarray(data), starts.copy(), lengths.copy(), crc_tables(), out)
-    return (out ^ _ONES).astype(np.uint32)
+    starts, lengths = np.ascontiguousarray(starts), np.ascontiguousarray(lengths)
+    run(np.ascontiguousarray(data), starts, lengths, crc_tables(), out)
+    return out.astype(np.uint32) ^ np.uint32(_ONES)
 
 
 @entry_kernel

@@ -16,11 +16,9 @@ from exset.codecs.tables.examples import (
     FLOAT_LIST,
     INT64_LIST,
     ITEM,
-    KEY,
-    VALUE,
 )
 from exset.codecs.tables.ropes import Rope, varints
-from exset.codecs.tables.wire import BYTES
+from exset.codecs.tables.wire import BYTES, KEY, VALUE
 from exset.grammars.columns.arrays import Flags, Longs, as_singles, compact, offsets_of
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, type_of

@@ -8,21 +8,38 @@ numbers may be mixed. Unknown fields are skipped.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 
 from exset.codecs.tables.spans import gathered
-from exset.codecs.tables.wire import BYTES, FIXED32, VARINT, Parts, WireError, fields_of, varints
-from exset.grammars.columns.arrays import Bytes, Longs, groups_of, offsets_of
+from exset.codecs.tables.wire import (
+    BYTES,
+    FIXED32,
+    VALUE,
+    VARINT,
+    Parts,
+    WireError,
+    fields_of,
+    pairs_of,
+    varints,
+)
+from exset.grammars.columns.arrays import (
+    Bytes,
+    Flags,
+    Longs,
+    constant,
+    groups_of,
+    offsets_of,
+)
 from exset.grammars.tables.columns import Numbers, first_wrong_text
 
 FEATURES: Final = 1
 """The field number of Example.features, and of SequenceExample.context."""
 FEATURE_LISTS: Final = 2
 """The field number of SequenceExample.feature_lists."""
-ENTRY, KEY, VALUE = 1, 1, 2
-"""The field numbers of a map's entries in Features and FeatureLists, and of an entry's members."""
+ENTRY: Final = 1
+"""The field number of a map's entries in Features and FeatureLists."""
 ITEM: Final = 1
 """The field number of the values of a BytesList, FloatList or Int64List, or of a FeatureList."""
 NONE, BYTES_LIST, FLOAT_LIST, INT64_LIST = range(4)
@@ -79,21 +96,23 @@ class Features:
     offsets: dict[int, Longs]
 
 
-def entries_of(data: Bytes, maps: Parts, records: Longs) -> Entries:
-    """Return all entries, each with a name and a value, of the maps `maps`.
+def entries_of(data: Bytes, starts: Longs, lengths: Longs, maps: int) -> Entries:
+    """Return all entries, each with a name and a value, of the maps in records.
 
-    data: the bytes of the file. records: the record of each map.
+    starts, lengths: where each record is in `data`. maps: FEATURES or FEATURE_LISTS. Raises
+    ExampleError for a damaged record.
     """
-    entries = _fields(data, maps, records, ENTRY)
-    owners = records[entries.owners]
-    keys, values = (_fields(data, entries, owners, number) for number in (KEY, VALUE))
-    starts, lengths = np.zeros((2, owners.size), np.int64)
-    starts[keys.owners] = keys.starts
-    lengths[keys.owners] = keys.ends - keys.starts
-    names, codes = gathered(data, starts, lengths).distinct()
+    try:
+        pairs = pairs_of(data, starts, starts + lengths, maps, ENTRY)
+    except WireError as error:
+        raise _damaged(error.message) from None
+    owners = pairs.owners
+    names, codes = gathered(data, pairs.key_starts, pairs.key_ends - pairs.key_starts).distinct()
     if (wrong := first_wrong_text(names)) is not None:
         record = int(owners[(codes == wrong).argmax()])
         raise ExampleError(record, "the name of a feature is not UTF-8")
+    number, wire = (constant(each, pairs.entries.size, np.int64) for each in (VALUE, BYTES))
+    values = Parts(pairs.entries, number, wire, pairs.starts, pairs.ends)
     return Entries(owners, [name or b"" for name in names.tolist()], codes, values)
 
 
@@ -122,37 +141,29 @@ def features_of(data: Bytes, messages: Parts, count: int, records: Longs) -> Fea
         lists, owners = lists.take(np.flatnonzero(is_list)), owners[is_list]
     kinds = np.zeros(count, np.int64)
     kinds[owners] = lists.numbers
-    kept = _after_last_change(owners, lists.numbers, count)
-    if kept.size < owners.size:
+    changed = np.flatnonzero(
+        (owners[1:] == owners[:-1]) & (lists.numbers[1:] != lists.numbers[:-1])
+    )
+    if changed.size:  # only lists after the last change of a feature's kind count
+        last = np.full(count, -1, np.int64)
+        last[owners[changed]] = changed
+        kept = np.flatnonzero(np.arange(owners.size) > last[owners])
         lists, owners = lists.take(kept), owners[kept]
     strings, counts = _strings(data, _of_kind(BYTES_LIST, lists, owners), records)
     numbers: dict[int, Numbers] = {}
     offsets = {BYTES_LIST: offsets_of(np.bincount(counts, minlength=count))}
     for kind in (FLOAT_LIST, INT64_LIST):
         of_kind = _of_kind(kind, lists, owners)
-        numbers[kind], owners_of, sizes = _numbers(data, kind, of_kind, records)
-        lengths = np.bincount(owners_of, sizes, minlength=count).astype(np.int64)
-        offsets[kind] = offsets_of(lengths)
+        if of_kind.owners.size:
+            numbers[kind], owners_of, sizes = _numbers(data, kind, of_kind, records)
+            lengths = np.bincount(owners_of, sizes, minlength=count).astype(np.int64)
+            offsets[kind] = offsets_of(lengths)
     return Features(kinds, strings, numbers, offsets)
 
 
 def _of_kind(kind: int, lists: Parts, owners: Longs) -> Parts:
     """Return the lists of one kind; the owner of each is its feature, from `owners`."""
-    lists = lists._replace(owners=owners)
-    chosen = np.flatnonzero(lists.numbers == kind)
-    return lists if chosen.size == owners.size else lists.take(chosen)
-
-
-def _after_last_change(owners: Longs, kinds: Longs, count: int) -> Longs:
-    """Return the indices of the lists that count, because no later list of the feature has
-    another kind.
-
-    owners: the feature of each list. kinds: its kind. count: the number of features.
-    """
-    changed = np.flatnonzero((owners[1:] == owners[:-1]) & (kinds[1:] != kinds[:-1]))
-    last = np.full(count, -1, np.int64)
-    last[owners[changed]] = changed
-    return np.flatnonzero(np.arange(owners.size) > last[owners])
+    return _chosen(lists._replace(owners=owners), lists.numbers == kind)
 
 
 def _strings(data: Bytes, lists: Parts, records: Longs) -> tuple[tuple[Longs, Longs], Longs]:
@@ -200,16 +211,13 @@ def _fields(data: Bytes, messages: Parts, records: Longs, number: int = 0) -> Pa
     try:
         return fields_of(data, messages.starts, messages.ends, number, BYTES)
     except WireError as error:
-        record = int(records[error.message])
-        raise ExampleError(record, "a message in it is cut or damaged") from None
+        raise _damaged(int(records[error.message])) from None
 
 
-def messages_of(data: Bytes, starts: Longs, lengths: Longs) -> tuple[Parts, Parts]:
-    """Find the messages `Features` and the messages `FeatureLists` in records.
+def _damaged(record: int) -> ExampleError:
+    return ExampleError(record, "a message in it is cut or damaged")
 
-    starts, lengths: where each record is in `data`. Raises ExampleError for a damaged record.
-    """
-    spans = Parts(starts, starts, starts, starts, starts + lengths)
-    records = cast(Longs, np.arange(starts.size))
-    contexts, lists = (_fields(data, spans, records, each) for each in (FEATURES, FEATURE_LISTS))
-    return contexts, lists
+
+def _chosen(parts: Parts, which: Flags) -> Parts:
+    """Return the fields that `which` marks."""
+    return parts if which.all() else parts.take(np.flatnonzero(which))

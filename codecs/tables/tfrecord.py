@@ -157,9 +157,8 @@ def masked(crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Return checksums in the form in which TFRecord stores them: rotated by 15 bits, plus a
     constant.
     """
-    crcs = crcs.astype(np.uint64)
-    rotated = (crcs >> np.uint64(15) | crcs << np.uint64(_WORD - 15)) & np.uint64(2**_WORD - 1)
-    return (rotated + np.uint64(_DELTA)).astype(np.uint32)
+    rotated = crcs >> np.uint32(15) | crcs << np.uint32(_WORD - 15)
+    return rotated + np.uint32(_DELTA)  # modulo 2**32
 
 
 def records(data: Strings, *, engine: Engine = "auto") -> memoryview:

@@ -6,22 +6,30 @@ Source: TensorFlow, `feature.proto`, `example.proto`, `record_reader.cc`.
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exset.codecs.shared.crc32c import crc32c_each
 from exset.codecs.tables import examples
-from exset.codecs.tables.examples import BYTES_LIST, NONE, ExampleError, Features
+from exset.codecs.tables.examples import (
+    BYTES_LIST,
+    FEATURE_LISTS,
+    FEATURES,
+    NONE,
+    Entries,
+    ExampleError,
+    Features,
+)
 from exset.codecs.tables.spans import gathered
 from exset.codecs.tables.tfrecord import masked, read_records, whole_records
-from exset.codecs.tables.wire import Parts
 from exset.core.errors import Finding, Findings, FormatError, LimitError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.core.source import Source
 from exset.core.text import safe
-from exset.grammars.columns.arrays import Bytes, Longs, compact, offsets_of, row_indices
+from exset.grammars.columns.arrays import Bytes, Flags, Longs, compact, offsets_of, row_indices
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables import sidecar
 from exset.grammars.tables.cells import Room
@@ -32,6 +40,8 @@ from exset.grammars.tables.table import Table
 from exset.io.blocks import Blocks
 from exset.runtime.tables.sample_chunks import Watch, sources
 from exset.runtime.tables.shard_stream import Part, streamed_file
+
+T = TypeVar("T", bound=np.generic)
 
 RAW: Final = "record"
 """The name of the column of records as bytes."""
@@ -130,15 +140,13 @@ def _table(source: Source, starts: Longs, lengths: Longs, limits: Limits) -> Par
     """
     data: Bytes = np.frombuffer(source.view, np.uint8)
     room = Room(source.name, data.size, limits)
-    contexts, sequences = examples.messages_of(data, starts, lengths)
     columns: dict[str, TableColumn] = {}
-    entries = examples.entries_of(data, contexts, contexts.owners)
+    entries = examples.entries_of(data, starts, lengths, FEATURES)
     features = examples.features_of(data, entries.values, entries.records.size, entries.records)
     for name, chosen in entries.chosen(starts.size):
         columns[name.decode()] = _column(name, data, features, chosen, entries.records, room)
-    steps: dict[str, TableColumn] = {}
-    if sequences.owners.size:
-        steps = dict(_sequences(data, sequences, starts.size, room))
+    lists = examples.entries_of(data, starts, lengths, FEATURE_LISTS)
+    steps = dict(_sequences(data, lists, starts.size, room))
     listed = [*columns, *(f"{step}{_STEPS}" for step in steps)]
     names = dict(zip(listed, _names(listed), strict=True))
     for step, column in steps.items():
@@ -160,14 +168,14 @@ def _names(listed: Sequence[str]) -> list[str]:
 
 
 def _sequences(
-    data: Bytes, maps: Parts, rows: int, room: Room
+    data: Bytes, entries: Entries, rows: int, room: Room
 ) -> Iterator[tuple[str, TableColumn]]:
     """Yield a column for each FeatureList: each row is a list, with a list or array for each
     Feature.
 
-    data: the bytes of the file. maps: the messages FeatureLists. rows: the number of records.
+    data: the bytes of the file. entries: the names and values of the lists. rows: the number of
+    records.
     """
-    entries = examples.entries_of(data, maps, maps.owners)
     steps, entry = examples.steps_of(data, entries)
     records = entries.records[entry]
     features = examples.features_of(data, steps, entry.size, records)
@@ -224,22 +232,26 @@ def _column(
     if kind == BYTES_LIST:
         starts, sizes = features.strings
         if is_same and count == 1:
-            spans = np.zeros((2, chosen.size), np.int64)
-            spans[:, present] = starts[which], sizes[which]
-            return text_or_bytes(gathered(data, spans[0], spans[1], present))
+            begins, lengths = (_filled(each[which], present) for each in (starts, sizes))
+            return text_or_bytes(gathered(data, begins, lengths, present))
         items: TableColumn = text_or_bytes(gathered(data, starts[which], sizes[which]))
     else:
         values = features.numbers[kind].values[which]
         if is_same and count:
-            shape = (chosen.size,) if count == 1 else (chosen.size, count)
             room.take(1, chosen.size - rows.size, count * values.itemsize)
-            whole = np.zeros(shape, values.dtype)
-            whole[present] = values.reshape(rows.size, *shape[1:])
-            return Numbers.of(whole, present)
+            shape = (rows.size,) if count == 1 else (rows.size, count)
+            return Numbers.of(_filled(values.reshape(shape), present), present)
         items = Numbers.of(values)
-    every = np.zeros(chosen.size, np.int64)
-    every[present] = lengths
-    return Lists.of(items, every, present)
+    return Lists.of(items, _filled(lengths, present), present)
+
+
+def _filled(values: NDArray[T], present: Flags) -> NDArray[T]:
+    """Return the values of all rows: of present rows those in `values`, of others zeros."""
+    if present.all():
+        return values
+    whole = np.zeros((present.size, *values.shape[1:]), values.dtype)
+    whole[present] = values
+    return whole
 
 
 def _examples(
